@@ -1,0 +1,5 @@
+"""Bias in word embeddings, measured honestly: every distance kept, answers as posterior distributions."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

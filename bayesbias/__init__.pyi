@@ -1,0 +1,1 @@
+from bayesbias.errors import InputError as InputError

@@ -1,0 +1,1 @@
+"""The numeric core: arrays in, arrays out; NumPy and SciPy only."""

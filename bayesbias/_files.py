@@ -1,0 +1,59 @@
+"""Where the shipped files are, and how files are written: whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+
+
+def shipped(kind: str) -> Path:
+    """The folder of shipped files of a kind (``"models"`` or ``"data"``).
+
+    In a wheel they stand inside the package, in a checkout beside it.
+    """
+    inside = PACKAGE / f"_{kind}"
+    return inside if inside.is_dir() else PACKAGE.parent / kind
+
+
+def home_folder(path: str | Path) -> Path:
+    """The path with ``~`` expanded."""
+    return Path(path).expanduser()
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; it becomes ``path`` when the block ends without an error.
+
+    The temporary file stands in the same folder, with the same suffix, so the last step is one rename.
+    After an error nothing is left behind and a file that was there before is untouched.
+
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written, or the disk is full.
+    """
+    target = home_folder(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write text as UTF-8, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,42 @@
+"""A progress bar for what takes longer than two seconds; silent where nobody looks."""
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+PATIENCE = 2.0
+
+
+@contextmanager
+def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
+    """Yield a function to call with the amount done so far.
+
+    The bar appears on the error stream once ``PATIENCE`` seconds have passed, and only on a terminal or in a
+    notebook; elsewhere one line goes to the log.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    shown = console.is_terminal or "ipykernel" in sys.modules
+    bar = Progress(console=console, transient=True, disable=not shown)
+    task = bar.add_task(what, total=total)
+    begin = time.monotonic()
+    started = False
+
+    def done(amount: float) -> None:
+        nonlocal started
+        if not started and time.monotonic() - begin > PATIENCE:
+            started = True
+            logging.getLogger("bayesbias").info("%s ...", what)
+            bar.start()
+        if started:
+            bar.update(task, completed=amount)
+
+    try:
+        yield done
+    finally:
+        if started:
+            bar.stop()

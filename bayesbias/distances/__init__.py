@@ -1,0 +1,7 @@
+"""Distance tables: one row for each pair of a protected word and an attribute word."""
+
+from bayesbias.distances.building import distance_table
+from bayesbias.distances.coverages import coverage
+from bayesbias.distances.tables import read_distance_table, write_distance_table
+
+__all__ = ["coverage", "distance_table", "read_distance_table", "write_distance_table"]

@@ -1,0 +1,162 @@
+"""``distance_table``: embedding and word lists to a long table, by one matrix product."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.cosine import FloatArray, cosine_distances
+from bayesbias.distances.coverages import Coverage, list_entry
+from bayesbias.embeddings import zero_words
+from bayesbias.errors import InputError
+from bayesbias.words import WordLists, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+Case = Literal["as-is", "fallback"]
+
+
+class _Attribute(NamedTuple):
+    word: str
+    attribute_class: str
+    connection: str
+
+
+def distance_table(
+    kv: KeyedVectors, words: WordLists | str | Path, keep_duplicates: bool = False, case: Case = "as-is"
+) -> pd.DataFrame:
+    """Cosine distances between protected words and attribute words, one row a pair.
+
+    Parameters
+    ----------
+    kv
+        The embedding.
+    words
+        Word lists, or what :func:`load_words` takes.
+    keep_duplicates
+        Count a pair as often as its words are listed, as the published tables do. By default a pair counts once:
+        a protected word listed in several sets is one word, and an attribute word in several lists takes the first
+        of associated, different, human, neutral.
+    case
+        ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, a capital first letter
+        and capitals for words that are not found.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``protected_word``, ``group``, ``attribute_word``, ``attribute_class`` (the group whose stereotype it
+        is, ``human`` or ``neutral``), ``connection`` (associated, different, human, neutral) and ``distance``
+        (cosine distance in [0, 2]). Words that the embedding lacks are left out; ``attrs["coverage"]`` and
+        :func:`coverage` tell which.
+
+    Raises
+    ------
+    InputError
+        A list of which no word is found; a vector with NaN; an unknown ``case``.
+    """
+    lists = words if isinstance(words, WordLists) else load_words(words)
+    if case not in ("as-is", "fallback"):
+        raise InputError(f"case is {case!r}: valid are 'as-is' and 'fallback'")
+    found = _look_up(kv, lists.every_word(), case)
+    entries = _entries(lists, found)
+    by_group = {group: _attributes(lists, group, found, keep_duplicates) for group in lists.protected}
+    protected = [word for word in lists.group_of if word in found]
+    attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
+    matrix = cosine_distances(_vectors(kv, protected, found), _vectors(kv, attributes, found))
+    table, own = _long(lists, protected, attributes, by_group, matrix, found)
+    if keep_duplicates and lists.repeats:
+        table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
+        table = table.reset_index(drop=True)
+    record = Coverage(
+        word_list=lists.name,
+        lists=entries,
+        substituted={word: used for word, used in found.items() if word != used},
+        own_pairs=own,
+        in_several_lists=_in_several_lists(lists, found),
+        repeated_rows=int(table.duplicated(["protected_word", "attribute_word"]).sum()),
+        kept_duplicates=keep_duplicates,
+    )
+    table.attrs["coverage"] = record.as_dict()
+    return table
+
+
+def _look_up(kv: KeyedVectors, words: Sequence[str], case: Case) -> dict[str, str]:
+    """Word to the key under which the embedding holds it; words without a direction count as missing."""
+    found = {}
+    for word in words:
+        forms = [word] if case == "as-is" else [word, word.lower(), word.capitalize(), word.upper()]
+        key = next((form for form in forms if form in kv.key_to_index), None)
+        if key is not None:
+            found[word] = key
+    zero = set(zero_words(kv, found.values()))
+    if zero:
+        named = ", ".join(sorted(zero))
+        warnings.warn(f"a vector of zeros has no direction, so these words count as missing: {named}", stacklevel=3)
+    return {word: key for word, key in found.items() if key not in zero}
+
+
+def _vectors(kv: KeyedVectors, words: Iterable[str], found: dict[str, str]) -> FloatArray:
+    return np.asarray(kv.vectors[[kv.key_to_index[found[word]] for word in words]], dtype=np.float64)
+
+
+def _entries(lists: WordLists, found: dict[str, str]) -> list[dict[str, object]]:
+    entries = []
+    parts = (("protected", lists.protected), ("stereotype", lists.stereotypes), ("control", lists.controls))
+    for kind, part in parts:
+        for name, listed in part.items():
+            missing = [word for word in listed if word not in found]
+            if len(missing) == len(listed):
+                raise InputError(
+                    f"the embedding holds none of the {len(listed)} words of the {kind} list {name!r} "
+                    f"({', '.join(listed[:5])}{', …' if len(listed) > 5 else ''}): take the list out, choose other "
+                    "words, or pass case='fallback' if only capital letters differ"
+                )
+            entries.append(list_entry(name, kind, list(listed), missing))
+    return entries
+
+
+def _attributes(lists: WordLists, group: str, found: dict[str, str], keep_duplicates: bool) -> list[_Attribute]:
+    """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
+    others = [name for name in lists.stereotypes if name != group]
+    order = [("associated", group, lists.stereotypes.get(group, ()))]
+    order += [("different", name, lists.stereotypes[name]) for name in others]
+    order += [(name, name, lists.controls.get(name, ())) for name in ("human", "neutral")]
+    listed = [_Attribute(word, name, connection) for connection, name, part in order for word in part if word in found]
+    return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
+
+
+def _long(
+    lists: WordLists,
+    protected: list[str],
+    attributes: list[str],
+    by_group: dict[str, list[_Attribute]],
+    matrix: FloatArray,
+    found: dict[str, str],
+) -> tuple[pd.DataFrame, list[str]]:
+    at = {word: column for column, word in enumerate(attributes)}
+    pieces, own = [], []
+    for row, word in enumerate(protected):
+        listed = [a for a in by_group[lists.group_of[word]] if found[a.word] != found[word]]
+        if len(listed) < len(by_group[lists.group_of[word]]):
+            own.append(word)
+        piece = pd.DataFrame(listed, columns=["attribute_word", "attribute_class", "connection"])
+        piece.insert(0, "protected_word", word)
+        piece.insert(1, "group", lists.group_of[word])
+        piece["distance"] = matrix[row, [at[a.word] for a in listed]]
+        pieces.append(piece)
+    return pd.concat(pieces, ignore_index=True), own
+
+
+def _in_several_lists(lists: WordLists, found: dict[str, str]) -> dict[str, list[str]]:
+    places: dict[str, list[str]] = {}
+    for part in (lists.stereotypes, lists.controls):
+        for name, listed in part.items():
+            for word in listed:
+                places.setdefault(word, []).append(name)
+    return {word: names for word, names in places.items() if len(names) > 1 and word in found}

@@ -1,0 +1,114 @@
+"""What was asked of an embedding and what was found: it travels in ``table.attrs["coverage"]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from bayesbias.errors import InputError
+
+COLUMNS = ["list", "kind", "asked", "found", "missing"]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The record of how lists met an embedding (or a file of distances).
+
+    Attributes
+    ----------
+    word_list
+        Name of the word list, or of the file.
+    lists
+        One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``missing`` words.
+    substituted
+        Words read under another capitalisation, with the word that was used.
+    own_pairs
+        Words that are both protected and attribute: their pair with themselves is left out.
+    in_several_lists
+        Attribute words in more than one list, with the lists; a pair counts once, for the first of associated,
+        different, human, neutral.
+    repeated_rows
+        Rows that repeat a pair: dropped, or kept with ``keep_duplicates``.
+    kept_duplicates
+        Whether repeated rows were kept.
+    missing_pairs
+        Rows of a file that hold no distance.
+    """
+
+    word_list: str
+    lists: list[dict[str, Any]]
+    substituted: dict[str, str] = field(default_factory=dict)
+    own_pairs: list[str] = field(default_factory=list)
+    in_several_lists: dict[str, list[str]] = field(default_factory=dict)
+    repeated_rows: int = 0
+    kept_duplicates: bool = False
+    missing_pairs: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as they stand in ``attrs`` and on disk."""
+        return asdict(self)
+
+    def notes(self) -> list[str]:
+        """One sentence for each thing that was left out, replaced or counted more than once."""
+        notes = []
+        for entry in self.lists:
+            if entry["missing"]:
+                words = ", ".join(entry["missing"][:8]) + (" …" if len(entry["missing"]) > 8 else "")
+                notes.append(
+                    f"{entry['kind']} list {entry['list']}: {entry['found']} of {entry['asked']} words found; "
+                    f"missing {words}"
+                )
+        if self.substituted:
+            pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
+            notes.append(f"read under another capitalisation: {pairs}")
+        if self.own_pairs:
+            notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")
+        if self.in_several_lists:
+            named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
+            rule = "each list counted" if self.kept_duplicates else "counted once for a protected word"
+            notes.append(f"in several attribute lists, {rule}: {named}")
+        if self.repeated_rows:
+            notes.append(f"{self.repeated_rows} rows repeat a pair: {'kept' if self.kept_duplicates else 'dropped'}")
+        if self.missing_pairs:
+            notes.append(f"{self.missing_pairs} pairs have no distance")
+        return notes
+
+
+def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> dict[str, Any]:
+    """The coverage of one list."""
+    return {"list": name, "kind": kind, "asked": len(asked), "found": len(asked) - len(missing), "missing": missing}
+
+
+def coverage(table: pd.DataFrame) -> pd.DataFrame:
+    """How much of each word list the embedding holds.
+
+    Parameters
+    ----------
+    table
+        A distance table.
+
+    Returns
+    -------
+    DataFrame
+        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words) and
+        ``missing`` (the words). ``attrs["notes"]`` says in sentences what was left out or replaced.
+
+    Raises
+    ------
+    InputError
+        The table carries no coverage, because it was not made by :func:`distance_table` or
+        :func:`read_distance_table`.
+    """
+    record = table.attrs.get("coverage")
+    if not isinstance(record, Mapping):
+        raise InputError(
+            "this table carries no coverage in table.attrs['coverage']: "
+            "make it with distance_table or read it with read_distance_table"
+        )
+    known = Coverage(**record)
+    result = pd.DataFrame(known.lists, columns=COLUMNS)
+    result.attrs["notes"] = known.notes()
+    return result

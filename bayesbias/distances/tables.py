@@ -1,0 +1,226 @@
+"""Distance tables on disk: CSV and Parquet, and the CSV files of the published study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._files import home_folder, whole_file
+from bayesbias.distances.coverages import Coverage, list_entry
+from bayesbias.errors import InputError
+from bayesbias.words import CONNECTIONS, CONTROLS
+
+COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+PAIR = ["protected_word", "attribute_word"]
+PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
+
+
+def read_distance_table(path: str | Path, keep_duplicates: bool = False) -> pd.DataFrame:
+    """A distance table from CSV or Parquet, checked.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write_distance_table` wrote, any CSV or Parquet file with these columns (``group`` and
+        ``attribute_class`` may be absent), or a CSV file of Dobrzeniecka and Urbaniak (2024): there ``none`` is
+        ``neutral``, values below -1 are missing pairs, ``_stereotype`` is taken off the names of word classes, and the
+        group of a protected word is the class it is associated with.
+    keep_duplicates
+        Keep rows that repeat a pair. By default a pair counts once, for the first of associated, different, human,
+        neutral.
+
+    Returns
+    -------
+    DataFrame
+        The columns of :func:`distance_table`; ``group`` is pd.NA where it cannot be known.
+
+    Raises
+    ------
+    InputError
+        No such file; a missing column; an empty word, an unknown connection, NaN or a distance outside [0, 2] (the
+        message names row and column); one pair with two distances.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+    """
+    file = home_folder(path)
+    raw = _read(file)
+    published = "word_to_compare" in raw.columns
+    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, None)
+    missing = [column for column in COLUMNS if column not in table.columns]
+    if missing:
+        raise InputError(
+            f"{file}: the column {', '.join(missing)} is missing; a distance table has the columns "
+            f"{', '.join(COLUMNS)} (group and attribute_class may be absent); given are {', '.join(raw.columns)}"
+        )
+    checked = _check(table[COLUMNS], file)
+    repeated = int(checked.duplicated(PAIR).sum())
+    kept = checked if keep_duplicates else _once(checked, file)
+    known = _stored_coverage(raw, file)
+    record = Coverage(**known) if known else Coverage(word_list=file.stem, lists=entries or _found_lists(kept))
+    changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
+    totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
+    kept.attrs["coverage"] = Coverage(**{**record.as_dict(), **changed, **totals}).as_dict()
+    return kept
+
+
+def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a distance table, whole or not at all.
+
+    Parameters
+    ----------
+    table
+        A distance table; it is checked first, as in :func:`read_distance_table`.
+    path
+        Ends in ``.csv`` or ``.parquet``. Coverage goes into Parquet's metadata; beside a CSV file it goes into
+        ``<path>.coverage.json``.
+
+    Raises
+    ------
+    InputError
+        Another suffix, or a table that is not valid.
+    OSError
+        The folder cannot be written or the disk is full; nothing half-written is left.
+    """
+    file = home_folder(path)
+    if file.suffix not in (".csv", ".parquet"):
+        raise InputError(f"cannot write {file.name}: a distance table ends in .csv or .parquet")
+    missing = [column for column in COLUMNS if column not in table.columns]
+    if missing:
+        raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
+    checked = _check(table[COLUMNS], file)
+    checked.attrs = {"coverage": table.attrs["coverage"]} if "coverage" in table.attrs else {}
+    if file.suffix == ".parquet":
+        with whole_file(file) as temporary:
+            checked.to_parquet(temporary, index=False)
+        return
+    with whole_file(file) as temporary, whole_file(_beside(file)) as note:
+        checked.to_csv(temporary, index=False)
+        note.write_text(json.dumps(checked.attrs.get("coverage"), indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def _beside(file: Path) -> Path:
+    return file.with_name(file.name + ".coverage.json")
+
+
+def _read(file: Path) -> pd.DataFrame:
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    try:
+        if file.suffix == ".parquet":
+            return pd.read_parquet(file)
+        return pd.read_csv(file, keep_default_na=False, na_values={"distance": [""], "cosine_distance": [""]})
+    except (ValueError, OSError) as error:
+        raise InputError(f"{file} cannot be read as a table: {error}") from error
+
+
+def _with_optional(raw: pd.DataFrame) -> pd.DataFrame:
+    """Our own columns, with ``group`` and ``attribute_class`` filled in where they are absent or empty."""
+    table = raw.copy()
+    if "attribute_class" not in table and "connection" in table:
+        control = table["connection"].isin(CONTROLS)
+        table["attribute_class"] = table["connection"].where(control, "stereotype")
+    if "group" not in table:
+        table["group"] = pd.NA
+    return table.assign(group=table["group"].astype("string").replace("", pd.NA))
+
+
+def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[dict[str, Any]]]:
+    table = raw.rename(columns=PUBLISHED)
+    for column in ("protected_word", "attribute_class", "connection", "distance"):
+        if column not in table:
+            raise InputError(f"the published tables have a column {column!r}; given are {', '.join(raw.columns)}")
+    table["connection"] = table["connection"].replace("none", "neutral")
+    table["attribute_class"] = table["attribute_class"].str.removesuffix("_stereotype")
+    own = table.loc[table["connection"] == "associated"].groupby("protected_word")["attribute_class"]
+    one = own.nunique() == 1
+    group = own.first()[one]
+    table["group"] = table["protected_word"].map(group).astype("string")
+    value = pd.to_numeric(table["distance"], errors="coerce")
+    absent = value < -1
+    if "cosine_similarity" in table:
+        absent |= pd.to_numeric(table["cosine_similarity"], errors="coerce") < -1
+    entries = _found_lists(table, table.loc[~absent])
+    return table.loc[~absent], int(absent.sum()), entries
+
+
+def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list[dict[str, Any]]:
+    """The lists that a table names, and those of their words that have at least one distance."""
+    found = asked if found is None else found
+    entries = []
+    for kind, word, name in (("protected", *PAIR[:1], "group"), ("attribute", *PAIR[1:], "attribute_class")):
+        present = set(found[word])
+        for value, listed in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
+            words = list(dict.fromkeys(listed))
+            label = kind if kind == "protected" else "control" if value in CONTROLS else "stereotype"
+            entries.append(list_entry(str(value), label, words, [w for w in words if w not in present]))
+    return entries
+
+
+def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
+    import pandera.pandas as pa
+
+    word = pa.Column(checks=pa.Check(lambda s: s.str.len() > 0, error="is empty"), coerce=True, dtype="string")
+    schema = pa.DataFrameSchema(
+        {
+            "protected_word": word,
+            "group": pa.Column("string", nullable=True, coerce=True),
+            "attribute_word": word,
+            "attribute_class": word,
+            "connection": pa.Column(
+                "string", pa.Check.isin(CONNECTIONS, error=f"is none of {', '.join(CONNECTIONS)}"), coerce=True
+            ),
+            "distance": pa.Column(float, pa.Check.in_range(0, 2, error="is outside [0, 2]"), coerce=True),
+        }
+    )
+    try:
+        checked = schema.validate(table.reset_index(drop=True), lazy=True)
+    except pa.errors.SchemaErrors as error:
+        raise InputError(f"{file}: {_faults(error.failure_cases)}") from error
+    if checked.empty:
+        raise InputError(f"{file} holds no distance")
+    kinds = dict.fromkeys(["protected_word", "attribute_word", "attribute_class", "connection"], "str")
+    return checked.astype(kinds if checked["group"].isna().any() else {**kinds, "group": "str"})
+
+
+def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
+    sentences = []
+    for case in cases.itertuples():
+        place = f"column {case.column!r}" if pd.isna(case.index) else f"row {case.index}, column {case.column!r}"
+        value = "an empty value" if pd.isna(case.failure_case) else repr(case.failure_case)
+        reason = {"not_nullable": "where a value is needed"}.get(str(case.check), str(case.check))
+        sentences.append(f"{place}: {value} {reason}")
+    unique = list(dict.fromkeys(sentences))
+    more = f"; and {len(unique) - shown} more" if len(unique) > shown else ""
+    return "; ".join(unique[:shown]) + more
+
+
+def _once(table: pd.DataFrame, file: Path) -> pd.DataFrame:
+    spread = table.groupby(PAIR, sort=False)["distance"].agg(np.ptp)
+    if (spread > 1e-9).any():
+        word, attribute = spread.idxmax()
+        raise InputError(
+            f"{file}: the pair {word!r}, {attribute!r} has more than one distance; "
+            "repair the file or pass keep_duplicates=True"
+        )
+    rank = table["connection"].map({name: at for at, name in enumerate(CONNECTIONS)})
+    first = table.loc[rank.sort_values(kind="stable").index].drop_duplicates(PAIR).index
+    return table.loc[first.sort_values()].reset_index(drop=True)
+
+
+def _stored_coverage(raw: pd.DataFrame, file: Path) -> dict[str, Any] | None:
+    if "coverage" in raw.attrs:
+        return dict(raw.attrs["coverage"])
+    beside = _beside(file)
+    if file.suffix == ".parquet" or not beside.is_file():
+        return None
+    try:
+        return json.loads(beside.read_text(encoding="utf-8")) or None
+    except ValueError as error:
+        raise InputError(f"{beside} is not JSON: {error}") from error

@@ -1,0 +1,214 @@
+"""``load_embedding``: whatever holds word vectors, as a checked gensim KeyedVectors."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tomllib
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesbias._files import home_folder, shipped
+from bayesbias._progress import progress
+from bayesbias.embeddings.formats import Wanted, entries, is_pickle
+from bayesbias.errors import InputError
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+log = logging.getLogger("bayesbias")
+
+
+def load_embedding(
+    source: str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike],
+    words: Iterable[str] | WordLists | None = None,
+    trust_pickle: bool = False,
+) -> KeyedVectors:
+    """Word vectors as a gensim KeyedVectors.
+
+    Parameters
+    ----------
+    source
+        A bundled name (``"google-news-slice"``), the path of a file (word2vec binary or text, GloVe text, each
+        also gzipped, or ``.npz`` with arrays ``words`` and ``vectors``), a KeyedVectors, or a mapping of word to
+        vector. The format is found from the content.
+    words
+        Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
+        :func:`distance_table` reports them.
+    trust_pickle
+        Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
+
+    Returns
+    -------
+    KeyedVectors
+        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is.
+
+    Raises
+    ------
+    InputError
+        No such name or file; a pickle that is not trusted; a truncated, empty or damaged file; vectors of different
+        lengths; NaN or infinite numbers; none of the words found.
+
+    Warns
+    -----
+    UserWarning
+        Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
+        because a zero vector has no direction.
+    """
+    wanted = None if words is None else frozenset(words.every_word() if isinstance(words, WordLists) else words)
+    if isinstance(words, str):
+        raise InputError(f"words is one string, {words!r}: give a list of words")
+    if isinstance(source, str | os.PathLike):
+        tokens, vectors, name = _from_file(source, wanted, trust_pickle)
+    elif isinstance(source, Mapping):
+        tokens, vectors, name = _from_mapping(source, wanted)
+    elif hasattr(source, "key_to_index") and hasattr(source, "vectors"):
+        return _from_keyed_vectors(source, wanted)
+    else:
+        raise InputError(
+            f"cannot read an embedding from {type(source).__name__}: "
+            "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
+        )
+    return _keyed_vectors(tokens, vectors, name)
+
+
+def list_embeddings() -> pd.DataFrame:
+    """The bundled vectors: ``name``, ``vectors``, ``dimensions``, ``description``, ``source``, ``licence``, ``doi``."""
+    import pandas as pd
+
+    columns = ["name", "vectors", "dimensions", "description", "source", "licence", "doi"]
+    return pd.DataFrame([{"name": name, **about} for name, about in _manifest().items()])[columns]
+
+
+def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
+    """Those of ``words``, all in ``kv``, whose vector is all zeros.
+
+    Raises
+    ------
+    InputError
+        A vector holds NaN or infinite numbers.
+    """
+    words = list(words)
+    vectors = kv.vectors[[kv.key_to_index[word] for word in words]]
+    _refuse_not_finite(words, vectors, "the embedding")
+    return [word for word, zero in zip(words, ~vectors.any(axis=1), strict=True) if zero]
+
+
+def _manifest() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
+
+
+def _from_file(
+    source: str | os.PathLike[str], wanted: frozenset[str] | None, trust_pickle: bool
+) -> tuple[list[str], list[NDArray[Any]], str]:
+    manifest = _manifest()
+    name = os.fspath(source)
+    path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
+    if not path.is_file():
+        raise InputError(
+            f"there is no embedding {name!r}: give the path of a file or a bundled name ({', '.join(manifest)})"
+        )
+    if is_pickle(path):
+        if not trust_pickle:
+            raise InputError(
+                f"{path} is a Python pickle, and opening a pickle runs the code in it: "
+                "pass trust_pickle=True if you trust where it comes from, or save it as word2vec or .npz"
+            )
+        return _from_pickle(path, wanted)
+    tokens: Wanted = None if wanted is None else frozenset(word.encode("utf-8") for word in wanted)
+    found: list[bytes] = []
+    vectors: list[NDArray[Any]] = []
+    with progress(f"reading {path.name}", total=path.stat().st_size) as done:
+        for token, vector in entries(path, tokens, done):
+            found.append(token)
+            vectors.append(vector if wanted is None else vector.copy())
+    decoded = [token.decode("utf-8", errors="replace") for token in found]
+    if damaged := sum("�" in word for word in decoded):
+        log.info("%s: %d words are not valid UTF-8; their bad bytes are shown as �", path, damaged)
+    return decoded, vectors, str(path)
+
+
+def _from_pickle(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
+    from gensim.utils import SaveLoad
+
+    loaded = SaveLoad.load(str(path))
+    kv = getattr(loaded, "wv", loaded)
+    if not hasattr(kv, "key_to_index"):
+        raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
+    kept = [word for word in kv.index_to_key if wanted is None or word in wanted]
+    return kept, [kv[word] for word in kept], str(path)
+
+
+def _from_mapping(
+    source: Mapping[str, ArrayLike], wanted: frozenset[str] | None
+) -> tuple[list[str], list[NDArray[Any]], str]:
+    kept = {word: vector for word, vector in source.items() if wanted is None or word in wanted}
+    try:
+        vectors = [np.asarray(vector, dtype=np.float32) for vector in kept.values()]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
+    return list(kept), vectors, "the mapping"
+
+
+def _from_keyed_vectors(source: KeyedVectors, wanted: frozenset[str] | None) -> KeyedVectors:
+    kept = [word for word in source.index_to_key if wanted is None or word in wanted]
+    if not kept:
+        raise InputError("the embedding holds none of the words that were asked for")
+    if not zero_words(source, kept) and len(kept) == len(source.index_to_key):
+        return source
+    rows = source.vectors[[source.key_to_index[word] for word in kept]]
+    return _keyed_vectors(kept, list(rows), "the embedding")
+
+
+def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -> KeyedVectors:
+    from gensim.models import KeyedVectors
+
+    if not tokens:
+        raise InputError(f"{where} holds no vector, or none of the words that were asked for")
+    shapes = {np.shape(vector) for vector in vectors}
+    if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
+        odd = next((w for w, v in zip(tokens, vectors, strict=True) if np.shape(v) != np.shape(vectors[0])), tokens[0])
+        raise InputError(
+            f"{where}: all vectors must be 1-D and of one length, "
+            f"found shapes {sorted(shapes)[:3]} (for instance the word {odd!r})"
+        )
+    first = {word: at for at, word in reversed(list(enumerate(tokens)))}
+    if repeated := len(tokens) - len(first):
+        _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
+    rows = sorted(first.values())
+    matrix = np.stack([vectors[at] for at in rows]).astype(np.float32, copy=False)
+    words = [tokens[at] for at in rows]
+    _refuse_not_finite(words, matrix, where)
+    some = matrix.any(axis=1)
+    if not some.all():
+        zero = [word for word, keep in zip(words, some, strict=True) if not keep]
+        _warn(f"{where}: {_few(zero)} left out, because a vector of zeros has no direction")
+        words, matrix = [word for word, keep in zip(words, some, strict=True) if keep], matrix[some]
+    if not words:
+        raise InputError(f"{where} holds only vectors of zeros")
+    kv = KeyedVectors(vector_size=matrix.shape[1], dtype=np.float32)
+    kv.add_vectors(words, matrix)
+    return kv
+
+
+def _refuse_not_finite(words: list[str], vectors: NDArray[Any], where: str) -> None:
+    bad = ~np.isfinite(vectors).all(axis=1)
+    if bad.any():
+        named = _few([word for word, is_bad in zip(words, bad, strict=True) if is_bad])
+        raise InputError(f"{where}: the vectors of {named} hold NaN or infinite numbers; repair or remove them")
+
+
+def _few(words: list[str], shown: int = 5) -> str:
+    more = f" and {len(words) - shown} more" if len(words) > shown else ""
+    return ", ".join(repr(word) for word in words[:shown]) + more
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=4)

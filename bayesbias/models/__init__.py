@@ -1,0 +1,17 @@
+"""Hierarchical models of distances: specification, engines, and the fit."""
+
+from bayesbias.models.fitting import fit
+from bayesbias.models.predictive import add_log_likelihood, add_predictive
+from bayesbias.models.results import load_fit, save_fit
+from bayesbias.models.spec import ModelSpec, list_models, load_model
+
+__all__ = [
+    "ModelSpec",
+    "add_log_likelihood",
+    "add_predictive",
+    "fit",
+    "list_models",
+    "load_fit",
+    "load_model",
+    "save_fit",
+]

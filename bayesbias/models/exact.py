@@ -1,0 +1,100 @@
+"""The exact engine: independent draws by quadrature over the scales, for models without a common intercept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias._core.quadrature import (
+    Connection,
+    Priors,
+    ScaleDraws,
+    connection_sums,
+    draw_cells,
+    draw_scales,
+    scale_grid,
+)
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData
+from bayesbias.models.draws import Draws
+from bayesbias.models.spec import ModelSpec, Normal
+
+
+def obstacle(spec: ModelSpec) -> str | None:
+    """Why this engine cannot fit a model, or None."""
+    return "it has a common intercept, which ties the connections together" if spec.terms.intercept else None
+
+
+def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+    """Independent draws from the posterior.
+
+    Connections with a sigma of their own are independent of each other; with one sigma for all they share the outer
+    grid.
+
+    Raises
+    ------
+    InputError
+        All distances within the cells of a connection are equal, so that sigma has no posterior.
+    """
+    priors = _priors(spec)
+    every = range(len(data.connections))
+    blocks = [[k] for k in every] if spec.likelihood.sigma == "connection" else [list(every)]
+    sums = [_sums(data, k, priors.mean) for k in every]
+    size = chains * draws
+    mu, s = np.empty((size, len(sums))), np.empty((size, len(sums)))
+    sigma = np.empty((size, len(sums)))
+    word_mean = np.full((size, *data.filled.shape), np.nan)
+    evidence, outside = 0.0, 0.0
+    for block in blocks:
+        members = [sums[k] for k in block]
+        grid_draws, log_evidence, beyond = _block(members, priors, size, rng, data, block)
+        evidence, outside = evidence + log_evidence, max(outside, beyond)
+        for k, block_s, block_mu in zip(block, grid_draws.s, grid_draws.mu, strict=True):
+            mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
+            cells = data.filled[:, k]
+            n, mean = data.cells.n[cells, k].astype(float), data.cells.mean[cells, k]
+            word_mean[:, cells, k] = draw_cells(n, mean, grid_draws.sigma, block_s, block_mu, rng)
+
+    def by_chain(values: FloatArray) -> FloatArray:
+        return values.reshape(chains, draws, *values.shape[1:])
+
+    return Draws(
+        connection_mean=by_chain(mu),
+        connection_sd=by_chain(s),
+        word_mean=by_chain(word_mean),
+        sigma=by_chain(sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]),
+        attrs={"log_evidence": evidence, "grid_mass_outside": outside},
+    )
+
+
+def _block(
+    members: Sequence[Connection],
+    priors: Priors,
+    size: int,
+    rng: np.random.Generator,
+    data: ModelData,
+    block: Sequence[int],
+) -> tuple[ScaleDraws, float, float]:
+    try:
+        grid = scale_grid(members, priors)
+    except ValueError as error:
+        named = ", ".join(data.connections[k] for k in block)
+        raise InputError(
+            f"every protected word has all its distances equal ({named}): a residual scale cannot be estimated; "
+            "check that the table holds measured distances"
+        ) from error
+    return draw_scales(grid, members, priors, size, rng), grid.log_evidence, grid.outside
+
+
+def _priors(spec: ModelSpec) -> Priors:
+    mean, s, sigma = (spec.priors[name] for name in ("connection_mean", "connection_sd", "sigma"))
+    if not isinstance(mean, Normal) or isinstance(s, Normal) or isinstance(sigma, Normal):
+        raise TypeError("connection_mean has a normal prior, scales have priors of scales")
+    return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)
+
+
+def _sums(data: ModelData, k: int, prior_mean: float) -> Connection:
+    cells = data.filled[:, k]
+    return connection_sums(data.cells.n[cells, k], data.cells.mean[cells, k], data.cells.ssd[cells, k], prior_mean)

@@ -1,0 +1,64 @@
+"""``fit``: a distance table and a model to a posterior."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias.errors import InputError
+from bayesbias.models.data import model_data
+from bayesbias.models.engines import choose_engine
+from bayesbias.models.results import assemble
+from bayesbias.models.spec import ModelSpec, load_model
+
+
+def fit(
+    table: pd.DataFrame,
+    model: str | Path | ModelSpec = "published",
+    engine: str = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+) -> xr.DataTree:
+    """The posterior of a hierarchical model of distances.
+
+    Parameters
+    ----------
+    table
+        A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite.
+    model
+        A name that :func:`list_models` shows, the path of a TOML file, or a loaded model.
+    engine
+        ``"auto"`` takes the fastest engine that is exact for the model; ``"exact"`` (independent draws by
+        quadrature) or ``"nuts"`` (PyMC).
+    draws
+        Draws kept in all, split evenly over ``chains``.
+    seed
+        Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
+
+    Returns
+    -------
+    DataTree
+        ArviZ groups ``posterior``, ``observed_data``, ``constant_data`` (and ``sample_stats`` from NUTS). Posterior
+        variables: ``connection_mean``, ``connection_sd`` (connection), ``word_mean`` (protected_word, connection),
+        ``sigma`` (connection, or none where it is shared), in cosine distance. A connection without data is absent; a
+        cell without data is NaN. The attributes record model, engine, seed, versions and coverage.
+
+    Raises
+    ------
+    InputError
+        A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
+        engine that cannot fit the model; draws that do not split evenly.
+    """
+    spec = model if isinstance(model, ModelSpec) else load_model(model)
+    chosen = choose_engine(spec, engine)
+    if chains < 1 or draws < chains or draws % chains:
+        raise InputError(f"draws={draws} do not split evenly over chains={chains}: give a multiple of the chains")
+    data = model_data(table)
+    used = np.random.SeedSequence(seed).entropy if seed is None else seed
+    rng = np.random.default_rng(used)
+    drawn = chosen.sample(spec, data, chains, draws // chains, rng)
+    return assemble(spec, data, drawn, chosen.name, int(str(used)), table.attrs.get("coverage"))

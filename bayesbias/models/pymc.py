@@ -1,0 +1,126 @@
+"""The NUTS engine: every model as PyMC, sampled by nutpie where it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias.models.data import ModelData
+from bayesbias.models.draws import Draws, scatter_cells
+from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Prior
+
+if TYPE_CHECKING:
+    import pymc
+
+TUNE = 1000
+TARGET_ACCEPT = 0.95
+
+
+def obstacle(spec: ModelSpec) -> str | None:
+    """Why this engine cannot fit a model: it can fit all of them."""
+    return None
+
+
+def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+    """Draws by NUTS, after ``TUNE`` steps of adaptation in each chain."""
+    import pymc
+
+    sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
+    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    with build(spec, data):
+        trace: Any = pymc.sample(
+            draws=draws,
+            tune=TUNE,
+            chains=chains,
+            cores=min(chains, os.cpu_count() or 1),
+            random_seed=int(rng.integers(2**31)),
+            target_accept=TARGET_ACCEPT,
+            nuts_sampler=sampler,
+            progressbar=shown,
+            quiet=not shown,
+        )
+    posterior = trace["posterior"].dataset
+    values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
+    stats = trace["sample_stats"].dataset
+    kept = {name: stats[name].to_numpy() for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats}
+    return Draws(
+        connection_mean=values["connection_mean"],
+        connection_sd=values["connection_sd"],
+        word_mean=scatter_cells(values["cell_mean"], data.filled),
+        sigma=values["sigma"],
+        extra={"m": values["m"]} if "m" in values else {},
+        sample_stats=kept,
+        attrs={"sampler": sampler},
+    )
+
+
+def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
+    """The model in PyMC, one likelihood term a row of the table.
+
+    Cells with much data are drawn around their connection's mean directly (centred), the others as standardised
+    deviations from it: either form alone mixes badly on one of the two kinds.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    word, connection = np.nonzero(data.filled)
+    centred = centred_connections(data)
+    coords = {"connection": data.connections, "cell": np.arange(len(word))}
+    with pm.Model(coords=coords) as model:
+        if spec.terms.intercept:
+            m = _prior("m", spec.priors["m"])
+            offset = _prior("offset_mean", spec.priors["offset_mean"], dims="connection")
+            mean = pm.Deterministic("connection_mean", m + offset, dims="connection")
+            scale = _prior("connection_sd", spec.priors["offset_sd"], dims="connection")
+        else:
+            mean = _prior("connection_mean", spec.priors["connection_mean"], dims="connection")
+            scale = _prior("connection_sd", spec.priors["connection_sd"], dims="connection")
+        by_connection = spec.likelihood.sigma == "connection"
+        sigma = _prior("sigma", spec.priors["sigma"], dims="connection" if by_connection else None)
+        direct = centred[connection]
+        raw = pm.Normal(
+            "cell_raw",
+            mu=pt.where(direct, mean[connection], 0.0),
+            sigma=pt.where(direct, scale[connection], 1.0),
+            dims="cell",
+        )
+        value = pt.where(direct, raw, mean[connection] + scale[connection] * raw)
+        cell_mean = pm.Deterministic("cell_mean", value, dims="cell")
+        cell_of = np.full(data.filled.shape, -1)
+        cell_of[word, connection] = np.arange(len(word))
+        pm.Normal(
+            "distance",
+            mu=cell_mean[cell_of[data.word, data.connection]],
+            sigma=sigma[data.connection] if by_connection else sigma,
+            observed=data.y,
+        )
+    return model
+
+
+def centred_connections(data: ModelData) -> NDArray[np.bool_]:
+    """Connections (K,) whose cells have means known more sharply than the means vary between cells."""
+    cells = data.cells
+    freedom = (np.maximum(cells.n - 1, 0)).sum(axis=0)
+    residual = cells.ssd.sum(axis=0) / np.maximum(freedom, 1)
+    filled = np.maximum(data.filled.sum(axis=0), 1)
+    noise = residual * (1 / np.where(data.filled, cells.n, np.inf)).sum(axis=0) / filled
+    centre = np.where(data.filled, cells.mean, 0).sum(axis=0) / filled
+    between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
+    return (freedom > 0) & (between > 2 * noise)
+
+
+def _prior(name: str, prior: Prior, dims: str | None = None) -> Any:
+    import pymc as pm
+
+    if isinstance(prior, Exponential):
+        return pm.Exponential(name, lam=prior.rate, dims=dims)
+    if isinstance(prior, HalfNormal):
+        return pm.HalfNormal(name, sigma=prior.sd, dims=dims)
+    return pm.Normal(name, mu=prior.mean, sigma=prior.sd, dims=dims)

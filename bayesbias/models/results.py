@@ -1,0 +1,138 @@
+"""A fit as an ``xarray.DataTree`` with ArviZ's groups, and on disk."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesbias._files import home_folder, whole_file
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData
+from bayesbias.models.draws import DIMS, Draws
+from bayesbias.models.spec import ModelSpec
+
+LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
+SAMPLERS = {"nuts": ("pymc", "nutpie")}
+
+
+def assemble(
+    spec: ModelSpec, data: ModelData, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
+) -> xr.DataTree:
+    """The posterior, the data and the facts of the fit as one tree.
+
+    Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
+    the cells, and the cell and attribute word of each pair); ``sample_stats`` where the sampler gives any.
+    """
+    by_connection = drawn.sigma.ndim == 3
+    dims = {**DIMS, "sigma": ("connection",) if by_connection else ()}
+    values = {name: getattr(drawn, name) for name in dims} | dict(drawn.extra)
+    labels = {"protected_word": data.protected_words, "connection": data.connections}
+    steps = {"chain": np.arange(drawn.sigma.shape[0]), "draw": np.arange(drawn.sigma.shape[1])}
+    posterior = xr.Dataset(
+        {name: (("chain", "draw", *dims.get(name, ())), value) for name, value in values.items()},
+        coords=steps | labels,
+    )
+    cell = ("protected_word", "connection")
+    constant = xr.Dataset(
+        {
+            "n": (cell, data.cells.n),
+            "mean": (cell, data.cells.mean),
+            "ssd": (cell, data.cells.ssd),
+            "group": ("protected_word", data.groups),
+            "word_index": ("pair", data.word),
+            "connection_index": ("pair", data.connection),
+            "attribute_word": ("pair", data.attribute_word),
+            "attribute_class": ("pair", data.attribute_class),
+        },
+        coords=labels | {"pair": np.arange(len(data.y))},
+    )
+    groups = {
+        "/posterior": posterior,
+        "/observed_data": xr.Dataset({"distance": ("pair", data.y)}, coords={"pair": np.arange(len(data.y))}),
+        "/constant_data": constant,
+    }
+    if drawn.sample_stats:
+        stats = {name: (("chain", "draw"), value) for name, value in drawn.sample_stats.items()}
+        groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {
+        "model": spec.name,
+        "model_text": spec.text,
+        "model_hash": spec.hash,
+        "engine": engine,
+        "seed": str(seed),
+        "versions": json.dumps(_versions(engine)),
+        "coverage": json.dumps(coverage, ensure_ascii=False),
+        **drawn.attrs,
+    }
+    return tree
+
+
+def save_fit(post: xr.DataTree, path: str | Path) -> None:
+    """Write a fit as NetCDF, whole or not at all.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    path
+        A file that ends in ``.nc``. (``post.to_zarr`` writes Zarr.)
+
+    Raises
+    ------
+    InputError
+        Another suffix.
+    OSError
+        The folder cannot be written or the disk is full; nothing half-written is left.
+    """
+    file = home_folder(path)
+    if file.suffix != ".nc":
+        raise InputError(f"cannot write {file.name}: a fit is saved as NetCDF, in a file that ends in .nc")
+    with whole_file(file) as temporary:
+        post.to_netcdf(temporary, engine="h5netcdf")
+
+
+def load_fit(path: str | Path) -> xr.DataTree:
+    """Read a fit that :func:`save_fit` or ``post.to_netcdf`` wrote.
+
+    Raises
+    ------
+    InputError
+        No such file, or one that holds no fit.
+    """
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    try:
+        with xr.open_datatree(file, engine="h5netcdf") as opened:
+            tree = opened.load()
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{file} cannot be read as NetCDF: {error}") from error
+    check_fit(tree, str(file))
+    return tree
+
+
+def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
+    """Refuse what is not a result of ``fit``.
+
+    Raises
+    ------
+    InputError
+        A group or variable of a fit is missing.
+    """
+    if not isinstance(post, xr.DataTree):
+        raise InputError(f"{where} is a {type(post).__name__}: give the DataTree that fit returns")
+    for group, variable in (("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")):
+        if group not in post.children or variable not in post[group].data_vars:
+            raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")
+
+
+def _versions(engine: str) -> dict[str, str]:
+    found = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
+    return {"python": platform.python_version(), **found}

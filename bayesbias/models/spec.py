@@ -1,0 +1,182 @@
+"""A model is a TOML file: likelihood, terms, priors. Read here into a frozen specification."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias._documents import Document, check, read_toml
+from bayesbias._files import home_folder, shipped
+from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Normal(Document):
+    """N(mean, sd^2), for a location."""
+
+    distribution: Literal["normal"]
+    mean: Finite
+    sd: Positive
+
+
+class Exponential(Document):
+    """Exponential(rate), mean 1 / rate, for a scale."""
+
+    distribution: Literal["exponential"]
+    rate: Positive
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Log density at positive x."""
+        return np.log(self.rate) - self.rate * x
+
+
+class HalfNormal(Document):
+    """The absolute value of N(0, sd^2), for a scale."""
+
+    distribution: Literal["half_normal"]
+    sd: Positive
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Log density at positive x."""
+        return 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
+
+
+Scale = Annotated[Exponential | HalfNormal, Field(discriminator="distribution")]
+Prior = Normal | Exponential | HalfNormal
+
+
+class Likelihood(Document):
+    """Normal residuals with one scale (``shared``) or one for each connection (``connection``)."""
+
+    family: Literal["normal"]
+    sigma: Literal["connection", "shared"]
+
+
+class Terms(Document):
+    """Which terms the mean has beyond one for each protected word and connection."""
+
+    intercept: bool = False
+
+
+class _MeanPriors(Document):
+    connection_mean: Normal
+    connection_sd: Scale
+    sigma: Scale
+
+
+class _OffsetPriors(Document):
+    m: Normal
+    offset_mean: Normal
+    offset_sd: Scale
+    sigma: Scale
+
+
+class _Head(Document):
+    name: str
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+    likelihood: Likelihood
+    terms: Terms = Terms()
+
+
+class _MeanModel(_Head):
+    priors: _MeanPriors
+
+
+class _OffsetModel(_Head):
+    priors: _OffsetPriors
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model read from its file.
+
+    Attributes
+    ----------
+    name, description, source, doi
+        What it is and where it comes from.
+    likelihood, terms
+        The parts of the model.
+    priors
+        Parameter name to its prior.
+    text
+        The file, as read.
+    """
+
+    name: str
+    description: str
+    source: str
+    doi: str | None
+    likelihood: Likelihood
+    terms: Terms
+    priors: Mapping[str, Prior]
+    text: str
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the file's text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def load_model(name_or_path: str | Path) -> ModelSpec:
+    """A model by its bundled name or from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        A name that :func:`list_models` shows, or a path. To change a prior, copy a bundled file, edit the copy and
+        pass its path.
+
+    Raises
+    ------
+    InputError
+        No such model; an unknown key, term, distribution or prior; a prior that is missing or not positive.
+    """
+    bundled = _bundled()
+    path = bundled.get(str(name_or_path), home_folder(name_or_path))
+    if not path.is_file():
+        raise InputError(
+            f"there is no model {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
+        )
+    content = read_toml(path)
+    terms = content.get("terms")
+    with_intercept = isinstance(terms, dict) and terms.get("intercept") is True
+    parsed = check(_OffsetModel if with_intercept else _MeanModel, content, str(path))
+    return ModelSpec(
+        name=parsed.name,
+        description=parsed.description,
+        source=parsed.source,
+        doi=parsed.doi,
+        likelihood=parsed.likelihood,
+        terms=parsed.terms,
+        priors={name: getattr(parsed.priors, name) for name in type(parsed.priors).model_fields},
+        text=path.read_text(encoding="utf-8"),
+    )
+
+
+def list_models() -> pd.DataFrame:
+    """The bundled models: ``name``, ``description``, ``engines`` that can fit it, ``source``, ``doi``, ``path``."""
+    import pandas as pd
+
+    from bayesbias.models.engines import engines_for
+
+    specs = {path: load_model(path) for path in _bundled().values()}
+    rows = [(s.name, s.description, ", ".join(engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
+    return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])
+
+
+def _bundled() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(shipped("models").glob("*.toml"))}

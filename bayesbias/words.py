@@ -1,0 +1,330 @@
+"""Word lists: protected words, stereotypes and controls, read from TOML files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, overload
+
+from pydantic import Field
+
+from bayesbias._documents import Document, check, read_toml
+from bayesbias._files import home_folder, shipped
+from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONNECTIONS = ("associated", "different", "human", "neutral")
+"""How an attribute word stands to a protected word, in the order in which a doubtful pair is decided."""
+
+CONTROLS = ("neutral", "human")
+
+
+@dataclass(frozen=True)
+class WordLists:
+    """Protected words, stereotypes by group, and control words.
+
+    Attributes
+    ----------
+    name, description, source, doi
+        What the list is and where it comes from.
+    protected
+        Group to its protected words, each once.
+    stereotypes
+        Group to the attribute words of its stereotype; every group here is one of ``protected``.
+    controls
+        ``"neutral"`` and ``"human"`` to their words; either may be absent.
+    repeats
+        Protected words that their source lists more than once, and how often.
+
+    Raises
+    ------
+    InputError
+        A list is empty, a stereotype has no group, a control has another name, or a word stands in two groups.
+    """
+
+    name: str
+    protected: Mapping[str, Sequence[str]]
+    stereotypes: Mapping[str, Sequence[str]]
+    controls: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+    repeats: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_lists(self)
+        counts = Counter(word for words in self.protected.values() for word in words)
+        repeats = {word: count for word, count in counts.items() if count > 1}
+        object.__setattr__(self, "repeats", {**self.repeats, **repeats})
+        for part in ("protected", "stereotypes", "controls"):
+            lists = {name: tuple(dict.fromkeys(words)) for name, words in getattr(self, part).items()}
+            object.__setattr__(self, part, lists)
+
+    @property
+    def group_of(self) -> dict[str, str]:
+        """Protected word to its group."""
+        return {word: group for group, words in self.protected.items() for word in words}
+
+    def every_word(self) -> tuple[str, ...]:
+        """All words of all lists, each once."""
+        parts = (self.protected, self.stereotypes, self.controls)
+        return tuple(dict.fromkeys(word for part in parts for words in part.values() for word in words))
+
+    def _repr_html_(self) -> str:
+        rows = [("protected", g, w) for g, w in self.protected.items()]
+        rows += [("stereotype", g, w) for g, w in self.stereotypes.items()]
+        rows += [("control", g, w) for g, w in self.controls.items()]
+        body = "".join(
+            f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
+            f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
+            for kind, name, words in rows
+        )
+        head = "<tr><th>kind</th><th>list</th><th>words</th><th></th></tr>"
+        return f"<b>{escape(self.name)}</b>: {escape(self.description)}<table>{head}{body}</table>"
+
+
+@dataclass(frozen=True)
+class WordList(Sequence[str]):
+    """A plain list of words."""
+
+    name: str
+    words: tuple[str, ...]
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self.words[index]
+
+
+@dataclass(frozen=True)
+class PairList(Sequence[tuple[str, str]]):
+    """A list of word pairs."""
+
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[str, str], ...]: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
+        return self.pairs[index]
+
+
+class _File(Document):
+    name: str
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+
+
+class _WordsFile(_File):
+    kind: Literal["words"] = "words"
+    protected: dict[str, list[str]]
+    stereotypes: dict[str, list[str]]
+    controls: list[str] | dict[str, str | list[str]] = Field(default_factory=list)
+
+
+class _ListFile(_File):
+    kind: Literal["list"]
+    words: list[str]
+
+
+class _PairsFile(_File):
+    kind: Literal["pairs"]
+    pairs: list[tuple[str, str]]
+
+
+def load_words(name_or_path: str | Path) -> WordLists:
+    """Protected words with stereotypes and controls, by bundled name or from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        A name that :func:`list_words` shows, or the path of a TOML file with the keys ``name``, ``description``,
+        ``source``, ``doi``, ``controls`` (names of control lists, or a table of words) and the tables
+        ``[protected]`` and ``[stereotypes]`` (group to words).
+
+    Raises
+    ------
+    InputError
+        No such list, an unknown key, an empty list, a stereotype without a group, a word in two groups.
+    """
+    path = _locate(name_or_path, kind="words")
+    content = read_toml(path)
+    if (kind := content.get("kind", "words")) != "words":
+        raise InputError(f"{name_or_path!s} is a plain list (kind {kind!r}): read it with load_list")
+    parsed = check(_WordsFile, content, str(path))
+    try:
+        return WordLists(
+            name=parsed.name,
+            description=parsed.description,
+            source=parsed.source,
+            doi=parsed.doi,
+            protected=parsed.protected,
+            stereotypes=parsed.stereotypes,
+            controls=_controls(parsed.controls, path.parent),
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def load_list(name_or_path: str | Path) -> WordList | PairList:
+    """A plain list of words or of pairs, by bundled name or from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        A name such as ``"occ16"``, ``"neutral"`` or ``"gender_pairs"``, or the path of a TOML file with
+        ``kind = "list"`` and ``words``, or ``kind = "pairs"`` and ``pairs``.
+
+    Raises
+    ------
+    InputError
+        No such list, an unknown key, an empty list.
+    """
+    path = _locate(name_or_path, kind="list")
+    content = read_toml(path)
+    kind = content.get("kind")
+    if kind == "pairs":
+        pairs = check(_PairsFile, content, str(path))
+        if not pairs.pairs:
+            raise InputError(f"{path}: the list of pairs is empty")
+        return PairList(pairs.name, tuple(pairs.pairs), pairs.description, pairs.source, pairs.doi)
+    if kind != "list":
+        raise InputError(f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'")
+    words = check(_ListFile, content, str(path))
+    _check_words("words", words.words)
+    return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
+
+
+def list_words() -> pd.DataFrame:
+    """The bundled lists: one row each.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``name``, ``kind`` (``words`` for :func:`load_words`, ``list`` and ``pairs`` for
+        :func:`load_list`), ``groups``, ``protected``, ``attributes`` (numbers), ``description``, ``source``, ``doi``.
+    """
+    import pandas as pd
+
+    rows = []
+    for path in _bundled().values():
+        content = read_toml(path)
+        lists = load_words(path) if content["kind"] == "words" else load_list(path)
+        if isinstance(lists, WordLists):
+            groups: int | None = len(lists.protected)
+            protected: int | None = sum(map(len, lists.protected.values()))
+            attributes = sum(map(len, lists.stereotypes.values()))
+        else:
+            groups, protected, attributes = None, None, len(lists)
+        about = (lists.description, lists.source, lists.doi)
+        rows.append((lists.name, content["kind"], groups, protected, attributes, *about))
+    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi"]
+    table = pd.DataFrame(rows, columns=columns).astype({"groups": "Int64", "protected": "Int64"})
+    order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
+    return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+
+
+def bundled_words() -> tuple[str, ...]:
+    """Every word of every bundled list, each once: what the bundled vectors are chosen by."""
+
+    def words() -> Iterator[str]:
+        for path in _bundled().values():
+            if read_toml(path)["kind"] == "words":
+                yield from load_words(path).every_word()
+                continue
+            plain = load_list(path)
+            yield from plain if isinstance(plain, WordList) else (word for pair in plain for word in pair)
+
+    return tuple(dict.fromkeys(words()))
+
+
+def _bundled() -> dict[str, Path]:
+    return {path.stem: path for path in sorted((shipped("data") / "words").glob("*.toml"))}
+
+
+def _locate(name_or_path: str | Path, kind: str) -> Path:
+    bundled = _bundled()
+    if str(name_or_path) in bundled:
+        return bundled[str(name_or_path)]
+    path = home_folder(name_or_path)
+    if path.is_file():
+        return path
+    named = [name for name, place in bundled.items() if (read_toml(place)["kind"] == "words") == (kind == "words")]
+    raise InputError(
+        f"there is no word list {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(named)}"
+    )
+
+
+def _controls(given: list[str] | dict[str, str | list[str]], folder: Path) -> dict[str, Sequence[str]]:
+    table = given if isinstance(given, dict) else {name: name for name in given}
+    _check_controls(table)
+    return {
+        name: _control_words(where, folder) if isinstance(where, str) else where for name, where in table.items()
+    }
+
+
+def _control_words(where: str, folder: Path) -> Sequence[str]:
+    words = load_list(where if where in _bundled() else folder / where)
+    if isinstance(words, PairList):
+        raise InputError(f"the control list {where!r} holds pairs; a control is a list of words")
+    return words
+
+
+def _check_lists(lists: WordLists) -> None:
+    if not lists.protected:
+        raise InputError("there are no protected words: give at least one group under [protected]")
+    if not lists.stereotypes and not lists.controls:
+        raise InputError("there are no attribute words: give stereotypes or controls")
+    for part in ("protected", "stereotypes", "controls"):
+        for name, words in getattr(lists, part).items():
+            _check_words(f"{part}.{name}", words)
+    for group in lists.stereotypes:
+        if group not in lists.protected:
+            valid = ", ".join(lists.protected)
+            raise InputError(f"the stereotype {group!r} has no group: the groups under [protected] are {valid}")
+        if group in CONTROLS:
+            raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
+    _check_controls(lists.controls)
+    seen: dict[str, str] = {}
+    for group, words in lists.protected.items():
+        for word in words:
+            if seen.setdefault(word, group) != group:
+                raise InputError(f"the protected word {word!r} stands in two groups, {seen[word]!r} and {group!r}")
+
+
+def _check_controls(controls: Iterable[str]) -> None:
+    for name in controls:
+        if name not in CONTROLS:
+            raise InputError(f"unknown control list {name!r}: controls are {' and '.join(CONTROLS)}")
+
+
+def _check_words(where: str, words: Sequence[str]) -> None:
+    if isinstance(words, str):
+        raise InputError(f"{where} is one string, {words!r}: give a list of words")
+    if not words:
+        raise InputError(f"{where} is empty: give at least one word or leave the list out")
+    for word in words:
+        if not isinstance(word, str) or not word.strip() or word != word.strip():
+            raise InputError(f"{where} holds {word!r}: a word is a text without blanks at its ends")
