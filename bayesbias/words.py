@@ -280,9 +280,7 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
 def _controls(given: list[str] | dict[str, str | list[str]], folder: Path) -> dict[str, Sequence[str]]:
     table = given if isinstance(given, dict) else {name: name for name in given}
     _check_controls(table)
-    return {
-        name: _control_words(where, folder) if isinstance(where, str) else where for name, where in table.items()
-    }
+    return {name: _control_words(where, folder) if isinstance(where, str) else where for name, where in table.items()}
 
 
 def _control_words(where: str, folder: Path) -> Sequence[str]:
@@ -300,13 +298,17 @@ def _check_lists(lists: WordLists) -> None:
     for part in ("protected", "stereotypes", "controls"):
         for name, words in getattr(lists, part).items():
             _check_words(f"{part}.{name}", words)
+    _check_controls(lists.controls)
+    _check_groups(lists)
+
+
+def _check_groups(lists: WordLists) -> None:
     for group in lists.stereotypes:
         if group not in lists.protected:
             valid = ", ".join(lists.protected)
             raise InputError(f"the stereotype {group!r} has no group: the groups under [protected] are {valid}")
         if group in CONTROLS:
             raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
-    _check_controls(lists.controls)
     seen: dict[str, str] = {}
     for group, words in lists.protected.items():
         for word in words:

@@ -27,6 +27,9 @@ FILLED = 2 / 3
 INNER, OUTER, SEARCH = 192, 256, 48
 MOST_OUTER = 20_000
 ROUNDS = 80
+NOTHING = 1e-24
+"""A variance below this is rounding error."""
+
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -40,9 +43,9 @@ class Connection:
         Numbers of distances and of cells.
     within
         Sum of squares within cells.
-    n, count, total, squares
-        For each distinct n: n itself, how many cells have it, the sum of their deviations ybar_j - m0, and the sum of
-        the squares of these.
+    n, count, deviation, scatter
+        For each distinct n: n itself, how many cells have it, the mean of their deviations ybar_j - m0, and the sum of
+        squares about that mean.
     log_n
         Sum over cells of log n_j.
     """
@@ -52,8 +55,8 @@ class Connection:
     within: float
     n: FloatArray
     count: FloatArray
-    total: FloatArray
-    squares: FloatArray
+    deviation: FloatArray
+    scatter: FloatArray
     log_n: float
 
 
@@ -120,15 +123,16 @@ def connection_sums(n: FloatArray, mean: FloatArray, ssd: FloatArray, prior_mean
         m0, about which deviations are taken.
     """
     sizes, which = np.unique(n, return_inverse=True)
-    deviation = mean - prior_mean
+    count = np.bincount(which).astype(float)
+    deviation = np.bincount(which, weights=mean - prior_mean) / count
     return Connection(
         rows=int(n.sum()),
         cells=len(n),
         within=float(ssd.sum()),
         n=sizes.astype(float),
-        count=np.bincount(which).astype(float),
-        total=np.bincount(which, weights=deviation),
-        squares=np.bincount(which, weights=deviation**2),
+        count=count,
+        deviation=deviation,
+        scatter=np.bincount(which, weights=(mean - prior_mean - deviation[which]) ** 2),
         log_n=float(np.log(n).sum()),
     )
 
@@ -139,18 +143,19 @@ def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
     Raises
     ------
     ValueError
-        The distances within cells are all equal: the density grows without bound as sigma goes to 0.
+        The distances do not vary within cells (or, one in each cell, between them): the density grows without bound as
+        the scales go to 0.
     """
     rows = sum(c.rows for c in connections)
     free = rows - sum(c.cells for c in connections)
     within = sum(c.within for c in connections)
-    if free > 0 and within <= 1e-24 * rows:
-        raise ValueError("all distances within cells are equal")
+    if within <= NOTHING * rows and (free or any(c.cells > 2 and _between(c) <= NOTHING for c in connections)):
+        raise ValueError("the distances do not vary")
 
     def search(log_sigma: FloatArray) -> FloatArray:
         return _sigma_density(log_sigma[0], connections, priors, SEARCH)[0][None, :]
 
-    guess = 0.5 * np.log(within / free) if free else 0.5 * np.log(_between(connections[0]))
+    guess = 0.5 * np.log(within / free) if free else _first_guess(connections[0])
     reach = 6 / np.sqrt(2 * max(free, 1))
     low, high = _bounds(search, np.array([guess - reach]), np.array([guess + reach]), SEARCH)
     width = float(high[0] - low[0])
@@ -190,9 +195,9 @@ def draw_scales(
         place = (cumulative[node] < height[:, None]).sum(axis=1)
         s = np.exp(inner.low[node] + inner.step[node] * (place + rng.random(size) - 0.5))
         precision, weighted = 1 / priors.sd**2, 0.0
-        for n, count, total in zip(connection.n, connection.count, connection.total, strict=True):
-            weight = 1 / (sigma**2 / n + s**2)
-            precision, weighted = precision + count * weight, weighted + total * weight
+        for n, count, deviation in zip(connection.n, connection.count, connection.deviation, strict=True):
+            weight = count / (sigma**2 / n + s**2)
+            precision, weighted = precision + weight, weighted + weight * deviation
         scales.append(s)
         means.append(priors.mean + weighted / precision + rng.standard_normal(size) / np.sqrt(precision))
     return ScaleDraws(sigma, tuple(scales), tuple(means))
@@ -238,7 +243,7 @@ def _inner_grid(log_sigma: FloatArray, connection: Connection, priors: Priors, p
     def density(log_s: FloatArray) -> FloatArray:
         return _s_density(log_s, variance, connection, priors)
 
-    middle = np.full(len(log_sigma), 0.5 * np.log(_between(connection)))
+    middle = np.full(len(log_sigma), _first_guess(connection))
     low, high = _bounds(density, middle - 3, middle + 3, SEARCH)
     nodes = np.linspace(low, high, points, axis=1)
     return InnerGrid(low, (high - low) / (points - 1), density(nodes))
@@ -248,18 +253,26 @@ def _s_density(log_s: FloatArray, variance: FloatArray, connection: Connection, 
     """Log density of the cell means and log s (O, I) given sigma^2 (O, 1), mu and the cells integrated out."""
     s = np.exp(log_s)
     square = s**2
-    log_det, precision, weighted, quadratic = 0.0, 1 / priors.sd**2, 0.0, 0.0
-    for n, count, total, squares in zip(
-        connection.n, connection.count, connection.total, connection.squares, strict=True
+    log_det, total, weighted, fit = 0.0, 0.0, 0.0, 0.0
+    weights = []
+    for n, count, deviation, scatter in zip(
+        connection.n, connection.count, connection.deviation, connection.scatter, strict=True
     ):
         v = variance / n + square
-        weight = 1 / v
+        weight = count / v
         log_det = log_det + count * np.log(v)
-        precision = precision + count * weight
-        weighted = weighted + total * weight
-        quadratic = quadratic + squares * weight
-    fit = quadratic - weighted**2 / precision
-    return priors.s(s) + log_s - 0.5 * (log_det + np.log(precision * priors.sd**2) + fit)
+        total = total + weight
+        weighted = weighted + weight * deviation
+        fit = fit + scatter / v
+        weights.append(weight)
+    centre = weighted / total
+    # sums of squares about the weighted mean: the shorter form cancels where a variance is near 0
+    for weight, deviation in zip(weights, connection.deviation, strict=True):
+        fit = fit + weight * (deviation - centre) ** 2
+    prior_variance = priors.sd**2
+    fit = fit + centre**2 / (prior_variance + 1 / total)
+    value: FloatArray = priors.s(s) + log_s - 0.5 * (log_det + np.log1p(total * prior_variance) + fit)
+    return value
 
 
 def _bounds(density: LogDensity, low: FloatArray, high: FloatArray, points: int) -> tuple[FloatArray, FloatArray]:
@@ -286,10 +299,16 @@ def _bounds(density: LogDensity, low: FloatArray, high: FloatArray, points: int)
 
 
 def _between(connection: Connection) -> float:
-    """A first guess of s^2: the variance of the cell means, or a hundredth where there is none."""
-    centre = connection.total.sum() / connection.cells
-    variance = float(connection.squares.sum() / connection.cells - centre**2)
-    return variance if connection.cells > 1 and variance > 1e-12 else 1e-2
+    """The variance of the cell means."""
+    centre = (connection.count * connection.deviation).sum() / connection.cells
+    squares = connection.scatter.sum() + (connection.count * (connection.deviation - centre) ** 2).sum()
+    return float(squares / connection.cells)
+
+
+def _first_guess(connection: Connection) -> float:
+    """Where to begin looking for log s; the search does not depend on it."""
+    variance = _between(connection)
+    return 0.5 * float(np.log(variance if variance > NOTHING else 0.01))
 
 
 def _outside(log_density: FloatArray, step: FloatArray) -> FloatArray:

@@ -51,11 +51,17 @@ class Coverage:
         """Plain values, as they stand in ``attrs`` and on disk."""
         return asdict(self)
 
-    def notes(self) -> list[str]:
-        """One sentence for each thing that was left out, replaced or counted more than once."""
+    def notes(self, missing: bool = True) -> list[str]:
+        """One sentence for each thing that was left out, replaced or counted more than once.
+
+        Parameters
+        ----------
+        missing
+            Whether to name missing words, which a table of the lists shows too.
+        """
         notes = []
         for entry in self.lists:
-            if entry["missing"]:
+            if missing and entry["missing"]:
                 words = ", ".join(entry["missing"][:8]) + (" …" if len(entry["missing"]) > 8 else "")
                 notes.append(
                     f"{entry['kind']} list {entry['list']}: {entry['found']} of {entry['asked']} words found; "

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from bayesbias._files import home_folder, whole_file
@@ -128,7 +127,7 @@ def _with_optional(raw: pd.DataFrame) -> pd.DataFrame:
         table["attribute_class"] = table["connection"].where(control, "stereotype")
     if "group" not in table:
         table["group"] = pd.NA
-    return table.assign(group=table["group"].astype("string").replace("", pd.NA))
+    return table.assign(group=table["group"].astype("string").mask(table["group"] == ""))
 
 
 def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[dict[str, Any]]]:
@@ -139,8 +138,7 @@ def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[dict[str
     table["connection"] = table["connection"].replace("none", "neutral")
     table["attribute_class"] = table["attribute_class"].str.removesuffix("_stereotype")
     own = table.loc[table["connection"] == "associated"].groupby("protected_word")["attribute_class"]
-    one = own.nunique() == 1
-    group = own.first()[one]
+    group = own.first()[own.first() == own.last()]
     table["group"] = table["protected_word"].map(group).astype("string")
     value = pd.to_numeric(table["distance"], errors="coerce")
     absent = value < -1
@@ -186,15 +184,16 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     if checked.empty:
         raise InputError(f"{file} holds no distance")
     kinds = dict.fromkeys(["protected_word", "attribute_word", "attribute_class", "connection"], "str")
-    return checked.astype(kinds if checked["group"].isna().any() else {**kinds, "group": "str"})
+    return pd.DataFrame(checked).astype(kinds if checked["group"].isna().any() else {**kinds, "group": "str"})
 
 
 def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
     sentences = []
-    for case in cases.itertuples():
-        place = f"column {case.column!r}" if pd.isna(case.index) else f"row {case.index}, column {case.column!r}"
-        value = "an empty value" if pd.isna(case.failure_case) else repr(case.failure_case)
-        reason = {"not_nullable": "where a value is needed"}.get(str(case.check), str(case.check))
+    for case in cases.to_dict("records"):
+        column, row, given = case["column"], case["index"], case["failure_case"]
+        place = f"column {column!r}" if pd.isna(row) else f"row {row}, column {column!r}"
+        value = "an empty value" if pd.isna(given) else repr(given)
+        reason = {"not_nullable": "where a value is needed"}.get(str(case["check"]), str(case["check"]))
         sentences.append(f"{place}: {value} {reason}")
     unique = list(dict.fromkeys(sentences))
     more = f"; and {len(unique) - shown} more" if len(unique) > shown else ""
@@ -202,9 +201,10 @@ def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
 
 
 def _once(table: pd.DataFrame, file: Path) -> pd.DataFrame:
-    spread = table.groupby(PAIR, sort=False)["distance"].agg(np.ptp)
-    if (spread > 1e-9).any():
-        word, attribute = spread.idxmax()
+    pairs = table.groupby(PAIR, sort=False)["distance"]
+    odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
+    if len(odd):
+        word, attribute = odd.iloc[0][PAIR]
         raise InputError(
             f"{file}: the pair {word!r}, {attribute!r} has more than one distance; "
             "repair the file or pass keep_duplicates=True"

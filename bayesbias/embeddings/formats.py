@@ -7,7 +7,6 @@ search for the wanted words.
 from __future__ import annotations
 
 import gzip
-import io
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -72,7 +71,9 @@ def is_pickle(path: Path) -> bool:
         return file.read(1) == PICKLE_MARK
 
 
-def _word2vec_or_glove(stream: io.IOBase | BinaryIO, path: Path, wanted: Wanted, tick: Callable[[], None]) -> Entries:
+def _word2vec_or_glove(
+    stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
+) -> Entries:
     reader = _Chunks(stream, path, tick)
     first = reader.line()
     if not first.strip():
@@ -90,7 +91,7 @@ def _word2vec_or_glove(stream: io.IOBase | BinaryIO, path: Path, wanted: Wanted,
 class _Chunks:
     """A stream read in large pieces, with a position inside the current piece."""
 
-    def __init__(self, stream: io.IOBase | BinaryIO, path: Path, tick: Callable[[], None]) -> None:
+    def __init__(self, stream: BinaryIO | gzip.GzipFile, path: Path, tick: Callable[[], None]) -> None:
         self.stream, self.path, self.tick = stream, path, tick
         self.buffer = b""
         self.position = 0
@@ -101,7 +102,7 @@ class _Chunks:
         if self.ended:
             return False
         try:
-            piece = self.stream.read(CHUNK)  # type: ignore[union-attr]  # both kinds of stream have read
+            piece = self.stream.read(CHUNK)
         except (EOFError, OSError) as error:
             raise InputError(f"{self.path} is truncated or damaged: {error}") from error
         self.tick()
@@ -166,7 +167,8 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
                 if entry is None:
                     raise InputError(
                         f"{path}, line {number}: a word and {dimensions} numbers were expected, "
-                        f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); the file is truncated or damaged"
+                        f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
+                        "the file is truncated or damaged"
                     )
                 if wanted is None or entry[0] in wanted:
                     yield entry

@@ -107,9 +107,9 @@ def _finite(column: pd.Series) -> FloatArray:
 
 def _labels(table: pd.DataFrame, column: str) -> NDArray[np.object_]:
     values = table[column]
-    empty = values.isna() | (values.astype("string").str.len() == 0).fillna(True)
+    empty = (values.astype("string").fillna("") == "").to_numpy()
     if empty.any():
-        raise InputError(f"row {values.index[empty.to_numpy().argmax()]}, column {column!r} is empty")
+        raise InputError(f"row {values.index[int(empty.argmax())]}, column {column!r} is empty")
     return values.astype(str).to_numpy(dtype=object)
 
 

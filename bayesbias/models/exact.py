@@ -36,7 +36,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     Raises
     ------
     InputError
-        All distances within the cells of a connection are equal, so that sigma has no posterior.
+        The distances of a connection do not vary, so that sigma has no posterior.
     """
     priors = _priors(spec)
     every = range(len(data.connections))
@@ -82,7 +82,7 @@ def _block(
     except ValueError as error:
         named = ", ".join(data.connections[k] for k in block)
         raise InputError(
-            f"every protected word has all its distances equal ({named}): a residual scale cannot be estimated; "
+            f"the distances of {named} do not vary within protected words, so their spread cannot be estimated: "
             "check that the table holds measured distances"
         ) from error
     return draw_scales(grid, members, priors, size, rng), grid.log_evidence, grid.outside

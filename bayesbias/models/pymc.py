@@ -113,7 +113,8 @@ def centred_connections(data: ModelData) -> NDArray[np.bool_]:
     noise = residual * (1 / np.where(data.filled, cells.n, np.inf)).sum(axis=0) / filled
     centre = np.where(data.filled, cells.mean, 0).sum(axis=0) / filled
     between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
-    return (freedom > 0) & (between > 2 * noise)
+    sharp: NDArray[np.bool_] = (freedom > 0) & (between > 2 * noise)
+    return sharp
 
 
 def _prior(name: str, prior: Prior, dims: str | None = None) -> Any:

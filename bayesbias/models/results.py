@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesbias._files import home_folder, whole_file
@@ -72,6 +73,26 @@ def assemble(
         **drawn.attrs,
     }
     return tree
+
+
+def distances_of(post: xr.DataTree) -> pd.DataFrame:
+    """The distance table behind a fit, with its coverage in ``attrs``."""
+    constant = post["constant_data"]
+    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
+    table = pd.DataFrame(
+        {
+            "protected_word": constant["protected_word"].to_numpy()[word],
+            "group": constant["group"].to_numpy()[word],
+            "attribute_word": constant["attribute_word"].to_numpy(),
+            "attribute_class": constant["attribute_class"].to_numpy(),
+            "connection": constant["connection"].to_numpy()[connection],
+            "distance": post["observed_data/distance"].to_numpy(),
+        }
+    )
+    coverage = json.loads(post.attrs["coverage"])
+    if coverage is not None:
+        table.attrs["coverage"] = coverage
+    return table
 
 
 def save_fit(post: xr.DataTree, path: str | Path) -> None:

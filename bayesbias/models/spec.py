@@ -39,7 +39,8 @@ class Exponential(Document):
 
     def log_density(self, x: FloatArray) -> FloatArray:
         """Log density at positive x."""
-        return np.log(self.rate) - self.rate * x
+        value: FloatArray = np.log(self.rate) - self.rate * x
+        return value
 
 
 class HalfNormal(Document):
@@ -50,7 +51,8 @@ class HalfNormal(Document):
 
     def log_density(self, x: FloatArray) -> FloatArray:
         """Log density at positive x."""
-        return 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
+        value: FloatArray = 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
+        return value
 
 
 Scale = Annotated[Exponential | HalfNormal, Field(discriminator="distribution")]
@@ -154,7 +156,8 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
     content = read_toml(path)
     terms = content.get("terms")
     with_intercept = isinstance(terms, dict) and terms.get("intercept") is True
-    parsed = check(_OffsetModel if with_intercept else _MeanModel, content, str(path))
+    kind: type[_OffsetModel] | type[_MeanModel] = _OffsetModel if with_intercept else _MeanModel
+    parsed = check(kind, content, str(path))
     return ModelSpec(
         name=parsed.name,
         description=parsed.description,

@@ -1,0 +1,37 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+
+def main() -> None:
+    """Run ``bayesbias``: exit code 0, 1 (could not) or 2 (usage)."""
+    from bayesbias.cli.app import app, debugging
+    from bayesbias.errors import InputError
+
+    warnings.showwarning = _note
+    try:
+        app()
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except (InputError, OSError) as error:
+        if debugging():
+            raise
+        _fail(str(error), 1)
+    except Exception as error:  # whatever else goes wrong is said in one sentence; --debug shows the traceback
+        if debugging():
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error} (bayesbias --debug shows where)", 1)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"Error: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    if issubclass(category, UserWarning):
+        print(f"Note: {message}", file=sys.stderr)

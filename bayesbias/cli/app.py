@@ -1,0 +1,177 @@
+"""The commands: each a thin line from arguments to the public functions. Heavy imports wait until a command runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesbias._files import home_folder
+
+app = typer.Typer(
+    help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+_state = {"debug": False}
+
+Model = Annotated[str, typer.Option(help="A model that 'bayesbias models' shows, or the path of a TOML file.")]
+Engine = Annotated[str, typer.Option(help="auto, exact or nuts.")]
+Draws = Annotated[int, typer.Option(help="Posterior draws in all.", min=4)]
+Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.")]
+Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
+
+
+def debugging() -> bool:
+    """Whether ``--debug`` was given."""
+    return _state["debug"]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"bayesbias {version('bayesbias')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Measure bias in word embeddings: distances, hierarchical models, posterior distributions."""
+    _state["debug"] = debug
+    # matrix products here are small: more threads than one only wait for each other
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@app.command()
+def demo(
+    words: Annotated[str, typer.Option(help="A bundled word list, or the path of a TOML file.")] = "gender",
+    out: Annotated[Path, typer.Option(help="Folder for pictures, table, fit and report.")] = Path("bayesbias-demo"),
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+) -> None:
+    """Bundled Google News vectors to posterior distributions, pictures and a report."""
+    from bayesbias.cli.demonstration import run_demo
+
+    run_demo(words, home_folder(out), seed)
+
+
+@app.command()
+def lists() -> None:
+    """The bundled word lists."""
+    from bayesbias.cli.screen import show
+    from bayesbias.words import list_words
+
+    show(list_words()[["name", "kind", "groups", "protected", "attributes", "description"]], "Word lists")
+
+
+@app.command()
+def models() -> None:
+    """The bundled models."""
+    from bayesbias.cli.screen import show
+    from bayesbias.models import list_models
+
+    show(list_models()[["name", "engines", "description", "path"]], "Models")
+
+
+@app.command()
+def distances(
+    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
+    words: Annotated[str, typer.Argument(help="A bundled word list or the path of a TOML file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet.")],
+    case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
+    keep_duplicates: Annotated[bool, typer.Option(help="Count a pair as often as it is listed.")] = False,
+    trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
+) -> None:
+    """Cosine distances between protected words and attribute words."""
+    from bayesbias._checks import one_of
+    from bayesbias.cli.screen import say, show_coverage
+    from bayesbias.distances import distance_table, write_distance_table
+    from bayesbias.embeddings import load_embedding
+    from bayesbias.words import load_words
+
+    one_of(case, ("as-is", "fallback"), "case")
+    listed = load_words(words)
+    wanted = listed.every_word()
+    if case == "fallback":
+        wanted = tuple({form for word in wanted for form in (word, word.lower(), word.capitalize(), word.upper())})
+    kv = load_embedding(embedding, words=wanted, trust_pickle=trust_pickle)
+    table = distance_table(
+        kv, listed, keep_duplicates=keep_duplicates, case="fallback" if case == "fallback" else "as-is"
+    )
+    write_distance_table(table, out)
+    show_coverage(table)
+    say(f"{len(table):,} distances written to {out}")
+
+
+@app.command()
+def fit(
+    table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Fit to write, .nc.")],
+    model: Model = "published",
+    engine: Engine = "auto",
+    draws: Draws = 4000,
+    seed: Seed = None,
+) -> None:
+    """Fit a model to a distance table."""
+    from bayesbias.cli.screen import say
+    from bayesbias.diagnostics import diagnose
+    from bayesbias.distances import read_distance_table
+    from bayesbias.models import fit as fit_model
+    from bayesbias.models import save_fit
+
+    post = fit_model(read_distance_table(table), model=model, engine=engine, draws=draws, seed=seed)
+    save_fit(post, out)
+    say(str(diagnose(post)))
+    say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {out}")
+
+
+@app.command()
+def contrasts(
+    fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
+    first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
+    second: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "human",
+    prob: Prob = 0.89,
+    rope: Annotated[float | None, typer.Option(help="Half width of the region of practical equivalence.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
+) -> None:
+    """How much closer one kind of attribute word is than another."""
+    from bayesbias._files import write_text
+    from bayesbias.cli.screen import say, show_contrasts
+    from bayesbias.comparison import contrasts as contrast_table
+    from bayesbias.models import load_fit
+    from bayesbias.reporting import verdict_sentences
+
+    post = load_fit(fit)
+    found = contrast_table(post, first, second, prob=prob, rope=rope)
+    show_contrasts(found)
+    for sentence in verdict_sentences(post, prob):
+        say(sentence)
+    if out is not None:
+        write_text(out, found.to_csv(index=False))
+        say(f"contrasts written to {out}")
+
+
+@app.command()
+def report(
+    fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Report to write, .html.")],
+    prob: Prob = 0.89,
+) -> None:
+    """Write a report on a fit: one HTML file."""
+    from bayesbias.cli.screen import say, working
+    from bayesbias.models import load_fit
+    from bayesbias.reporting import report as write_report
+
+    post = load_fit(fit)
+    with working("drawing pictures"):
+        write_report(post, out, prob=prob)
+    say(f"report written to {out}")

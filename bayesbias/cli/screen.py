@@ -1,0 +1,67 @@
+"""Tables and sentences on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from bayesbias.distances.coverages import coverage
+from bayesbias.reporting.sentences import share
+
+console = Console()
+
+
+def say(sentence: str) -> None:
+    """A line of plain text; words are never read as markup."""
+    console.print(Text(sentence))
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something is going on, on a terminal."""
+    with Console(stderr=True).status(escape(what)):
+        yield
+
+
+def show(frame: pd.DataFrame, title: str) -> None:
+    """A DataFrame as a table: numbers right, text left and folded."""
+    table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
+    numeric = {column: pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns}
+    for column in frame.columns:
+        table.add_column(str(column).replace("_", " "), justify="right" if numeric[column] else "left", overflow="fold")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(Text(_cell(value)) for value in row))
+    console.print(table)
+
+
+def show_coverage(table: pd.DataFrame) -> None:
+    """How many words of each list were found, and what was left out."""
+    found = coverage(table)
+    show(found[["list", "kind", "asked", "found"]], "Coverage")
+    for note in found.attrs["notes"]:
+        say(f"  {note}")
+
+
+def show_contrasts(found: pd.DataFrame) -> None:
+    """A table of contrasts."""
+    first, second = found.attrs["first"], found.attrs["second"]
+    shown = found.assign(protected_word=found["protected_word"].fillna("(whole list)"))
+    shown["p_below_zero"] = shown["p_below_zero"].map(share)
+    if shown["p_in_rope"].isna().all():
+        shown = shown.drop(columns="p_in_rope")
+    mass = f"{100 * found.attrs['prob']:g}%"
+    show(shown, f"{first} - {second}, {mass} highest-density intervals (negative: {first} is closer)")
+    if found.attrs["left_out"]:
+        say(f"  without distances under both connections: {', '.join(found.attrs['left_out'])}")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is pd.NA or value is None else str(value)

@@ -1,0 +1,78 @@
+"""Contrasts: how much closer one kind of attribute word is than another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import interval, one_of, probability
+from bayesbias._core.cosine import FloatArray
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.errors import InputError
+from bayesbias.models.results import check_fit
+
+COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
+
+
+def contrasts(
+    post: xr.DataTree,
+    first: str = "associated",
+    second: str = "human",
+    prob: float = PROB,
+    rope: float | tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """The difference of two connections' mean distances, for the whole list and for each protected word.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``. Negative: ``first`` is closer.
+    prob
+        Posterior mass of the highest-density intervals.
+    rope
+        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
+
+    Returns
+    -------
+    DataFrame
+        First the whole list (``protected_word`` is pd.NA: ``connection_mean[first] - connection_mean[second]``), then
+        each protected word that has distances under both connections. Columns ``protected_word``, ``mean``, ``sd``,
+        ``hdi_low``, ``hdi_high`` (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope).
+        ``attrs["left_out"]`` names the words without one of the two connections.
+
+    Raises
+    ------
+    InputError
+        A connection that the fit does not hold, the same one twice, or a rope that is no region.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    region = interval(rope, "rope")
+    whole, words = contrast_draws(post, first, second)
+    names = post["posterior"]["protected_word"].to_numpy()
+    kept = ~np.isnan(words).any(axis=0)
+    draws = np.column_stack([whole, words[:, kept]])
+    table = pd.DataFrame({"protected_word": pd.array([pd.NA, *names[kept]], dtype="string"), **describe(draws, prob)})
+    table["p_below_zero"] = (draws < 0).mean(axis=0)
+    inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
+    table["p_in_rope"] = inside
+    table = table[COLUMNS]
+    table.attrs = {"first": first, "second": second, "prob": prob, "rope": region, "left_out": list(names[~kept])}
+    return table
+
+
+def contrast_draws(post: xr.DataTree, first: str, second: str) -> tuple[FloatArray, FloatArray]:
+    """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty."""
+    posterior = post["posterior"]
+    valid = [str(name) for name in posterior["connection"].to_numpy()]
+    for name in (first, second):
+        one_of(name, valid, "the connection")
+    if first == second:
+        raise InputError(f"a contrast needs two connections, given {first!r} twice; the fit holds {', '.join(valid)}")
+    a, b = valid.index(first), valid.index(second)
+    mean = flat_draws(posterior["connection_mean"].to_numpy())
+    word = flat_draws(posterior["word_mean"].to_numpy())
+    return mean[:, a] - mean[:, b], word[:, :, a] - word[:, :, b]

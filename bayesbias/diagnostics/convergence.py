@@ -1,0 +1,152 @@
+"""``diagnose``: whether a fit is fit to be read, and if not, why."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from bayesbias.models.results import check_fit
+
+MAX_R_HAT = 1.01
+MIN_ESS = 400
+MAX_PARETO_K = 0.7
+MAX_GRID_MASS_OUTSIDE = 1e-6
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a fit converged.
+
+    Attributes
+    ----------
+    engine, chains, draws
+        What made the fit, and how many draws it kept in all.
+    r_hat
+        The largest rank-normalised R-hat; None with a single chain.
+    ess
+        The smallest effective sample size, bulk or tail, over all parameters.
+    divergences
+        Divergent transitions; None where the engine has none.
+    pareto_k
+        Pareto k of importance weights; None where the engine uses none.
+    grid_mass_outside
+        Posterior mass outside the grid; None where the engine uses no grid.
+    faults
+        Why the fit should not be read; empty if it can be.
+    """
+
+    engine: str
+    chains: int
+    draws: int
+    r_hat: float | None
+    ess: float
+    divergences: int | None
+    pareto_k: float | None
+    grid_mass_outside: float | None
+    faults: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the fit can be read."""
+        return not self.faults
+
+    def numbers(self) -> dict[str, str]:
+        """The figures by name, as they are shown."""
+        shown = {"engine": self.engine, "draws": f"{self.draws} in {self.chains} chains"}
+        if self.r_hat is not None:
+            shown["largest R-hat"] = f"{self.r_hat:.3f}"
+        shown["smallest ESS"] = f"{self.ess:.0f}"
+        if self.divergences is not None:
+            shown["divergences"] = str(self.divergences)
+        if self.pareto_k is not None:
+            shown["Pareto k"] = f"{self.pareto_k:.2f}"
+        if self.grid_mass_outside is not None:
+            shown["posterior mass outside the grid"] = f"{self.grid_mass_outside:.0e}"
+        return shown
+
+    def __str__(self) -> str:
+        head = "This fit can be read." if self.ok else "This fit should not be read: " + "; ".join(self.faults) + "."
+        return f"{head} ({', '.join(f'{name} {value}' for name, value in self.numbers().items())})"
+
+
+def diagnose(post: xr.DataTree) -> Verdict:
+    """Judge the convergence of a fit.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+
+    Returns
+    -------
+    Verdict
+        A fault is an R-hat above 1.01, an effective sample size below 400, a divergence, a Pareto k above 0.7,
+        posterior mass above 1e-6 outside the grid, or a parameter that holds NaN or does not vary.
+
+    References
+    ----------
+    Vehtari, A. et al. (2021). Rank-normalization, folding, and localization: an improved R-hat for assessing
+    convergence of MCMC. Bayesian Analysis 16(2). https://doi.org/10.1214/20-BA1221
+    """
+    check_fit(post)
+    chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
+    values, broken = _columns(post)
+    r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
+    divergences = None
+    if "sample_stats" in post.children and "diverging" in post["sample_stats"].data_vars:
+        divergences = int(post["sample_stats/diverging"].sum())
+    pareto_k = float(post.attrs["pareto_k"]) if "pareto_k" in post.attrs else None
+    outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
+    checks = (
+        (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
+        (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
+        (not ess >= MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS}"),
+        (bool(divergences), f"{divergences} transitions diverged"),
+        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
+        (
+            outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,
+            f"posterior mass of about {outside or 0:.0e} lies outside the grid",
+        ),
+    )
+    return Verdict(
+        engine=str(post.attrs.get("engine", "unknown")),
+        chains=chains,
+        draws=chains * draws,
+        r_hat=r_hat,
+        ess=ess,
+        divergences=divergences,
+        pareto_k=pareto_k,
+        grid_mass_outside=outside,
+        faults=tuple(reason for failed, reason in checks if failed),
+    )
+
+
+def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
+    """All parameters as (chain, draw, parameter), empty cells left out, and the names of the broken ones."""
+    columns, broken = [], []
+    empty = (post["constant_data/n"] == 0).to_numpy()
+    for name, values in post["posterior"].data_vars.items():
+        array = values.to_numpy()
+        array = array[:, :, ~empty] if name == "word_mean" else array.reshape(*array.shape[:2], -1)
+        if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
+            broken.append(str(name))
+        else:
+            columns.append(array)
+    if not columns:
+        return np.empty((0, 0, 0)), broken
+    return np.concatenate(columns, axis=2), broken
+
+
+def _mixing(values: np.ndarray) -> tuple[float | None, float]:
+    from arviz_stats.base import array_stats
+
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # too few draws for a figure give NaN, which is a fault
+        bulk = array_stats.ess(values, method="bulk", **axes)
+        tail = array_stats.ess(values, method="tail", prob=(0.055, 0.945), **axes)
+        r_hat = float(np.max(array_stats.rhat(values, **axes))) if values.shape[0] > 1 else None
+    return r_hat, float(np.min([np.min(bulk), np.min(tail)]))

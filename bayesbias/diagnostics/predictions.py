@@ -1,0 +1,70 @@
+"""Posterior predictive checks: do the observed distances fall where the model says they should?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import probability
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import FloatArray
+from bayesbias.diagnostics.intervals import flat_draws, hdi
+from bayesbias.errors import InputError
+from bayesbias.models.predictive import predictive_generator
+from bayesbias.models.results import check_fit
+
+
+def check_predictions(post: xr.DataTree, probs: Sequence[float] = (0.5, 0.89), seed: int | None = None) -> pd.DataFrame:
+    """The share of distances inside their predictive highest-density intervals.
+
+    A model that describes the spread of the data has shares near ``probs``.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    probs
+        Mass of the predictive intervals.
+    seed
+        Seed of the predictive draws; None takes one that follows from the seed of the fit.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``connection`` (pd.NA for all distances together, first), ``n``, and for each of ``probs`` a share:
+        ``inside_50``, ``inside_89``.
+    """
+    check_fit(post)
+    if not len(probs):
+        raise InputError("probs is empty: give at least one probability, such as 0.89")
+    draws = predictive_cells(post, seed)
+    word, connection, y = _pairs(post)
+    labels = post["posterior"]["connection"].to_numpy()
+    table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
+    table["n"] = [len(y), *np.bincount(connection, minlength=len(labels))]
+    for prob in probs:
+        low, high = hdi(draws, probability(prob, "probs"))
+        inside = (y >= low[word, connection]) & (y <= high[word, connection])
+        shares = [inside.mean(), *(inside[connection == k].mean() for k in range(len(labels)))]
+        table[f"inside_{100 * prob:g}"] = shares
+    return table
+
+
+def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
+    """Predictive draws of a new distance in each cell, (draws, protected_word, connection); NaN in empty cells.
+
+    Distances of one cell have one predictive distribution, so that cells are enough.
+    """
+    mean = flat_draws(post["posterior/word_mean"].to_numpy())
+    sigma = flat_draws(post["posterior/sigma"].to_numpy())
+    spread = sigma[:, None, :] if sigma.ndim == 2 else sigma[:, None, None]
+    return mean + spread * predictive_generator(post, seed).standard_normal(mean.shape)
+
+
+def _pairs(post: xr.DataTree) -> tuple[IntArray, IntArray, FloatArray]:
+    constant = post["constant_data"]
+    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
+    return word, connection, post["observed_data/distance"].to_numpy()

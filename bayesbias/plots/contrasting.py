@@ -1,0 +1,82 @@
+"""Contrasts as a forest plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+
+from bayesbias._checks import interval, probability
+from bayesbias.comparison import contrast_draws
+from bayesbias.diagnostics.intervals import PROB
+from bayesbias.models.results import check_fit
+from bayesbias.plots.style import FAINT, FONT, INK, Look, draw_intervals, new_figure, style_axes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WHOLE = Look("#000000", "D", "whole list")
+WORD = Look("#0072B2", "o", "protected word")
+
+
+def plot_contrasts(
+    post: xr.DataTree,
+    first: str = "associated",
+    second: str = "human",
+    prob: float = PROB,
+    rope: float | tuple[float, float] | None = None,
+) -> Figure:
+    """The contrast of two connections, on top for the whole list, below for each protected word.
+
+    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; at the right stands the
+    posterior probability that ``first`` is closer. A shaded band marks the rope.
+
+    Parameters
+    ----------
+    post, first, second, prob, rope
+        As in :func:`contrasts`.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    region = interval(rope, "rope")
+    whole, words = contrast_draws(post, first, second)
+    labels = post["posterior"]["protected_word"].to_numpy()
+    kept = ~np.isnan(words).any(axis=0)
+    words, labels = words[:, kept], labels[kept]
+    order = np.argsort(words.mean(axis=0))
+    words, labels = words[:, order], labels[order]
+    with mpl.rc_context(FONT):
+        figure = new_figure(7.0, 0.23 * (len(labels) + 2) + 1.0)
+        axes = figure.add_subplot()
+        heights = -np.arange(len(labels), dtype=float) - 1.5
+        draw_intervals(axes, np.array([0.0]), whole[:, None], prob, WHOLE)
+        draw_intervals(axes, heights, words, prob, WORD)
+        if region is not None:
+            axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
+        shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
+        for height, share in zip([0.0, *heights], shares, strict=True):
+            axes.annotate(
+                _percent(float(share)),
+                (1.0, height),
+                xycoords=("axes fraction", "data"),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7.5,
+                color=FAINT,
+            )
+        title = f"{first} - {second}: points, 50% and {100 * prob:g}% intervals"
+        style_axes(axes, f"difference of mean cosine distances (left of 0: {first} is closer)", title)
+        axes.set_title(f"P({first}\ncloser)", loc="right", fontsize=7.5, color=FAINT)
+        axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
+        axes.set_yticks([0.0, *heights], ["whole list", *map(str, labels)])
+        axes.get_yticklabels()[0].set_fontweight("bold")
+        axes.set_ylim(-len(labels) - 1.1, 0.6)
+    return figure
+
+
+def _percent(share: float) -> str:
+    return "> 99.9%" if share > 0.999 else "< 0.1%" if share < 0.001 else f"{100 * share:.1f}%"

@@ -1,0 +1,97 @@
+"""What all pictures share: figures without global state, colours and shapes, interval bars."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias.diagnostics.intervals import hdi
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK, FAINT = "#222222", "#767676"
+INNER_PROB = 0.5
+FONT: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.0,
+    "text.parse_math": False,
+}
+"""A word may hold a dollar sign: it is text, never a formula."""
+
+
+class Look(NamedTuple):
+    """Colour (Okabe and Ito) and marker of a connection: either tells the connections apart."""
+
+    colour: str
+    marker: str
+    label: str
+
+
+LOOKS = {
+    "associated": Look("#D55E00", "o", "associated (own stereotype)"),
+    "different": Look("#0072B2", "s", "different (another group's)"),
+    "human": Look("#009E73", "^", "human (control)"),
+    "neutral": Look("#4D4D4D", "D", "neutral (control)"),
+}
+
+
+class Picture(Figure):
+    """A figure that pyplot does not know of and a notebook shows."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
+def new_figure(width: float, height: float) -> Picture:
+    """An empty figure of so many inches, laid out by matplotlib's constrained layout."""
+    figure = Picture(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
+    """A quiet frame: no box, a faint vertical grid."""
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(axis="x", color="#E3E3E3", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(xlabel)
+    axes.set_title(title, loc="left", fontweight="bold")
+
+
+def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
+    """Mean, 50% bar and ``prob`` bar of draws (D, rows), one row at each of ``heights``."""
+    for mass, width in ((prob, 1.1), (INNER_PROB, 3.0)):
+        low, high = hdi(draws, mass)
+        axes.hlines(heights, low, high, color=look.colour, linewidth=width, zorder=2)
+    axes.scatter(
+        draws.mean(axis=0), heights, s=22, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3
+    )
+
+
+def connection_legend(figure: Figure, connections: Sequence[str]) -> None:
+    """One legend above the panels, with the marker and colour of each connection."""
+    handles: list[Any] = [
+        Line2D([], [], color=LOOKS[name].colour, marker=LOOKS[name].marker, linewidth=2, label=LOOKS[name].label)
+        for name in connections
+    ]
+    columns = len(handles) if figure.get_figwidth() > 7.9 else 2
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+
+
+def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
+    """Heights of the ``place``-th of ``inside`` bars in each of ``rows`` rows, the first row on top."""
+    step = 0.8 / inside
+    return -np.arange(rows, dtype=float) + 0.4 - step * (place + 0.5)

@@ -1,0 +1,135 @@
+"""``report``: a fit as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from bayesbias._checks import probability
+from bayesbias._files import home_folder, write_text
+from bayesbias.comparison import contrasts
+from bayesbias.diagnostics.convergence import diagnose
+from bayesbias.diagnostics.intervals import PROB
+from bayesbias.diagnostics.predictions import check_predictions
+from bayesbias.diagnostics.summaries import summary
+from bayesbias.distances.coverages import Coverage, coverage
+from bayesbias.errors import InputError
+from bayesbias.models.results import check_fit, distances_of
+from bayesbias.plots.coefficients import plot_coefficients
+from bayesbias.plots.contrasting import plot_contrasts
+from bayesbias.plots.predictive import plot_predictions
+from bayesbias.plots.raw import plot_distances
+from bayesbias.reporting.sentences import share, signed, verdict_sentences
+from bayesbias.reporting.svg import inline_svg
+
+HERE = Path(__file__).parent
+
+
+def report(post: xr.DataTree, path: str | Path, prob: float = PROB) -> Path:
+    """Write a report on a fit: one HTML file without scripts and without requests to anywhere.
+
+    It holds what was asked and found, the verdict in sentences, pictures, tables, predictive checks, the model with its
+    priors, and how to cite.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    path
+        The file to write; it ends in ``.html``. It is written whole or not at all.
+    prob
+        Posterior mass of the intervals.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        What was given is no fit, or the path does not end in ``.html``.
+    OSError
+        The folder cannot be written or the disk is full.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    file = home_folder(path)
+    if file.suffix not in (".html", ".htm"):
+        raise InputError(f"cannot write {file.name}: a report ends in .html")
+    write_text(file, _page(post, prob))
+    return file
+
+
+def _page(post: xr.DataTree, prob: float) -> str:
+    css = (HERE / "report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(number=signed, share=share)
+    verdict = diagnose(post)
+    table = distances_of(post)
+    return environment.get_template("report.html.jinja").render(
+        css=Markup(css),
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'",
+        title=table.attrs.get("coverage", {}).get("word_list", "distance table"),
+        attrs=post.attrs,
+        versions=json.loads(post.attrs["versions"]),
+        prob=f"{100 * prob:g}%",
+        sentences=verdict_sentences(post, prob, verdict),
+        verdict=verdict,
+        asked=_asked(table),
+        pictures=_pictures(post, table, prob),
+        tables=_tables(post, prob),
+        counts={"pairs": len(table), "words": table["protected_word"].nunique()},
+    )
+
+
+def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
+    if "coverage" not in table.attrs:
+        return None
+    lists = coverage(table)
+    return {"lists": lists.to_dict("records"), "notes": Coverage(**table.attrs["coverage"]).notes(missing=False)}
+
+
+def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[str, Any]]:
+    others = _others(post)
+    drawn = [
+        ("coefficients", "Mean distances by connection and by protected word", plot_coefficients(post, prob)),
+        *(
+            (
+                f"contrast-{other}",
+                f"Contrast of associated and {other} words",
+                plot_contrasts(post, prob=prob, second=other),
+            )
+            for other in others[:1]
+        ),
+        ("predictions", "Observed and predicted distances", plot_predictions(post, prob)),
+        ("distances", "Raw distances by connection", plot_distances(table)),
+    ]
+    return [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn]
+
+
+def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
+    everything = summary(post, prob)
+    of_words = everything["protected_word"].notna()
+    everything = everything.fillna({"connection": "", "protected_word": ""})
+    return {
+        "whole": everything[~of_words].to_dict("records"),
+        "words": everything[of_words].to_dict("records"),
+        "contrasts": {other: contrasts(post, "associated", other, prob).to_dict("records") for other in _others(post)},
+        "predictions": check_predictions(post, (0.5, prob)).to_dict("records"),
+    }
+
+
+def _others(post: xr.DataTree) -> list[str]:
+    """Connections to set beside associated, the headline first."""
+    present = {str(name) for name in post["posterior"]["connection"].to_numpy()}
+    return [name for name in ("human", "neutral", "different") if {"associated", name} <= present]
