@@ -22,8 +22,8 @@ from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_distances as plot_distances
 from .plots import plot_predictions as plot_predictions
-from .reporting import report as report
-from .reporting import verdict_sentences as verdict_sentences
+from .reporting.page import report as report
+from .reporting.sentences import verdict_sentences as verdict_sentences
 from .words import PairList as PairList
 from .words import WordList as WordList
 from .words import WordLists as WordLists

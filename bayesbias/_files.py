@@ -36,15 +36,27 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         The folder does not exist or cannot be written, or the disk is full.
     """
     target = home_folder(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
+    with _named(target):
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
+        with _named(target):
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(target: Path) -> Iterator[None]:
+    """Let errors speak of the file that was asked for, not of the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        sentence = f"cannot write {target.name} in the folder {target.parent}: {error.strerror or error}"
+        raise (OSError(error.errno, sentence) if error.errno else OSError(sentence)) from error
 
 
 def write_text(path: str | Path, text: str) -> None:

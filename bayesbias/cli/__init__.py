@@ -12,15 +12,16 @@ def main() -> None:
     from bayesbias.cli.app import app, debugging
     from bayesbias.errors import InputError
 
-    warnings.showwarning = _note
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            app()
     except KeyboardInterrupt:
         _fail("interrupted", 130)
     except (InputError, OSError) as error:
         if debugging():
             raise
-        _fail(str(error), 1)
+        _fail(getattr(error, "strerror", None) or str(error), 1)
     except Exception as error:  # whatever else goes wrong is said in one sentence; --debug shows the traceback
         if debugging():
             raise

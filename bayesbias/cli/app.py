@@ -148,7 +148,7 @@ def contrasts(
     from bayesbias.cli.screen import say, show_contrasts
     from bayesbias.comparison import contrasts as contrast_table
     from bayesbias.models import load_fit
-    from bayesbias.reporting import verdict_sentences
+    from bayesbias.reporting.sentences import verdict_sentences
 
     post = load_fit(fit)
     found = contrast_table(post, first, second, prob=prob, rope=rope)
@@ -169,7 +169,7 @@ def report(
     """Write a report on a fit: one HTML file."""
     from bayesbias.cli.screen import say, working
     from bayesbias.models import load_fit
-    from bayesbias.reporting import report as write_report
+    from bayesbias.reporting.page import report as write_report
 
     post = load_fit(fit)
     with working("drawing pictures"):

@@ -12,18 +12,21 @@ from bayesbias.distances import distance_table, write_distance_table
 from bayesbias.embeddings import load_embedding
 from bayesbias.models import fit, save_fit
 from bayesbias.plots import plot_coefficients, plot_contrasts, plot_distances, plot_predictions
-from bayesbias.reporting import report, verdict_sentences
+from bayesbias.reporting.page import report
+from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.words import load_words
 
 EMBEDDING = "google-news-slice"
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:
     """Slice, distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
+    listed = load_words(words)
     out.mkdir(parents=True, exist_ok=True)
     with working(f"reading {EMBEDDING}"):
         kv = load_embedding(EMBEDDING)
-    table = distance_table(kv, words)
-    say(f"{len(kv.index_to_key):,} Google News vectors, word list {words}: {len(table):,} distances")
+    table = distance_table(kv, listed)
+    say(f"{len(kv.index_to_key):,} Google News vectors, word list {listed.name}: {len(table):,} distances")
     show_coverage(table)
     with working("fitting"):
         post = fit(table, seed=seed)

@@ -137,8 +137,8 @@ def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[dict[str
             raise InputError(f"the published tables have a column {column!r}; given are {', '.join(raw.columns)}")
     table["connection"] = table["connection"].replace("none", "neutral")
     table["attribute_class"] = table["attribute_class"].str.removesuffix("_stereotype")
-    own = table.loc[table["connection"] == "associated"].groupby("protected_word")["attribute_class"]
-    group = own.first()[own.first() == own.last()]
+    own = table.loc[table["connection"] == "associated", ["protected_word", "attribute_class"]].drop_duplicates()
+    group = own.drop_duplicates("protected_word", keep=False).set_index("protected_word")["attribute_class"]
     table["group"] = table["protected_word"].map(group).astype("string")
     value = pd.to_numeric(table["distance"], errors="coerce")
     absent = value < -1

@@ -99,7 +99,7 @@ def _finite(column: pd.Series) -> FloatArray:
     if len(bad):
         more = f", and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
         raise InputError(
-            f"row {column.index[bad[0]]}, column 'distance' holds {column.iloc[bad[0]]!r}{more}: "
+            f"row {column.index[bad[0]]}, column 'distance' holds {column.iloc[bad[0]]}{more}: "
             "every distance must be a finite number; leave missing pairs out"
         )
     return values

@@ -1,6 +1,1 @@
-"""Reports: one self-contained HTML file."""
-
-from bayesbias.reporting.page import report
-from bayesbias.reporting.sentences import verdict_sentences
-
-__all__ = ["report", "verdict_sentences"]
+"""Reports: one self-contained HTML file. (Nothing is imported here, so that sentences load without pictures.)"""

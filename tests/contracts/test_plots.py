@@ -1,0 +1,125 @@
+"""Every picture through one mould: a Figure back, no global state, stable, readable with few and many words."""
+
+import io
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import bayesbias as bb
+
+OF_A_FIT = {
+    "coefficients": bb.plot_coefficients,
+    "predictions": bb.plot_predictions,
+    "contrasts": lambda post: bb.plot_contrasts(post, second="neutral"),
+    "contrasts with a rope": lambda post: bb.plot_contrasts(post, second="neutral", rope=0.05),
+}
+
+
+def table_of(words, connections=("associated", "different", "human", "neutral"), size=4, name="word{}"):
+    rng = np.random.default_rng(0)
+    rows = [
+        (name.format(word), "g", f"{connection}{at}", connection, connection, rng.normal(0.9, 0.1))
+        for word in range(words)
+        for connection in connections
+        for at in range(size)
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def svg(figure):
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "fixed", "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def texts(figure):
+    return {text.get_text() for axes in figure.axes for text in [*axes.texts, *axes.get_yticklabels()]}
+
+
+@pytest.fixture(scope="module")
+def fits():
+    return {
+        "four words": bb.fit(table_of(4), seed=0),
+        "fifty words": bb.fit(table_of(50), seed=0),
+        "two connections": bb.fit(table_of(5, ("associated", "neutral")), seed=0),
+        "one distance in each cell": bb.fit(table_of(6, size=1), seed=0),
+        "words that look like formulas": bb.fit(table_of(3, name="$x_{0}$ <b>&\\"), seed=0),
+    }
+
+
+@pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
+@pytest.mark.parametrize("kind", ["four words", "fifty words", "two connections", "one distance in each cell"])
+def test_a_picture_of_a_fit(fits, plot, kind):
+    import matplotlib.pyplot as plt
+
+    before = dict(mpl.rcParams)
+    figure = plot(fits[kind])
+    assert isinstance(figure, Figure)
+    assert plt.get_fignums() == []
+    assert dict(mpl.rcParams) == before
+    assert svg(figure) == svg(plot(fits[kind]))
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    width, height = figure.get_size_inches()
+    assert 5 < width < 13
+    assert 1.5 < height < 25
+
+
+@pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
+def test_words_are_text_and_never_formulas(fits, plot):
+    assert "<svg" in svg(plot(fits["words that look like formulas"]))
+
+
+def test_coefficients_show_every_word_and_every_count(fits):
+    shown = texts(bb.plot_coefficients(fits["fifty words"]))
+    assert {f"word{word}" for word in range(50)} <= shown
+    assert {"n = 200", "4", "associated", "neutral"} <= shown
+
+
+def test_coefficients_sort_words_by_their_contrast():
+    table = table_of(3)
+    table.loc[(table["protected_word"] == "word1") & (table["connection"] == "associated"), "distance"] -= 0.5
+    figure = bb.plot_coefficients(bb.fit(table, seed=0))
+    assert figure.axes[1].get_yticklabels()[0].get_text() == "word1"
+
+
+def test_contrasts_show_the_whole_list_first(fits):
+    figure = bb.plot_contrasts(fits["four words"], second="human")
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels[0] == "whole list"
+    assert set(labels[1:]) == {f"word{word}" for word in range(4)}
+
+
+def test_raw_distances_show_every_pair():
+    table = table_of(4)
+    figure = bb.plot_distances(table)
+    points = sum(len(collection.get_offsets()) for collection in figure.axes[0].collections)
+    assert points >= len(table)
+    one = bb.plot_distances(table, "word2")
+    assert {"associated0", "different3", "human, n = 4"} <= texts(one)
+
+
+def test_a_word_that_is_not_there_is_refused():
+    with pytest.raises(bb.InputError, match=r"no protected word 'jedi'; it holds word0, word1"):
+        bb.plot_distances(table_of(2), "jedi")
+
+
+@pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
+def test_what_is_no_fit_is_refused(plot):
+    with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
+        plot(table_of(2))
+
+
+def test_connections_differ_in_marker_and_in_lightness():
+    """Grey print and colour blindness: markers all differ, and so do the lightnesses of the two stereotypes' colours."""
+    from matplotlib.colors import to_rgb
+
+    from bayesbias.plots.style import LOOKS
+
+    assert len({look.marker for look in LOOKS.values()}) == 4
+    lightness = [np.dot(to_rgb(LOOKS[name].colour), (0.299, 0.587, 0.114)) for name in ("associated", "different")]
+    assert abs(lightness[0] - lightness[1]) > 0.08

@@ -1,0 +1,157 @@
+"""The command line as a user runs it: every command, its files, its exit codes and its errors."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.cli import main
+
+BAYESBIAS = Path(sys.executable).with_name("bayesbias")
+
+
+def run(*arguments, cwd=None, code=0):
+    done = subprocess.run([BAYESBIAS, *map(str, arguments)], capture_output=True, text=True, cwd=cwd)  # noqa: S603
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture
+def here(monkeypatch, capsys, tmp_path):
+    """Run the command in this process, in an empty folder: (exit code, output, errors)."""
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code, *capsys.readouterr()
+
+    monkeypatch.chdir(tmp_path)
+    return command
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    """distances, fit, contrasts and report, one after the other."""
+    folder = tmp_path_factory.mktemp("chain")
+    said = {"distances": run("distances", "google-news-slice", "weat7", "-o", "t.parquet", cwd=folder)}
+    said["fit"] = run("fit", "t.parquet", "-o", "f.nc", "--seed", 5, "--model", "pooled", "--draws", 2000, cwd=folder)
+    said["contrasts"] = run("contrasts", "f.nc", "--second", "neutral", "--rope", 0.02, "-o", "c.csv", cwd=folder)
+    said["report"] = run("report", "f.nc", "-o", "r.html", cwd=folder)
+    return folder, said
+
+
+def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
+    folder, said = chain
+    table = bb.distance_table(slice_vectors, "weat7")
+    pd.testing.assert_frame_equal(bb.read_distance_table(folder / "t.parquet"), table, check_dtype=False)
+    post = bb.fit(table, "pooled", draws=2000, seed=5)
+    assert bb.load_fit(folder / "f.nc").posterior.equals(post.posterior)
+    expected = bb.contrasts(post, "associated", "neutral", rope=0.02)
+    assert pd.read_csv(folder / "c.csv")["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=1e-12)
+    assert "2,256 distances written" in said["distances"].stdout
+    assert "61 of 226" in said["distances"].stdout
+    assert "can be read" in said["fit"].stdout
+    assert "(whole list)" in said["contrasts"].stdout
+    assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_demo_writes_pictures_and_a_report(tmp_path):
+    done = run("demo", "--words", "weat7", "--out", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "coefficients.png", "contrasts.png", "predictions.png", "distances.png",
+        "distances.csv", "distances.csv.coverage.json", "fit.nc", "report.html",
+    }  # fmt: skip
+    assert "(whole list)" in done.stdout
+    assert done.stderr == ""
+
+
+def test_lists_and_models_are_shown(here):
+    code, out, _ = here("lists")
+    assert code == 0
+    assert "gender_pairs" in out
+    code, out, _ = here("models")
+    assert code == 0
+    assert "published" in out
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("fit", "--help"), ("--version",)])
+def test_help_and_version(here, arguments):
+    code, out, errors = here(*arguments)
+    assert code == (0 if arguments else 2)
+    assert "bayesbias" in out + errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("fits",), ("fit",), ("fit", "t.csv", "--draw", "3", "-o", "f.nc"), ("fit", "t", "-o", "f", "--seed", "x")],
+)
+def test_wrong_usage_exits_with_2(here, arguments):
+    code, _, errors = here(*arguments)
+    assert code == 2
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("distances", "google-news-slise", "gender", "-o", "t.csv"), "google-news-slice"),
+        (("distances", "google-news-slice", "gendre", "-o", "t.csv"), "one of gender, race"),
+        (("distances", "google-news-slice", "gender", "-o", "t.xlsx"), ".csv or .parquet"),
+        (("distances", "google-news-slice", "gender", "-o", "t.csv", "--case", "lower"), "as-is, fallback"),
+        (("distances", "vectors.kv", "gender", "-o", "t.csv"), "pickle"),
+        (("distances", "truncated.bin", "gender", "-o", "t.csv"), "truncated"),
+        (("fit", "absent.csv", "-o", "f.nc"), "there is no file"),
+        (("fit", "bad.csv", "-o", "f.nc"), "row 1, column 'distance': 2.5"),
+        (("fit", "good.csv", "-o", "f.nc", "--model", "crosed"), "published"),
+        (("fit", "good.csv", "-o", "f.nc", "--engine", "exact", "--model", "baseline"), "cannot fit"),
+        (("fit", "good.csv", "-o", "f.nc", "--draws", "4001"), "do not split evenly"),
+        (("fit", "good.csv", "-o", "absent/f.nc"), "absent"),
+        (("contrasts", "good.csv"), "cannot be read"),
+        (("report", "absent.nc", "-o", "r.html"), "there is no file"),
+        (("demo", "--words", "gendre"), "one of gender, race"),
+    ],
+)
+def test_errors_are_one_sentence_and_leave_nothing(here, tmp_path, arguments, message):
+    names = "protected_word,attribute_word,connection,distance\n"
+    (tmp_path / "good.csv").write_text(names + "he,nurse,different,0.9\nhe,doctor,associated,0.8\n")
+    (tmp_path / "bad.csv").write_text(names + "he,nurse,different,0.9\nhe,doctor,associated,2.5\n")
+    (tmp_path / "vectors.kv").write_bytes(b"\x80\x04N.")
+    (tmp_path / "truncated.bin").write_bytes(b"2 3\nhe \x00\x00\x80?")
+    before = {path.name for path in tmp_path.iterdir()}
+    code, _, errors = here(*arguments)
+    assert code == 1
+    assert errors.startswith("Error: ")
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    assert "Traceback" in run("--debug", "fit", tmp_path / "absent.csv", "-o", "f.nc", code=1).stderr
+
+
+@pytest.mark.parametrize("command", ["report", "contrasts"])
+def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path, command):
+    folder, _ = chain
+    (tmp_path / "file").write_text("not a folder")
+    name = "r.html" if command == "report" else "c.csv"
+    code, _, errors = here(command, folder / "f.nc", "-o", tmp_path / "file" / name)
+    assert code == 1
+    assert f"Error: cannot write {name} in the folder {tmp_path / 'file'}: Not a directory" in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit to limit the size of files")
+def test_a_file_that_cannot_be_finished_is_not_left(chain, tmp_path):
+    """A limit on the size of files stands in for a full disk: the write fails midway."""
+    folder, _ = chain
+    command = ["prlimit", "--fsize=20000", BAYESBIAS, "report", folder / "f.nc", "-o", tmp_path / "r.html"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)  # noqa: S603
+    assert done.returncode == 1
+    assert done.stderr == f"Error: cannot write r.html in the folder {tmp_path}: File too large\n"
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,151 @@
+"""Summaries, contrasts, predictive checks and verdicts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+
+def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
+    """Distances whose connection means are known, without any noise in the cells' own means beyond ``sd``."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"w{word}", "g", f"{connection}{at}", "g", connection, centre + shift + rng.normal(0, sigma))
+        for connection, centre in mean.items()
+        for word, shift in enumerate(rng.normal(0, sd, n_words))
+        for at in range(n)
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@pytest.fixture(scope="module")
+def post():
+    return bb.fit(planted({"associated": 0.8, "human": 0.9, "neutral": 0.95}), seed=0)
+
+
+def test_a_planted_contrast_is_found(post):
+    table = bb.contrasts(post, "associated", "human", prob=0.89)
+    assert list(table.columns) == [
+        "protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope",
+    ]  # fmt: skip
+    assert table["protected_word"][0] is pd.NA
+    assert table["protected_word"][1:].tolist() == [f"w{word}" for word in range(12)]
+    whole = table.iloc[0]
+    assert whole["hdi_low"] < -0.1 < whole["hdi_high"]
+    assert whole["mean"] == pytest.approx(-0.1, abs=0.02)
+    assert whole["p_below_zero"] == 1.0
+    assert np.isnan(whole["p_in_rope"])
+
+
+def test_a_contrast_is_the_difference_of_draws(post):
+    table = bb.contrasts(post, "human", "neutral", rope=(-0.06, -0.04))
+    draws = post["posterior/word_mean"].sel(connection="human") - post["posterior/word_mean"].sel(connection="neutral")
+    third = draws.sel(protected_word="w3")
+    row = table[table["protected_word"] == "w3"].iloc[0]
+    assert row["mean"] == pytest.approx(float(third.mean()), abs=1e-12)
+    assert row["sd"] == pytest.approx(float(third.std(ddof=1)), abs=1e-12)
+    assert row["p_in_rope"] == pytest.approx(float(((third >= -0.06) & (third <= -0.04)).mean()), abs=1e-12)
+    opposite = bb.contrasts(post, "neutral", "human")
+    np.testing.assert_allclose(opposite["mean"], -table["mean"], atol=1e-12)
+
+
+def test_a_contrast_reports_the_words_it_leaves_out():
+    table = planted({"associated": 0.8, "neutral": 0.9}, n_words=3)
+    table = table[~((table["protected_word"] == "w1") & (table["connection"] == "associated"))]
+    found = bb.contrasts(bb.fit(table, seed=0), "associated", "neutral")
+    assert found["protected_word"][1:].tolist() == ["w0", "w2"]
+    assert found.attrs["left_out"] == ["w1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"second": "different"}, "valid are associated, human, neutral"),
+        ({"second": "associated"}, "needs two connections"),
+        ({"prob": 1.2}, "between 0 and 1"),
+        ({"prob": 89}, "between 0 and 1"),
+        ({"rope": -0.1}, "positive number"),
+        ({"rope": (0.1, -0.1)}, "pair"),
+    ],
+)
+def test_a_faulty_contrast_is_refused(post, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.contrasts(post, **options)
+
+
+def test_summary_gives_means_intervals_and_counts(post):
+    import arviz as az
+
+    table = bb.summary(post, prob=0.5)
+    assert len(table) == 3 * 3 + 36
+    row = table[(table["parameter"] == "word_mean") & (table["protected_word"] == "w2")].iloc[1]
+    assert (row["connection"], row["n"]) == ("human", 40)
+    draws = post["posterior/word_mean"].sel(protected_word="w2", connection="human")
+    assert row["mean"] == pytest.approx(float(draws.mean()), abs=1e-12)
+    ends = az.hdi(draws, prob=0.5).to_numpy()
+    assert [row["hdi_low"], row["hdi_high"]] == pytest.approx(list(ends), abs=1e-12)
+    assert table.iloc[0]["n"] == 480
+    assert table.iloc[0]["protected_word"] is pd.NA
+
+
+def test_predictive_shares_are_nominal_where_the_model_is_right():
+    truth = planted({"associated": 0.8, "neutral": 0.9}, n_words=40, n=200)
+    shares = bb.check_predictions(bb.fit(truth, draws=8000, seed=0))
+    assert shares["connection"].tolist()[1:] == ["associated", "neutral"]
+    assert shares["connection"][0] is pd.NA
+    assert shares["n"].tolist() == [16_000, 8000, 8000]
+    error = 4 * np.sqrt(0.25 / 16_000)
+    assert shares["inside_50"][0] == pytest.approx(0.50, abs=error)
+    assert shares["inside_89"][0] == pytest.approx(0.89, abs=error)
+
+
+def test_predictive_shares_show_a_model_that_is_wrong():
+    """Two far clusters in every cell: a normal distribution puts its 50% interval between them."""
+    table = planted({"neutral": 0.9}, sigma=0.01)
+    table["distance"] += np.where(np.arange(len(table)) % 2, 0.3, -0.3)
+    assert bb.check_predictions(bb.fit(table, seed=0))["inside_50"][0] < 0.05
+
+
+def test_predictive_checks_repeat_and_refuse(post):
+    pd.testing.assert_frame_equal(bb.check_predictions(post), bb.check_predictions(post))
+    assert list(bb.check_predictions(post, probs=(0.3,)).columns) == ["connection", "n", "inside_30"]
+    with pytest.raises(bb.InputError, match="between 0 and 1"):
+        bb.check_predictions(post, probs=(0,))
+    with pytest.raises(bb.InputError, match="empty"):
+        bb.check_predictions(post, probs=())
+
+
+def test_a_good_fit_can_be_read(post):
+    verdict = bb.diagnose(post)
+    assert verdict.ok
+    assert verdict.faults == ()
+    assert verdict.engine == "exact"
+    assert verdict.draws == 4000
+    assert verdict.r_hat < 1.01
+    assert verdict.ess > 3000
+    assert verdict.divergences is None
+    assert verdict.grid_mass_outside < 1e-6
+    assert "can be read" in str(verdict)
+
+
+def test_too_few_draws_and_stuck_chains_are_said(post):
+    few = bb.fit(planted({"neutral": 0.9}), draws=40, seed=0)
+    assert any("effective sample size" in fault for fault in bb.diagnose(few).faults)
+    stuck = post.copy(deep=True)
+    stuck["posterior/sigma"][0] += 1.0
+    verdict = bb.diagnose(stuck)
+    assert not verdict.ok
+    assert "R-hat" in " ".join(verdict.faults)
+    assert "should not be read" in str(verdict)
+    stuck["posterior/sigma"][:] = 1.0
+    assert "sigma holds draws" in " ".join(bb.diagnose(stuck).faults)
+
+
+def test_importance_and_grid_faults_are_said(post):
+    marked = post.copy()
+    marked.attrs = {**post.attrs, "pareto_k": 0.9, "grid_mass_outside": 1e-3}
+    faults = " ".join(bb.diagnose(marked).faults)
+    assert "Pareto k is 0.90" in faults
+    assert "outside the grid" in faults

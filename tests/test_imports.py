@@ -1,0 +1,118 @@
+"""Imports run one way, the package loads fast, and no module hides a public function."""
+
+import ast
+import pkgutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import bayesbias as bb
+
+PACKAGE = Path(bb.__file__).parent
+LAYERS = (
+    ("errors", "_core", "_files", "_progress"),
+    ("_checks", "_documents"),
+    ("words",),
+    ("embeddings",),
+    ("distances",),
+    ("models", "metrics", "debiasing"),
+    ("diagnostics",),
+    ("comparison",),
+    ("silhouettes", "reliability", "stability"),
+    ("plots",),
+    ("reporting",),
+    ("cli",),
+)
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+HEAVY = {"pymc", "pytensor", "nutpie", "matplotlib", "pandera", "gensim", "pandas", "xarray", "arviz", "numpy"}
+
+
+def imported(path: Path) -> set[str]:
+    """Parts of the package that a file imports, wherever in the file it does."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("bayesbias.")}
+    return found
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_one_way(path):
+    part = part_of(path)
+    assert part in RANK, f"{part} has no place in the order of imports"
+    backwards = {name for name in imported(path) - {part} if RANK[name] >= RANK[part]}
+    assert not backwards, f"{path.name} in {part} imports {backwards}, which stand at the same place or after it"
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if part_of(p) == "_core"], ids=lambda path: path.name)
+def test_the_core_imports_numpy_and_scipy_only(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    outside = {n.split(".")[0] for n in names} - set(sys.stdlib_module_names) - {"numpy", "scipy", "bayesbias"}
+    assert not outside
+
+
+def test_no_module_bears_the_name_of_a_public_function():
+    modules = {name.rsplit(".", 1)[-1] for _, name, _ in pkgutil.walk_packages([str(PACKAGE)], "bayesbias.")}
+    assert not modules & set(bb.__all__)
+
+
+def test_every_public_name_loads_and_is_documented():
+    for name in bb.__all__:
+        assert getattr(bb, name).__doc__, f"{name} has no docstring"
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    return done.stdout
+
+
+def test_import_loads_nothing_heavy():
+    loaded = set(run("import sys, bayesbias; print(*{m.split('.')[0] for m in sys.modules})").split())
+    assert not loaded & HEAVY
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['bayesbias', '--help']\n"
+        "from bayesbias.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert stop.code == 0\n"
+        "print('LOADED', *{m.split('.')[0] for m in sys.modules})"
+    )
+    loaded = set(run(code).rpartition("LOADED")[2].split())
+    assert not loaded & HEAVY
+
+
+def test_an_exact_fit_does_not_load_pymc(tmp_path):
+    code = (
+        "import sys, bayesbias as bb\n"
+        "bb.fit(bb.distance_table(bb.load_embedding('google-news-slice'), 'weat7'), seed=0)\n"
+        "print('LOADED', *{m.split('.')[0] for m in sys.modules})"
+    )
+    loaded = set(run(code).rpartition("LOADED")[2].split())
+    assert not loaded & {"pymc", "pytensor", "nutpie", "matplotlib", "pandera"}
+
+
+def test_the_lock_file_names_only_the_default_index():
+    lock = tomllib.loads((PACKAGE.parent / "uv.lock").read_text(encoding="utf-8"))
+    sources = {str(package["source"]) for package in lock["package"] if package["name"] != "bayesbias"}
+    assert len(sources) == 1
+    assert "registry" in sources.pop()

@@ -1,0 +1,290 @@
+"""Model files, engines, and the fit with its groups, attributes and wrong input."""
+
+import json
+import tomllib
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesbias as bb
+
+
+def small(**changes):
+    rng = np.random.default_rng(0)
+    rows = [
+        (word, group, f"{connection}{at}", group, connection, rng.normal(0.9, 0.1))
+        for word, group in (("a", "x"), ("b", "x"), ("c", "y"))
+        for connection, size in (("neutral", 5), ("associated", 3))
+        for at in range(size)
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names).assign(**changes)
+
+
+def edited(tmp_path, old, new, model="published"):
+    text = Path(bb.list_models().set_index("name").loc[model, "path"]).read_text()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def test_bundled_models_and_their_engines():
+    models = bb.list_models().set_index("name")
+    assert set(models.index) == {"published", "pooled", "baseline"}
+    assert models["engines"].to_dict() == {"published": "exact, nuts", "pooled": "exact, nuts", "baseline": "nuts"}
+
+
+def test_published_priors_are_those_of_the_study():
+    priors = bb.load_model("published").priors
+    assert (priors["connection_mean"].mean, priors["connection_mean"].sd) == (1.0, 0.3)
+    assert priors["connection_sd"].rate == priors["sigma"].rate == 2.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("intercept = false", "intercep = false", r"unknown key 'terms.intercep'; valid keys here are intercept"),
+        ("[terms]", "[termz]", r"unknown key 'termz'; valid keys here are name, .*likelihood, terms, priors"),
+        ("sigma = {", "tau = {", r"unknown key 'priors.tau'; valid keys here are connection_mean, connection_sd, sigma"),
+        ("rate = 2.0", "rate = -2.0", "greater than 0"),
+        ('"exponential", rate', '"expo", rate', "'exponential', 'half_normal'"),
+        ('sigma = "connection"', 'sigma = "word"', "'connection' or 'shared'"),
+        ('"normal", mean', '"exponential", mean', "connection_mean.distribution"),
+        ("intercept = false", "intercept = true", "priors.m' is missing"),
+        ("[likelihood]", "[likelihood", "not a TOML file"),
+    ],
+)
+def test_a_faulty_model_file_is_refused(tmp_path, old, new, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.load_model(edited(tmp_path, old, new))
+
+
+def test_an_unknown_model_lists_the_known_ones():
+    with pytest.raises(bb.InputError, match="one of baseline, pooled, published"):
+        bb.load_model("crosed")
+
+
+def test_an_edited_prior_changes_the_posterior(tmp_path):
+    old, new = "mean = 1.0, sd = 0.3", "mean = 0.2, sd = 0.001"
+    pulled = bb.fit(small(), edited(tmp_path, old, new), seed=0)
+    assert pulled["posterior/connection_mean"].mean() == pytest.approx(0.2, abs=0.01)
+    assert bb.fit(small(), seed=0)["posterior/connection_mean"].mean() == pytest.approx(0.9, abs=0.1)
+
+
+def expected_scale(y, scale_density, upper):
+    """Posterior mean of connection_sd behind a single distance, by direct integration: both scales have one prior."""
+    from scipy import stats
+
+    s = np.linspace(0, upper, 1500)
+    joint = np.multiply.outer(scale_density(s), scale_density(s))
+    joint *= stats.norm(1.0, np.sqrt(0.3**2 + np.add.outer(s**2, s**2))).pdf(y)
+    return (joint.sum(axis=1) @ s) / joint.sum()
+
+
+def test_half_normal_scales_are_exact_too(tmp_path):
+    from scipy import stats
+
+    spec = edited(tmp_path, '"exponential", rate = 2.0', '"half_normal", sd = 0.2')
+    one = small().head(1)
+    post = bb.fit(one, spec, seed=0, draws=100_000)
+    expected = expected_scale(one["distance"][0], stats.halfnorm(scale=0.2).pdf, 1.5)
+    assert float(post["posterior/connection_sd"].mean()) == pytest.approx(expected, abs=2e-3)
+    assert post.attrs["grid_mass_outside"] < 1e-6
+
+
+def test_groups_dims_and_attributes_of_a_fit():
+    table = small()
+    table.attrs["coverage"] = {"word_list": "mine"}
+    post = bb.fit(table, draws=200, chains=2, seed=7)
+    assert set(post.children) == {"posterior", "observed_data", "constant_data"}
+    dims = {name: values.dims for name, values in post["posterior"].data_vars.items()}
+    assert dims == {
+        "connection_mean": ("chain", "draw", "connection"),
+        "connection_sd": ("chain", "draw", "connection"),
+        "word_mean": ("chain", "draw", "protected_word", "connection"),
+        "sigma": ("chain", "draw", "connection"),
+    }
+    assert post["posterior"]["connection"].to_numpy().tolist() == ["associated", "neutral"]
+    assert dict(post["posterior"].sizes) == {"chain": 2, "draw": 100, "connection": 2, "protected_word": 3}
+    assert tomllib.loads(post.attrs["model_text"])["name"] == "published" == post.attrs["model"]
+    assert (post.attrs["engine"], post.attrs["seed"]) == ("exact", "7")
+    assert json.loads(post.attrs["coverage"]) == {"word_list": "mine"}
+    assert json.loads(post.attrs["versions"])["numpy"] == np.__version__
+    assert post["constant_data/n"].to_numpy().tolist() == [[3, 5]] * 3
+    assert post["constant_data/group"].to_numpy().tolist() == ["x", "x", "y"]
+    assert post["observed_data/distance"].to_numpy().tolist() == table["distance"].tolist()
+
+
+def test_pooled_has_one_sigma():
+    assert bb.fit(small(), "pooled", draws=200, seed=0)["posterior/sigma"].dims == ("chain", "draw")
+
+
+def test_a_seed_fixes_the_draws_and_none_takes_a_fresh_one():
+    first, again, other, fresh = (bb.fit(small(), draws=40, seed=seed) for seed in (1, 1, 2, None))
+    assert first["posterior"].identical(again["posterior"])
+    assert not first["posterior"].equals(other["posterior"])
+    repeated = bb.fit(small(), draws=40, seed=int(fresh.attrs["seed"]))
+    assert fresh["posterior"].identical(repeated["posterior"])
+
+
+def test_the_global_generator_is_left_alone():
+    np.random.seed(3)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    bb.fit(small(), draws=40)
+    assert (before == np.random.get_state()[1]).all()  # noqa: NPY002
+
+
+def test_an_empty_cell_is_nan_and_a_missing_connection_is_absent():
+    table = small().query("not (protected_word == 'c' and connection == 'associated')")
+    post = bb.fit(table, draws=40, seed=0)
+    empty = np.isnan(post["posterior/word_mean"].to_numpy()).any(axis=(0, 1))
+    assert empty.tolist() == [[False, False], [False, False], [True, False]]
+    assert bb.summary(post).query("protected_word == 'c'")["connection"].tolist() == ["neutral"]
+    neutral = bb.fit(table.query("connection == 'neutral'"), draws=40, seed=0)
+    assert neutral["posterior"].sizes["connection"] == 1
+
+
+def test_one_row_leaves_little_more_than_the_prior():
+    from scipy import stats
+
+    one = small().head(1)
+    post = bb.fit(one, draws=100_000, seed=0)
+    expected = expected_scale(one["distance"][0], stats.expon(scale=0.5).pdf, 8.0)
+    assert float(post["posterior/connection_sd"].mean()) == pytest.approx(expected, abs=6e-3)
+    assert 0.2 < float(post["posterior/connection_mean"].std()) < 0.3
+
+
+def test_a_table_without_groups_and_classes_fits():
+    post = bb.fit(small()[["protected_word", "attribute_word", "connection", "distance"]], draws=40, seed=0)
+    assert post["constant_data/group"].to_numpy().tolist() == ["", "", ""]
+
+
+def test_simulated_distances_outside_the_range_of_a_cosine_pass():
+    assert bb.fit(small().assign(distance=lambda t: t["distance"] * 10), draws=40, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (small().drop(columns="connection"), "lacks the column connection"),
+        (small().head(0), "no row"),
+        (small(distance=np.nan), "row 0, column 'distance' holds nan, and in 23 more rows"),
+        (small(distance="far"), "finite number"),
+        (small(distance=np.inf), "finite number"),
+        (small(connection="near"), "unknown connection 'near'"),
+        (small(protected_word=""), "row 0, column 'protected_word' is empty"),
+        (small(group=lambda t: t["connection"]), "stands in two groups"),
+        (small(distance=0.5), "do not vary"),
+    ],
+    ids=["column", "empty", "nan", "text", "infinite", "connection", "word", "groups", "constant"],
+)
+def test_a_faulty_table_is_refused(table, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.fit(table)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "exat"}, "valid are auto, exact, nuts"),
+        ({"engine": "exact", "model": "baseline"}, "cannot fit the model 'baseline': it has a common intercept"),
+        ({"draws": 4001}, "do not split evenly"),
+        ({"draws": 0}, "do not split evenly"),
+        ({"chains": 0}, "do not split evenly"),
+    ],
+)
+def test_faulty_options_are_refused(options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.fit(small(), **options)
+
+
+def test_log_likelihood_is_the_normal_density():
+    from scipy import stats
+
+    table = small()
+    for model in ("published", "pooled"):
+        post = bb.add_log_likelihood(bb.fit(table, model, draws=40, seed=0))
+        row = 11
+        k = ["associated", "neutral"].index(table["connection"][row])
+        mean = post["posterior/word_mean"].sel(protected_word=table["protected_word"][row]).isel(connection=k)
+        sigma = post["posterior/sigma"]
+        sigma = sigma.isel(connection=k) if "connection" in sigma.dims else sigma
+        expected = stats.norm(mean, sigma).logpdf(table["distance"][row])
+        found = post["log_likelihood/distance"].isel(pair=row)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_predictive_draws_have_the_moments_of_the_model():
+    post = bb.fit(small(), draws=40_000, seed=0)
+    predicted = bb.add_predictive(post)["posterior_predictive/distance"]
+    mean, sigma = post["posterior/word_mean"].isel(protected_word=0, connection=1), post["posterior/sigma"][..., 1]
+    variance = float(mean.var() + (sigma**2).mean())
+    assert float(predicted.isel(pair=0).mean()) == pytest.approx(float(mean.mean()), abs=4 * (variance / 40_000) ** 0.5)
+    assert float(predicted.isel(pair=0).var()) == pytest.approx(variance, rel=0.05)
+    assert "posterior_predictive" not in post.children
+
+
+def test_arviz_works_on_a_fit(religion_fit):
+    import arviz as az
+
+    full = bb.add_predictive(bb.add_log_likelihood(religion_fit))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
+        loo = az.loo(full)
+        pooled = bb.add_log_likelihood(bb.fit(bb.distance_table(bb.load_embedding("google-news-slice"), "religion"), "pooled", seed=1))
+        ranking = az.compare({"published": full, "pooled": pooled})
+        assert az.plot_forest(full, var_names=["connection_mean"]) is not None
+        assert az.plot_ppc_dist(full, num_samples=20) is not None
+    assert list(table.index) == [f"connection_mean[{name}]" for name in full["posterior"]["connection"].to_numpy()]
+    assert loo.elpd > 0
+    assert ranking.index[0] == "published"
+
+
+def test_netcdf_and_zarr_keep_everything(tmp_path, religion_fit):
+    bb.save_fit(religion_fit, tmp_path / "fit.nc")
+    back = bb.load_fit(tmp_path / "fit.nc")
+    assert back.identical(religion_fit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        religion_fit.to_zarr(tmp_path / "fit.zarr")
+        assert xr.open_datatree(tmp_path / "fit.zarr", engine="zarr").load().identical(religion_fit)
+
+
+def test_a_fit_is_saved_whole_or_not_at_all(tmp_path, religion_fit):
+    with pytest.raises(bb.InputError, match=r"ends in \.nc"):
+        bb.save_fit(religion_fit, tmp_path / "fit.pickle")
+    with pytest.raises(OSError, match="missing"):
+        bb.save_fit(religion_fit, tmp_path / "missing" / "fit.nc")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"\x89HDF\r\n\x1a\n"])
+def test_what_is_no_fit_is_refused(tmp_path, content):
+    path = tmp_path / "fit.nc"
+    path.write_bytes(content)
+    with pytest.raises(bb.InputError, match="cannot be read"):
+        bb.load_fit(path)
+    with pytest.raises(bb.InputError, match="there is no file"):
+        bb.load_fit(tmp_path / "other.nc")
+    with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
+        bb.summary({"posterior": 1})
+
+
+@pytest.mark.nuts
+def test_nuts_gives_the_same_groups_and_its_statistics():
+    exact, nuts = (bb.fit(small(), engine=engine, draws=400, chains=2, seed=1) for engine in ("exact", "nuts"))
+    assert set(nuts["posterior"].data_vars) == set(exact["posterior"].data_vars)
+    assert {n: v.dims for n, v in nuts["posterior"].data_vars.items()} == {
+        n: v.dims for n, v in exact["posterior"].data_vars.items()
+    }
+    assert nuts["sample_stats/diverging"].shape == (2, 200)
+    assert bb.diagnose(nuts).divergences == int(nuts["sample_stats/diverging"].sum())
+    assert nuts["posterior/connection_mean"].mean() == pytest.approx(
+        float(exact["posterior/connection_mean"].mean()), abs=0.03
+    )

@@ -1,0 +1,146 @@
+"""The report: one file, no requests, words shown and never run."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+MARKUP = "<script>alert('x')</script>"
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes, ids, text and styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.attributes, self.text, self.styles = [], [], [], [], []
+        self.in_style = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.in_style = tag == "style"
+
+    def handle_endtag(self, tag):
+        self.in_style = False
+
+    def handle_data(self, data):
+        (self.styles if self.in_style else self.text).append(data)
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """A fit whose protected and attribute words hold markup."""
+    rows = [
+        (word, "g", f"{MARKUP}{at}", "g", connection, 0.8 + 0.01 * at + 0.05 * (connection == "human"))
+        for word in (MARKUP, "a & b", 'quote"')
+        for connection in ("associated", "human")
+        for at in range(6)
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    table = pd.DataFrame(rows, columns=names)
+    lists = [{"list": MARKUP, "kind": "protected", "asked": 4, "found": 3, "missing": [MARKUP]}]
+    table.attrs["coverage"] = {"word_list": MARKUP, "lists": lists}
+    return bb.fit(table, seed=0)
+
+
+@pytest.fixture(scope="module")
+def pages(hostile, religion_fit, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    made = {}
+    for name, post in (("hostile", hostile), ("religion", religion_fit)):
+        made[name] = bb.report(post, folder / f"{name}.html").read_text(encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize("name", ["hostile", "religion"])
+def test_nothing_runs_and_nothing_is_fetched(pages, name):
+    page = Page(pages[name])
+    assert not {"script", "iframe", "object", "link", "img", "form"} & set(page.tags)
+    assert not [a for a in page.attributes if a[1].startswith("on") or a[1] == "style"]
+    links = [value for _, attribute, value in page.attributes if attribute in ("href", "src", "xlink:href")]
+    assert all(value.startswith(("#", "data:image/png")) for value in links)
+    assert "http" not in "".join(page.styles)
+    assert len(page.ids) == len(set(page.ids))
+
+
+@pytest.mark.parametrize("name", ["hostile", "religion"])
+def test_the_policy_allows_the_one_style_sheet_and_no_more(pages, name):
+    page = Page(pages[name])
+    policy = next(v for tag, attribute, v in page.attributes if attribute == "content" and "default-src" in v)
+    digest = base64.b64encode(hashlib.sha256("".join(page.styles).encode()).digest()).decode()
+    assert policy.startswith("default-src 'none';")
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+def test_markup_in_words_is_shown(pages):
+    assert MARKUP not in pages["hostile"]
+    text = "".join(Page(pages["hostile"]).text)
+    assert text.count(MARKUP) >= 5
+    assert "a & b" in text
+
+
+def test_pictures_have_titles(pages):
+    page = Page(pages["religion"])
+    labels = [value for tag, name, value in page.attributes if tag == "svg" and name == "aria-label"]
+    assert len(labels) == 4
+    assert page.tags.count("title") == 5
+
+
+def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion_fit):
+    text = re.sub(r"\s+", " ", " ".join(Page(pages["religion"]).text))
+    row = bb.contrasts(religion_fit, "associated", "human").iloc[0]
+    assert f"{abs(row['mean']):.3f} closer to their own stereotypes than to words for people" in text
+    assert "treats distances that share an attribute word as independent" in text
+    assert "This fit can be read." in text
+    assert "neutral control 226 61" in text
+    assert "10.1162/coli_a_00507" in text
+    assert religion_fit.attrs["model_hash"][:16] in text
+    shares = bb.check_predictions(religion_fit)
+    assert f"{100 * shares['inside_89'][0]:.1f}%" in text
+
+
+def test_a_fit_that_did_not_converge_says_so_first(religion, tmp_path):
+    path = bb.report(bb.fit(religion, draws=40, seed=0), tmp_path / "r.html")
+    text = path.read_text(encoding="utf-8")
+    assert text.index("This fit should not be read") < text.index("What was asked")
+    assert "verdict bad" in text
+
+
+def test_a_table_without_associated_words_has_a_report(tmp_path, religion):
+    neutral = religion[religion["connection"] == "neutral"]
+    text = bb.report(bb.fit(neutral, seed=0), tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "there is no contrast of associated words to report" in text
+
+
+def test_the_same_fit_gives_the_same_report(pages, religion_fit, tmp_path):
+    assert bb.report(religion_fit, tmp_path / "again.html").read_text(encoding="utf-8") == pages["religion"]
+
+
+def test_wrong_paths_leave_nothing(religion_fit, tmp_path):
+    with pytest.raises(bb.InputError, match=r"ends in \.html"):
+        bb.report(religion_fit, tmp_path / "r.pdf")
+    with pytest.raises(OSError, match="absent"):
+        bb.report(religion_fit, tmp_path / "absent" / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sentences_follow_the_numbers(religion):
+    far = religion.copy()
+    far.loc[far["connection"] == "associated", "distance"] += 0.6
+    first = bb.verdict_sentences(bb.fit(far, seed=0))[0]
+    assert "farther" in first
+    assert "The interval excludes 0;" in first
+    assert "probability of farther: > 99.9%" in first
+    level = religion.copy()
+    shift = level.groupby("connection")["distance"].mean()
+    level["distance"] += 0.9 - level["connection"].map(shift)
+    assert "includes 0, so the direction is not settled" in bb.verdict_sentences(bb.fit(level, seed=0))[0]
