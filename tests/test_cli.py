@@ -15,7 +15,7 @@ BAYESBIAS = Path(sys.executable).with_name("bayesbias")
 
 
 def run(*arguments, cwd=None, code=0):
-    done = subprocess.run([BAYESBIAS, *map(str, arguments)], capture_output=True, text=True, cwd=cwd)  # noqa: S603
+    done = subprocess.run([BAYESBIAS, *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_finished_is_not_left(chain, tmp_path):
     """A limit on the size of files stands in for a full disk: the write fails midway."""
     folder, _ = chain
     command = ["prlimit", "--fsize=20000", BAYESBIAS, "report", folder / "f.nc", "-o", tmp_path / "r.html"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == f"Error: cannot write r.html in the folder {tmp_path}: File too large\n"
     assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import xarray as xr
@@ -67,9 +68,16 @@ class Verdict:
             shown["posterior mass outside the grid"] = f"{self.grid_mass_outside:.0e}"
         return shown
 
+    def headline(self) -> str:
+        """Whether the fit can be read, and if not, why, in a sentence."""
+        return "This fit can be read." if self.ok else f"This fit should not be read: {'; '.join(self.faults)}."
+
     def __str__(self) -> str:
-        head = "This fit can be read." if self.ok else "This fit should not be read: " + "; ".join(self.faults) + "."
-        return f"{head} ({', '.join(f'{name} {value}' for name, value in self.numbers().items())})"
+        return f"{self.headline()} ({', '.join(f'{name} {value}' for name, value in self.numbers().items())})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{name}</td><td>{escape(value)}</td></tr>" for name, value in self.numbers().items())
+        return f"<p>{escape(self.headline())}</p><table>{rows}</table>"
 
 
 def diagnose(post: xr.DataTree) -> Verdict:

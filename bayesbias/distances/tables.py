@@ -114,7 +114,8 @@ def _read(file: Path) -> pd.DataFrame:
     try:
         if file.suffix == ".parquet":
             return pd.read_parquet(file)
-        return pd.read_csv(file, keep_default_na=False, na_values={"distance": [""], "cosine_distance": [""]})
+        empty = {"distance": [""], "cosine_distance": [""]}
+        return pd.read_csv(file, keep_default_na=False, na_values=empty, float_precision="round_trip")
     except (ValueError, OSError) as error:
         raise InputError(f"{file} cannot be read as a table: {error}") from error
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("bayesbias")
 
+BLOCK = 50_000
+"""Vectors that are looked at together, so that a large embedding is never copied whole."""
+
 
 def load_embedding(
     source: str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike],
@@ -96,9 +99,13 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
         A vector holds NaN or infinite numbers.
     """
     words = list(words)
-    vectors = kv.vectors[[kv.key_to_index[word] for word in words]]
-    _refuse_not_finite(words, vectors, "the embedding")
-    return [word for word, zero in zip(words, ~vectors.any(axis=1), strict=True) if zero]
+    zero = []
+    for begin in range(0, len(words), BLOCK):
+        block = words[begin : begin + BLOCK]
+        vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
+        _refuse_not_finite(block, vectors, "the embedding")
+        zero += [block[at] for at in np.flatnonzero(~vectors.any(axis=1))]
+    return zero
 
 
 def _manifest() -> dict[str, dict[str, Any]]:

@@ -47,7 +47,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
         )
     verdict = diagnose(post) if verdict is None else verdict
     if not verdict.ok:
-        sentences.insert(0, f"This fit should not be read: {'; '.join(verdict.faults)}.")
+        sentences.insert(0, verdict.headline())
     return sentences
 
 

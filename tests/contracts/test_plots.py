@@ -115,7 +115,7 @@ def test_what_is_no_fit_is_refused(plot):
 
 
 def test_connections_differ_in_marker_and_in_lightness():
-    """Grey print and colour blindness: markers all differ, and so do the lightnesses of the two stereotypes' colours."""
+    """Grey print and colour blindness: markers all differ, and so does the lightness of the two stereotypes."""
     from matplotlib.colors import to_rgb
 
     from bayesbias.plots.style import LOOKS
