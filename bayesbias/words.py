@@ -207,13 +207,12 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     kind = content.get("kind")
     if kind == "pairs":
         pairs = check(_PairsFile, content, str(path))
-        if not pairs.pairs:
-            raise InputError(f"{path}: the list of pairs is empty")
+        _check_words(f"{path}: pairs", [word for pair in pairs.pairs for word in pair])
         return PairList(pairs.name, tuple(pairs.pairs), pairs.description, pairs.source, pairs.doi)
     if kind != "list":
         raise InputError(f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'")
     words = check(_ListFile, content, str(path))
-    _check_words("words", words.words)
+    _check_words(f"{path}: words", words.words)
     return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
 
 

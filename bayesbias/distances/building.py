@@ -150,7 +150,8 @@ def _long(
         piece.insert(1, "group", lists.group_of[word])
         piece["distance"] = matrix[row, [at[a.word] for a in listed]]
         pieces.append(piece)
-    return pd.concat(pieces, ignore_index=True), own
+    table = pd.concat(pieces, ignore_index=True)
+    return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
 
 
 def _in_several_lists(lists: WordLists, found: dict[str, str]) -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from bayesbias.words import CONNECTIONS, CONTROLS
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
+PUBLISHED_TEXT = ("word_to_compare", "word_class")
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 
 
@@ -62,7 +63,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool = False) -> pd.D
     repeated = int(checked.duplicated(PAIR).sum())
     kept = checked if keep_duplicates else _once(checked, file)
     known = _stored_coverage(raw, file)
-    record = Coverage(**known) if known else Coverage(word_list=file.stem, lists=entries or _found_lists(kept))
+    record = known or Coverage(word_list=file.stem, lists=entries or _found_lists(kept))
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
     kept.attrs["coverage"] = Coverage(**{**record.as_dict(), **changed, **totals}).as_dict()
@@ -90,6 +91,8 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     file = home_folder(path)
     if file.suffix not in (".csv", ".parquet"):
         raise InputError(f"cannot write {file.name}: a distance table ends in .csv or .parquet")
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     missing = [column for column in COLUMNS if column not in table.columns]
     if missing:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
@@ -99,7 +102,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         with whole_file(file) as temporary:
             checked.to_parquet(temporary, index=False)
         return
-    with whole_file(file) as temporary, whole_file(_beside(file)) as note:
+    with whole_file(_beside(file)) as note, whole_file(file) as temporary:
         checked.to_csv(temporary, index=False)
         note.write_text(json.dumps(checked.attrs.get("coverage"), indent=1, ensure_ascii=False), encoding="utf-8")
 
@@ -114,8 +117,9 @@ def _read(file: Path) -> pd.DataFrame:
     try:
         if file.suffix == ".parquet":
             return pd.read_parquet(file)
-        empty = {"distance": [""], "cosine_distance": [""]}
-        return pd.read_csv(file, keep_default_na=False, na_values=empty, float_precision="round_trip")
+        empty = dict.fromkeys(["distance", "cosine_distance"], ["", "nan", "NaN", "NA"])
+        text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
+        return pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
     except (ValueError, OSError) as error:
         raise InputError(f"{file} cannot be read as a table: {error}") from error
 
@@ -178,8 +182,12 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
             "distance": pa.Column(float, pa.Check.in_range(0, 2, error="is outside [0, 2]"), coerce=True),
         }
     )
+    distance = pd.to_numeric(table["distance"], errors="coerce")
+    text = table.loc[distance.isna() & table["distance"].notna(), "distance"]
+    if len(text):
+        raise InputError(f"{file}: row {text.index[0]}, column 'distance': {text.iloc[0]!r} is not a number")
     try:
-        checked = schema.validate(table.reset_index(drop=True), lazy=True)
+        checked = schema.validate(table.assign(distance=distance.astype(float)), lazy=True).reset_index(drop=True)
     except pa.errors.SchemaErrors as error:
         raise InputError(f"{file}: {_faults(error.failure_cases)}") from error
     if checked.empty:
@@ -215,13 +223,14 @@ def _once(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     return table.loc[first.sort_values()].reset_index(drop=True)
 
 
-def _stored_coverage(raw: pd.DataFrame, file: Path) -> dict[str, Any] | None:
-    if "coverage" in raw.attrs:
-        return dict(raw.attrs["coverage"])
+def _stored_coverage(raw: pd.DataFrame, file: Path) -> Coverage | None:
     beside = _beside(file)
-    if file.suffix == ".parquet" or not beside.is_file():
-        return None
+    place = file if file.suffix == ".parquet" else beside
     try:
-        return json.loads(beside.read_text(encoding="utf-8")) or None
-    except ValueError as error:
-        raise InputError(f"{beside} is not JSON: {error}") from error
+        if file.suffix == ".parquet":
+            stored = raw.attrs.get("coverage")
+        else:
+            stored = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
+        return Coverage(**stored) if stored else None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{place} holds no coverage as write_distance_table writes it: {error}") from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,7 @@ class _Chunks:
             return False
         try:
             piece = self.stream.read(CHUNK)
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"{self.path} is truncated or damaged: {error}") from error
         self.tick()
         self.ended = not piece
@@ -175,7 +176,8 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
         line = reader.line()
         number += 1
     if header is not None and count != header.words:
-        raise InputError(f"{path} is truncated: its first line promises {header.words} vectors, it holds {count}")
+        fault = "truncated" if count < header.words else "damaged"
+        raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
 
 
 def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
@@ -191,18 +193,24 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
 
 def _npz(path: Path, wanted: Wanted) -> Entries:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             missing = {"words", "vectors"} - set(archive.files)
             if missing:
                 raise InputError(f"{path} holds {', '.join(archive.files)}: an .npz embedding has words and vectors")
             words, vectors = archive["words"], archive["vectors"]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} cannot be read as .npz (words as text, vectors as numbers): {error}") from error
-    if words.ndim != 1 or vectors.ndim != 2 or len(words) != len(vectors) or words.dtype.kind not in "US":
+    if (
+        words.ndim != 1
+        or vectors.ndim != 2
+        or len(words) != len(vectors)
+        or words.dtype.kind not in "US"
+        or (vectors.dtype.kind not in "fiu")
+    ):
         raise InputError(
-            f"{path}: words must be a 1-D array of text and vectors a 2-D array with as many rows, "
+            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many rows, "
             f"given {words.dtype} {words.shape} and {vectors.dtype} {vectors.shape}"
         )
     for word, vector in zip(words.tolist(), vectors, strict=True):

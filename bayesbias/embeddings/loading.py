@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
@@ -143,9 +144,13 @@ def _from_file(
 
 
 def _from_pickle(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
-    from gensim.utils import SaveLoad
+    from gensim.utils import SaveLoad, unpickle
 
-    loaded = SaveLoad.load(str(path))
+    try:
+        loaded = unpickle(str(path))
+        loaded = SaveLoad.load(str(path)) if isinstance(loaded, SaveLoad) else loaded
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, OSError) as error:
+        raise InputError(f"{path} cannot be opened as a gensim pickle: {error}") from error
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")

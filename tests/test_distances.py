@@ -1,0 +1,692 @@
+"""Distance tables: hand-worked distances, the published tables, coverage, and files."""
+
+import errno
+import json
+import shutil
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from pandas.testing import assert_frame_equal
+
+import bayesbias as bb
+
+COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+PUBLISHED = {
+    "gender": ("gender_group_google_dataset", 4704, 2100, 350),
+    "race": ("race_group_google_dataset", 3260, 1400, 150),
+    "religion": ("religion_group_google_dataset", 4830, 2040, 165),
+    "weat1": ("weat_1_google", 17689, 8575, 2450),
+    "weat7": ("weat_7_google", 5232, 2256, 256),
+}
+PRESENT = {
+    "debiased_gender_reddit": (4704, 0),
+    "debiased_race_reddit": (3260, 0),
+    "debiased_religion_reddit": (4830, 0),
+    "gender_group_glove_dataset": (4690, 14),
+    "gender_group_google_dataset": (4704, 0),
+    "gender_group_reddit_dataset": (4704, 0),
+    "race_group_glove_dataset": (3250, 18),
+    "race_group_google_dataset": (3260, 0),
+    "race_group_reddit_dataset": (3260, 0),
+    "religion_group_glove_dataset": (4815, 15),
+    "religion_group_google_dataset": (4830, 0),
+    "religion_group_reddit_dataset": (4830, 0),
+    "weat_1_glove": (17280, 770),
+    "weat_1_google": (17689, 361),
+    "weat_1_reddit": (11160, 6890),
+    "weat_7_glove": (5216, 16),
+    "weat_7_google": (5232, 0),
+    "weat_7_reddit": (5232, 0),
+}
+PLANE = {"he": [1, 0], "she": [0, 2], "boss": [3, 4], "nurse": [1, 1], "table": [-2, 0], "walk": [5, 0]}
+LISTS = bb.WordLists(
+    "plane",
+    {"man": ["he"], "woman": ["she"]},
+    {"man": ["boss"], "woman": ["nurse"]},
+    {"neutral": ["table"], "human": ["walk"]},
+)
+HALF = 1 - 0.5**0.5
+
+
+def keyed(vectors):
+    kv = KeyedVectors(2)
+    kv.add_vectors(list(vectors), np.array(list(vectors.values()), dtype=np.float32))
+    return kv
+
+
+def made(*rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def pairs(table):
+    """(protected, attribute) to (attribute class, connection)."""
+    return {(row[0], row[2]): (row[3], row[4]) for row in table.itertuples(index=False)}
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def room_for(size):
+    """Writing a file past this size fails, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="only POSIX can limit the size of files")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a CSV file line by line and gives its path."""
+
+    def write(*lines):
+        path = tmp_path / "table.csv"
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_distances_by_hand():
+    table = bb.distance_table(keyed(PLANE), LISTS)
+    assert list(table.columns) == COLUMNS
+    assert list(table.index) == list(range(8))
+    rows = [
+        ("he", "man", "boss", "man", "associated", 0.4),
+        ("he", "man", "nurse", "woman", "different", HALF),
+        ("he", "man", "walk", "human", "human", 0.0),
+        ("he", "man", "table", "neutral", "neutral", 2.0),
+        ("she", "woman", "nurse", "woman", "associated", HALF),
+        ("she", "woman", "boss", "man", "different", 0.2),
+        ("she", "woman", "walk", "human", "human", 1.0),
+        ("she", "woman", "table", "neutral", "neutral", 1.0),
+    ]
+    assert_frame_equal(table, made(*rows), rtol=0, atol=1e-15)
+
+
+def test_lists_by_name_and_by_path(slice_vectors, tmp_path):
+    by_name = bb.distance_table(slice_vectors, "religion")
+    assert_frame_equal(bb.distance_table(slice_vectors, bb.load_words("religion")), by_name)
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\n[protected]\na = ["he"]\n[stereotypes]\na = ["boss"]\n')
+    assert len(bb.distance_table(keyed(PLANE), path)) == 1
+
+
+def test_group_with_one_word_and_group_without_stereotype():
+    lists = bb.WordLists("mine", {"man": ["he"], "woman": ["she"]}, {"man": ["boss"]})
+    table = bb.distance_table(keyed(PLANE), lists)
+    assert pairs(table) == {("he", "boss"): ("man", "associated"), ("she", "boss"): ("man", "different")}
+
+
+def test_own_pair_is_left_out_and_reported():
+    lists = bb.WordLists("mine", {"man": ["he", "boss"]}, {"man": ["boss", "nurse"]})
+    table = bb.distance_table(keyed(PLANE), lists)
+    assert list(pairs(table)) == [("he", "boss"), ("he", "nurse"), ("boss", "nurse")]
+    assert table.attrs["coverage"]["own_pairs"] == ["boss"]
+    assert bb.coverage(table).attrs["notes"] == ["both protected and attribute, so without the pair with itself: boss"]
+
+
+def test_word_with_no_other_pair_than_its_own():
+    lists = bb.WordLists("mine", {"man": ["boss", "he"]}, {"man": ["boss"]})
+    table = bb.distance_table(keyed(PLANE), lists)
+    assert_frame_equal(table, made(("he", "man", "boss", "man", "associated", 0.4)), atol=1e-15)
+
+
+SEVERAL = bb.WordLists(
+    "several",
+    {"man": ["he"], "woman": ["she"]},
+    {"man": ["boss", "nurse"], "woman": ["nurse"]},
+    {"neutral": ["table", "boss", "walk"], "human": ["walk", "nurse"]},
+)
+
+
+def test_word_in_several_lists_counts_once_for_the_first_connection():
+    table = bb.distance_table(keyed(PLANE), SEVERAL)
+    assert len(table) == 8
+    assert pairs(table) == {
+        ("he", "boss"): ("man", "associated"),
+        ("he", "nurse"): ("man", "associated"),
+        ("he", "walk"): ("human", "human"),
+        ("he", "table"): ("neutral", "neutral"),
+        ("she", "nurse"): ("woman", "associated"),
+        ("she", "boss"): ("man", "different"),
+        ("she", "walk"): ("human", "human"),
+        ("she", "table"): ("neutral", "neutral"),
+    }
+    known = table.attrs["coverage"]
+    assert known["in_several_lists"] == {
+        "boss": ["man", "neutral"],
+        "nurse": ["man", "woman", "human"],
+        "walk": ["neutral", "human"],
+    }
+    assert (known["repeated_rows"], known["kept_duplicates"]) == (0, False)
+    assert bb.coverage(table).attrs["notes"] == [
+        "in several attribute lists, counted once for a protected word: "
+        "boss (man, neutral), nurse (man, woman, human), walk (neutral, human)"
+    ]
+
+
+def test_kept_duplicates_count_as_often_as_they_are_listed():
+    table = bb.distance_table(keyed(PLANE), SEVERAL, keep_duplicates=True)
+    counts = table.groupby(["protected_word", "attribute_word"]).size()
+    assert counts.to_dict() == {
+        (protected, word): count
+        for protected in ("he", "she")
+        for word, count in {"boss": 2, "nurse": 3, "walk": 2, "table": 1}.items()
+    }
+    assert table["connection"].value_counts().to_dict() == {"neutral": 6, "human": 4, "associated": 3, "different": 3}
+    known = table.attrs["coverage"]
+    assert (known["repeated_rows"], known["kept_duplicates"]) == (8, True)
+    assert bb.coverage(table).attrs["notes"][1] == "8 rows repeat a pair: kept"
+
+
+def test_kept_duplicates_of_protected_words():
+    lists = bb.WordLists("mine", {"man": ["he", "boss", "he", "he"]}, {"man": ["nurse"]})
+    table = bb.distance_table(keyed(PLANE), lists, keep_duplicates=True)
+    assert table["protected_word"].tolist() == ["he", "he", "he", "boss"]
+    assert list(table.index) == [0, 1, 2, 3]
+    assert len(bb.distance_table(keyed(PLANE), lists)) == 2
+
+
+CASES = bb.WordLists("cases", {"man": ["he"], "woman": ["SHE"]}, {"man": ["Boss", "HE"], "woman": ["paris"]})
+CASE_VECTORS = keyed({"he": [1, 0], "she": [0, 2], "BOSS": [3, 4], "Paris": [1, 1]})
+
+
+def test_fallback_tries_other_capitals_and_reports_them():
+    table = bb.distance_table(CASE_VECTORS, CASES, case="fallback")
+    assert pairs(table) == {
+        ("he", "Boss"): ("man", "associated"),
+        ("he", "paris"): ("woman", "different"),
+        ("SHE", "paris"): ("woman", "associated"),
+        ("SHE", "Boss"): ("man", "different"),
+        ("SHE", "HE"): ("man", "different"),
+    }
+    assert table.set_index(["protected_word", "attribute_word"])["distance"][("he", "Boss")] == pytest.approx(0.4)
+    used = {"SHE": "she", "Boss": "BOSS", "HE": "he", "paris": "Paris"}
+    assert table.attrs["coverage"]["substituted"] == used
+    assert table.attrs["coverage"]["own_pairs"] == ["he"]
+    note = "read under another capitalisation: SHE as she, Boss as BOSS, HE as he, paris as Paris"
+    assert note in bb.coverage(table).attrs["notes"]
+    assert bb.coverage(table)["missing"].tolist() == [[], [], [], []]
+
+
+def test_words_are_looked_up_as_they_are_written_unless_asked():
+    with pytest.raises(bb.InputError, match=r"none of the 1 words of the protected list 'woman' \(SHE\)"):
+        bb.distance_table(CASE_VECTORS, CASES)
+
+
+def test_unknown_case():
+    with pytest.raises(bb.InputError, match="case is 'lower': valid are 'as-is' and 'fallback'"):
+        bb.distance_table(keyed(PLANE), LISTS, case="lower")
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        (({"a": ["he"], "b": ["x", "y"]}, {"a": ["boss"]}), "none of the 2 words of the protected list 'b'"),
+        (({"a": ["he"]}, {"a": ["x"]}), "none of the 1 words of the stereotype list 'a'"),
+        (({"a": ["he"]}, {}, {"human": list("uvwxyz")}), "none of the 6 words of the control list 'human'"),
+    ],
+)
+def test_list_without_a_single_word(lists, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.distance_table(keyed(PLANE), bb.WordLists("mine", *lists))
+
+
+def test_vector_of_zeros_counts_as_missing():
+    lists = bb.WordLists("mine", {"man": ["he", "nil"]}, {"man": ["boss", "null"]})
+    kv = keyed({**PLANE, "nil": [0, 0], "null": [0, 0], "unused": [0, 0]})
+    with pytest.warns(UserWarning, match="these words count as missing: nil, null$"):
+        table = bb.distance_table(kv, lists)
+    assert list(pairs(table)) == [("he", "boss")]
+    assert bb.coverage(table)["missing"].tolist() == [["nil"], ["null"]]
+
+
+def test_nan_in_a_vector():
+    with pytest.raises(bb.InputError, match="the vectors of 'boss' hold NaN"):
+        bb.distance_table(keyed({**PLANE, "boss": [1, float("nan")]}), LISTS)
+    assert len(bb.distance_table(keyed({**PLANE, "unused": [1, float("nan")]}), LISTS)) == 8
+
+
+def test_coverage_tells_each_list():
+    lists = bb.WordLists(
+        "mine", {"man": ["he", "x"], "woman": ["she"]}, {"man": ["boss"]}, {"human": ["y", "walk", "z"]}
+    )
+    known = bb.coverage(bb.distance_table(keyed(PLANE), lists))
+    assert list(known.columns) == ["list", "kind", "asked", "found", "missing"]
+    assert known.to_numpy().tolist() == [
+        ["man", "protected", 2, 1, ["x"]],
+        ["woman", "protected", 1, 1, []],
+        ["man", "stereotype", 1, 1, []],
+        ["human", "control", 3, 1, ["y", "z"]],
+    ]
+    assert known.attrs["notes"] == [
+        "protected list man: 1 of 2 words found; missing x",
+        "control list human: 1 of 3 words found; missing y, z",
+    ]
+
+
+def test_coverage_of_the_bundled_vectors(slice_vectors, religion):
+    lists = bb.load_words("religion")
+    known = bb.coverage(religion).set_index(["kind", "list"])
+    assert known["asked"].tolist() == [5, 5, 5, 4, 3, 4, 226, 85]
+    for kind, part in (("protected", lists.protected), ("stereotype", lists.stereotypes), ("control", lists.controls)):
+        for name, words in part.items():
+            missing = [word for word in words if word not in slice_vectors]
+            assert known.loc[(kind, name), "missing"] == missing
+            assert known.loc[(kind, name), "found"] == len(words) - len(missing)
+    assert religion["protected_word"].nunique() == known.loc["protected", "found"].sum() == 15
+    assert len(religion) == 15 * known.loc[["stereotype", "control"], "found"].sum() == 2040
+
+
+def test_many_missing_words_are_cut_in_the_notes():
+    lists = bb.WordLists("mine", {"man": ["he", *"abcdefghij"]}, {"man": ["boss"]})
+    known = bb.coverage(bb.distance_table(keyed(PLANE), lists))
+    assert known.attrs["notes"] == ["protected list man: 1 of 11 words found; missing a, b, c, d, e, f, g, h …"]
+
+
+def test_coverage_of_a_table_without_it():
+    with pytest.raises(bb.InputError, match="carries no coverage"):
+        bb.coverage(made(("he", "man", "boss", "man", "associated", 0.4)))
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_covered_pairs_equal_the_published_ones(shared, slice_vectors, name):
+    file, rows, covered, stereotypes = PUBLISHED[name]
+    published = bb.read_distance_table(shared / "paper_tables" / f"{file}.csv")
+    table = bb.distance_table(slice_vectors, name)
+    print(f"{name}: {len(table)} of {len(published)} published pairs are covered")
+    assert (len(published), len(table)) == (rows, covered)
+    assert 0.42 <= len(table) / len(published) <= 0.485
+
+    both = table.merge(published, on=["protected_word", "attribute_word"], suffixes=("", "_published"), validate="1:1")
+    assert len(both) == covered
+    assert (both["distance"] - both["distance_published"]).abs().max() < 1e-6
+    for column in ("group", "attribute_class", "connection"):
+        assert both[column].tolist() == both[f"{column}_published"].tolist()
+
+    known = published[published["protected_word"].isin(table["protected_word"])]
+    listed = known[known["connection"].isin(["associated", "different"])]
+    assert len(listed) == stereotypes
+    assert set(zip(listed["protected_word"], listed["attribute_word"], strict=True)) <= set(pairs(table))
+    assert table["connection"].isin(["associated", "different"]).sum() == stereotypes
+
+
+def test_kept_duplicates_of_race_are_the_published_rows(shared, slice_vectors):
+    path = shared / "paper_tables" / "race_group_google_dataset.csv"
+    table = bb.distance_table(slice_vectors, "race", keep_duplicates=True)
+    published = bb.read_distance_table(path, keep_duplicates=True)
+    once = bb.read_distance_table(path)
+    assert (len(table), len(published), len(once)) == (2520, 5868, 3260)
+    assert published.attrs["coverage"]["repeated_rows"] == once.attrs["coverage"]["repeated_rows"] == 2608
+    assert "2608 rows repeat a pair: kept" in bb.coverage(published).attrs["notes"]
+    assert "2608 rows repeat a pair: dropped" in bb.coverage(once).attrs["notes"]
+    ours, theirs = (t.groupby(["protected_word", "attribute_word"]).size() for t in (table, published))
+    assert ours.to_dict() == theirs[ours.index].to_dict()
+
+
+@pytest.mark.parametrize("file", PRESENT)
+def test_every_published_table_is_read(shared, file):
+    table = bb.read_distance_table(shared / "paper_tables" / f"{file}.csv")
+    assert (len(table), table.attrs["coverage"]["missing_pairs"]) == PRESENT[file]
+    assert list(table.columns) == COLUMNS
+    assert table["distance"].between(0, 2).all()
+    assert table["group"].notna().all()
+    assert set(table["connection"]) == {"associated", "different", "human", "neutral"}
+
+
+def test_rows_of_a_published_table(shared):
+    path = shared / "paper_tables" / "gender_group_google_dataset.csv"
+    raw, table = pd.read_csv(path, keep_default_na=False), bb.read_distance_table(path)
+    assert table["protected_word"].tolist() == raw["protected_word"].tolist()
+    assert table["attribute_word"].tolist() == raw["word_to_compare"].tolist()
+    assert table["attribute_class"].tolist() == raw["word_class"].str.removesuffix("_stereotype").tolist()
+    assert table["connection"].tolist() == raw["connection"].replace("none", "neutral").tolist()
+    assert table["connection"].value_counts()["neutral"] == 3164
+    np.testing.assert_allclose(table["distance"], raw["cosine_distance"], rtol=0, atol=1e-15)
+    assert table["group"].tolist() == table["protected_word"].map(bb.load_words("gender").group_of).tolist()
+
+
+def test_missing_pairs_of_weat_1_on_reddit(shared):
+    table = bb.read_distance_table(shared / "paper_tables" / "weat_1_reddit.csv")
+    known = bb.coverage(table)
+    assert len(table) == 18050 - 6890
+    assert "6890 pairs have no distance" in known.attrs["notes"]
+    protected = known[known["kind"] == "protected"]
+    assert protected["asked"].tolist() == [25, 25]
+    assert protected["found"].sum() == table["protected_word"].nunique()
+    assert not set(protected["missing"].sum()) & set(table["protected_word"])
+
+
+PUBLISHED_HEADER = ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection"
+
+
+def test_group_of_a_published_word_is_unknown_without_an_association_or_with_two(written):
+    table = bb.read_distance_table(
+        written(
+            PUBLISHED_HEADER,
+            "0,a,p,x_stereotype,.3,.7,associated",
+            "1,a,q,neutral,.5,.5,none",
+            "2,b,q,neutral,.6,.4,none",
+            "3,c,p,x_stereotype,.7,.3,associated",
+            "4,c,q,y_stereotype,.8,.2,associated",
+            "5,c,r,y_stereotype,-10,11,different",
+        )
+    )
+    assert table["group"].isna().tolist() == [False, False, True, True, True]
+    assert table["group"].tolist()[:2] == ["x", "x"]
+    assert table["connection"].tolist()[1] == "neutral"
+    assert table.attrs["coverage"]["missing_pairs"] == 1
+
+
+def test_faulty_row_of_a_published_table_is_counted_in_the_file(written):
+    path = written(
+        PUBLISHED_HEADER,
+        "0,a,p,neutral,-10,11,none",
+        "1,a,q,neutral,.5,.5,none",
+        "2,a,r,neutral,2.5,-.5,none",
+    )
+    with pytest.raises(bb.InputError, match=r"row 2, column 'distance': 2\.5 is outside"):
+        bb.read_distance_table(path)
+
+
+def test_published_table_without_a_column(written):
+    with pytest.raises(bb.InputError, match="'attribute_class'"):
+        bb.read_distance_table(written("protected_word,word_to_compare,cosine_distance,connection", "a,p,.5,none"))
+
+
+HOSTILE = [
+    ("null", "nan", "NA", "neutral", "neutral", 0.1 + 0.2),
+    ("nan", "NA", "null", "nan", "associated", 1 / 3),
+    ("a,b", "x", 'say "so"', "x", "associated", 0.0),
+    ("Ähre", "x", "東京", "x", "associated", 2.0),
+    ("None", "x", "#N/A", "human", "human", 1e-17),
+    ("ice cream", "x", "it's", "neutral", "neutral", 1.2345678901234567),
+]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_round_trip_keeps_any_word(tmp_path, suffix):
+    table = made(*HOSTILE)
+    bb.write_distance_table(table, tmp_path / f"table.{suffix}")
+    assert_frame_equal(bb.read_distance_table(tmp_path / f"table.{suffix}"), table, check_exact=True)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("007", "1.0", "1.50", "neutral", "neutral", 0.5),
+        ("true", "01", "FALSE", "neutral", "neutral", 0.5),
+        ("1e3", "inf", "+1", "neutral", "neutral", 0.5),
+    ],
+)
+def test_round_trip_keeps_words_that_look_like_numbers(tmp_path, suffix, row):
+    bb.write_distance_table(made(row), tmp_path / f"table.{suffix}")
+    assert_frame_equal(bb.read_distance_table(tmp_path / f"table.{suffix}"), made(row), check_exact=True)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("name", ["race", "weat7"])
+def test_round_trip_keeps_table_and_coverage(tmp_path, slice_vectors, suffix, keep, name):
+    table = bb.distance_table(slice_vectors, name, keep_duplicates=keep)
+    path = tmp_path / f"table.{suffix}"
+    bb.write_distance_table(table, path)
+    again = bb.read_distance_table(path, keep_duplicates=keep)
+    assert_frame_equal(again, table, check_exact=True)
+    assert again.attrs == table.attrs
+    assert_frame_equal(bb.coverage(again), bb.coverage(table))
+    assert names(tmp_path) == [path.name, *(["table.csv.coverage.json"] if suffix == "csv" else [])]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_round_trip_keeps_every_note(tmp_path, suffix):
+    lists = bb.WordLists(
+        "größe", {"a": ["he", "boss"], "b": ["東京", "gone"]}, {"a": ["boss", "Walk"]}, {"human": ["table", "boss"]}
+    )
+    table = bb.distance_table(keyed({**PLANE, "東京": [1, 2]}), lists, case="fallback")
+    bb.write_distance_table(table, tmp_path / f"table.{suffix}")
+    again = bb.read_distance_table(tmp_path / f"table.{suffix}")
+    assert again.attrs == table.attrs
+    assert bb.coverage(again).attrs["notes"] == [
+        "protected list b: 1 of 2 words found; missing gone",
+        "read under another capitalisation: Walk as walk",
+        "both protected and attribute, so without the pair with itself: boss",
+        "in several attribute lists, counted once for a protected word: boss (a, human)",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_round_trip_of_a_published_table(tmp_path, shared, suffix):
+    table = bb.read_distance_table(shared / "paper_tables" / "weat_1_reddit.csv")
+    bb.write_distance_table(table, tmp_path / f"table.{suffix}")
+    again = bb.read_distance_table(tmp_path / f"table.{suffix}")
+    assert_frame_equal(again, table, check_exact=True)
+    assert again.attrs == table.attrs
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_round_trip_of_unknown_groups(tmp_path, suffix):
+    rows = [("a", pd.NA, "p", "x", "associated", 0.5), ("b", "x", "p", "x", "associated", 0.25)]
+    bb.write_distance_table(made(*rows), tmp_path / f"table.{suffix}")
+    again = bb.read_distance_table(tmp_path / f"table.{suffix}")
+    assert again["group"].isna().tolist() == [True, False]
+    bb.write_distance_table(again, tmp_path / f"again.{suffix}")
+    assert_frame_equal(bb.read_distance_table(tmp_path / f"again.{suffix}"), again)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_kept_duplicates_can_be_dropped_on_reading(tmp_path, slice_vectors, suffix):
+    path = tmp_path / f"table.{suffix}"
+    bb.write_distance_table(bb.distance_table(slice_vectors, "race", keep_duplicates=True), path)
+    table = bb.read_distance_table(path)
+    assert len(table) == 1400
+    assert table.attrs["coverage"]["kept_duplicates"] is False
+    assert "1120 rows repeat a pair: dropped" in bb.coverage(table).attrs["notes"]
+
+
+def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / "a.csv")
+    shutil.copy(tmp_path / "a.csv", tmp_path / "b.csv")
+    table = bb.read_distance_table(tmp_path / "b.csv")
+    assert table.attrs["coverage"]["word_list"] == "b"
+    assert bb.coverage(table).to_numpy().tolist() == [
+        ["man", "protected", 1, 1, []],
+        ["woman", "protected", 1, 1, []],
+        ["man", "stereotype", 1, 1, []],
+        ["woman", "stereotype", 1, 1, []],
+        ["human", "control", 1, 1, []],
+        ["neutral", "control", 1, 1, []],
+    ]
+
+
+def test_table_without_coverage_does_not_inherit_that_of_an_earlier_file(tmp_path):
+    path = tmp_path / "a.csv"
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), path)
+    bb.write_distance_table(made(("x", "g", "y", "neutral", "neutral", 0.5)), path)
+    assert bb.coverage(bb.read_distance_table(path))["list"].tolist() == ["g", "neutral"]
+
+
+@pytest.mark.parametrize("note", ["half a no", '{"a": 1}', "[1]"])
+def test_damaged_coverage_beside_a_csv_file(tmp_path, note):
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / "a.csv")
+    (tmp_path / "a.csv.coverage.json").write_text(note)
+    with pytest.raises(bb.InputError, match=r"a\.csv\.coverage\.json"):
+        bb.read_distance_table(tmp_path / "a.csv")
+
+
+def test_coverage_beside_a_csv_file_is_readable_json(tmp_path):
+    table = bb.distance_table(keyed(PLANE), LISTS)
+    bb.write_distance_table(table, tmp_path / "a.csv")
+    assert json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8")) == table.attrs["coverage"]
+
+
+def test_file_without_group_and_attribute_class(written):
+    table = bb.read_distance_table(
+        written(
+            "protected_word,attribute_word,connection,distance", "a,p,associated,.5", "a,q,human,.25", "b,p,human,1"
+        )
+    )
+    assert list(table.columns) == COLUMNS
+    assert table["group"].isna().all()
+    assert table["attribute_class"].tolist() == ["stereotype", "human", "human"]
+    assert table["distance"].tolist() == [0.5, 0.25, 1.0]
+
+
+def test_columns_in_another_order_and_columns_besides(written):
+    table = bb.read_distance_table(
+        written("distance,note,connection,attribute_word,protected_word", ".5,x,human,p,a", ".25,y,human,q,a")
+    )
+    assert list(table.columns) == COLUMNS
+    assert table["attribute_word"].tolist() == ["p", "q"]
+
+
+HEADER = ",".join(COLUMNS)
+GOOD = "a,g,p,neutral,neutral,.5"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a,g,q,neutral,neutral,", "row 1, column 'distance': an empty value where a value is needed"),
+        ("a,g,q,neutral,neutral,nan", "row 1, column 'distance': an empty value where a value is needed"),
+        ("a,g,q,neutral,neutral,2.5", r"row 1, column 'distance': 2\.5 is outside \[0, 2\]"),
+        ("a,g,q,neutral,neutral,-0.5", r"row 1, column 'distance': -0\.5 is outside \[0, 2\]"),
+        ("a,g,q,neutral,neutral,inf", r"row 1, column 'distance': inf is outside \[0, 2\]"),
+        ("a,g,q,neutral,neutral,far", "row 1, column 'distance': 'far'"),
+        ("a,g,q,neutral,none,.5", "row 1, column 'connection': 'none' is none of associated, different, human, neutr"),
+        (",g,q,neutral,neutral,.5", "row 1, column 'protected_word': '' is empty"),
+        ("a,g,,neutral,neutral,.5", "row 1, column 'attribute_word': '' is empty"),
+        ("a,g,q,,neutral,.5", "row 1, column 'attribute_class': '' is empty"),
+        ("a,g,p,neutral,neutral,.6", "the pair 'a', 'p' has more than one distance"),
+    ],
+)
+def test_faulty_row_is_named(written, line, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.read_distance_table(written(HEADER, GOOD, line))
+
+
+def test_text_for_a_distance_is_explained_in_plain_words(written):
+    with pytest.raises(bb.InputError, match="'far'") as error:
+        bb.read_distance_table(written(HEADER, GOOD, "a,g,q,neutral,neutral,far"))
+    assert "TypeError" not in str(error.value)
+    assert "dtype" not in str(error.value)
+
+
+def test_many_faults_are_counted(written):
+    lines = [f"a,g,{word},neutral,neutral,3" for word in "qrstu"]
+    with pytest.raises(bb.InputError, match=r"row 1, .*; row 2, .*; row 3, .*; and 2 more$"):
+        bb.read_distance_table(written(HEADER, GOOD, *lines))
+
+
+def test_two_distances_of_one_pair_can_be_kept(written):
+    path = written(HEADER, GOOD, "a,g,p,neutral,neutral,.6")
+    assert bb.read_distance_table(path, keep_duplicates=True)["distance"].tolist() == [0.5, 0.6]
+
+
+def test_repeated_pair_counts_for_the_first_connection(written):
+    lines = [f"a,g,p,{connection},{connection},.5" for connection in ("neutral", "different", "associated", "human")]
+    table = bb.read_distance_table(written(HEADER, *lines, "a,g,q,human,human,1"))
+    assert table["connection"].tolist() == ["associated", "human"]
+    assert list(table.index) == [0, 1]
+    assert table.attrs["coverage"]["repeated_rows"] == 3
+
+
+@pytest.mark.parametrize("column", ["protected_word", "attribute_word", "connection", "distance"])
+def test_missing_column(tmp_path, written, column):
+    path = written(HEADER, GOOD)
+    table = pd.read_csv(path).drop(columns=column)
+    table.to_csv(path, index=False)
+    with pytest.raises(bb.InputError, match=f"the column .*{column}.* is missing"):
+        bb.read_distance_table(path)
+    with pytest.raises(bb.InputError, match=f"the table lacks the column {column}"):
+        bb.write_distance_table(table, tmp_path / "again.csv")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00rubbish", b"PAR1rubbishrubbish"])
+def test_file_that_is_not_a_table(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(bb.InputError, match=rf"{name} cannot be read as a table|is missing"):
+        bb.read_distance_table(tmp_path / name)
+
+
+def test_file_that_is_not_there(tmp_path):
+    with pytest.raises(bb.InputError, match=r"there is no file .*gone\.csv"):
+        bb.read_distance_table(tmp_path / "gone.csv")
+    with pytest.raises(bb.InputError, match="there is no file"):
+        bb.read_distance_table(tmp_path)
+
+
+def test_empty_table(tmp_path, written):
+    with pytest.raises(bb.InputError, match=r"table\.csv holds no distance"):
+        bb.read_distance_table(written(HEADER))
+    with pytest.raises(bb.InputError, match=r"a\.csv holds no distance"):
+        bb.write_distance_table(made(), tmp_path / "a.csv")
+    assert names(tmp_path) == ["table.csv"]
+
+
+def test_published_table_without_any_distance(written):
+    with pytest.raises(bb.InputError, match="holds no distance"):
+        bb.read_distance_table(written(PUBLISHED_HEADER, "0,a,p,neutral,-10,11,none"))
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a", "a.xlsx", "a.csv.gz"])
+def test_suffix_that_is_not_written(tmp_path, name):
+    with pytest.raises(bb.InputError, match=r"a distance table ends in \.csv or \.parquet"):
+        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / name)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("distance", [float("nan"), 2.5])
+def test_invalid_table_is_not_written(tmp_path, distance):
+    table = made(("a", "g", "p", "neutral", "neutral", 0.5), ("a", "g", "q", "neutral", "neutral", distance))
+    with pytest.raises(bb.InputError, match="row 1, column 'distance'"):
+        bb.write_distance_table(table, tmp_path / "a.csv")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("table", [[1, 2], None, "a.csv"])
+def test_what_is_not_a_table_is_not_written(tmp_path, table):
+    with pytest.raises(bb.InputError, match="table"):
+        bb.write_distance_table(table, tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_missing_folder(tmp_path, suffix):
+    with pytest.raises(OSError, match="gone") as error:
+        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / "gone" / f"a.{suffix}")
+    assert error.value.errno == errno.ENOENT
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_folder_in_place_of_the_file(tmp_path, suffix):
+    (tmp_path / f"a.{suffix}").mkdir()
+    with pytest.raises(OSError, match=rf"a\.{suffix}"):
+        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / f"a.{suffix}")
+    assert names(tmp_path) == [f"a.{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_disk_without_room_leaves_the_earlier_files(tmp_path, religion, suffix):
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / f"a.{suffix}")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with room_for(1000), pytest.raises(OSError, match="too large"):
+        bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_disk_without_room_leaves_no_new_file(tmp_path, religion, suffix):
+    with room_for(1000), pytest.raises(OSError, match="too large"):
+        bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
+    assert names(tmp_path) == []

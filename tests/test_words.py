@@ -1,0 +1,333 @@
+"""Word lists: what is bundled, what a file may hold, and what every error says."""
+
+import dataclasses
+import re
+
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.words import bundled_words
+
+PUBLISHED = {
+    "gender": "gender_group_google_dataset",
+    "race": "race_group_google_dataset",
+    "religion": "religion_group_google_dataset",
+    "weat1": "weat_1_google",
+    "weat7": "weat_7_google",
+}
+GROUPED = {
+    "gender": (2, 14, 25),
+    "race": (3, 10, 15),
+    "religion": (3, 15, 11),
+    "religion_printed": (3, 15, 11),
+    "weat1": (2, 50, 50),
+    "weat3": (2, 64, 50),
+    "weat6": (2, 16, 16),
+    "weat7": (2, 16, 16),
+    "weat8": (2, 16, 16),
+}
+PLAIN = {
+    "adj": 230,
+    "arts": 8,
+    "arts_2": 8,
+    "career": 8,
+    "family": 8,
+    "human": 85,
+    "math": 8,
+    "neutral": 226,
+    "occ16": 320,
+    "occ18": 76,
+    "science": 8,
+}
+NAME = 'name = "mine"\n'
+GROUPS = '[protected]\na = ["x", "y"]\nb = ["z"]\n[stereotypes]\na = ["p"]\n'
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a TOML file and gives its path."""
+
+    def write(text, name="mine.toml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def published(shared, name):
+    return pd.read_csv(shared / "paper_tables" / f"{PUBLISHED[name]}.csv", keep_default_na=False)
+
+
+@pytest.mark.parametrize(("name", "numbers"), GROUPED.items())
+def test_grouped_list_has_its_numbers_of_words(name, numbers):
+    lists = bb.load_words(name)
+    protected = sum(map(len, lists.protected.values()))
+    stereotypes = sum(map(len, lists.stereotypes.values()))
+    assert (len(lists.protected), protected, stereotypes) == numbers
+    assert {kind: len(words) for kind, words in lists.controls.items()} == {"neutral": 226, "human": 85}
+    assert lists.name == name
+    assert len(lists.group_of) == protected
+
+
+@pytest.mark.parametrize(("name", "number"), PLAIN.items())
+def test_plain_list_has_its_number_of_words(name, number):
+    words = bb.load_list(name)
+    assert isinstance(words, bb.WordList)
+    assert len(words) == len(set(words)) == number
+
+
+def test_pairs():
+    pairs = bb.load_list("gender_pairs")
+    assert isinstance(pairs, bb.PairList)
+    assert len(pairs) == 23
+    assert pairs[0] == ("boy", "girl")
+    assert pairs[-2:] == tuple(pairs)[21:]
+
+
+def test_list_words_has_one_row_for_each_list():
+    table = bb.list_words()
+    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi"]
+    assert list(table.columns) == columns
+    assert table["name"].tolist() == [*GROUPED, *PLAIN, "gender_pairs"]
+    assert table["kind"].tolist() == ["words"] * 9 + ["list"] * 11 + ["pairs"]
+    grouped = table[table["kind"] == "words"].set_index("name")[["groups", "protected", "attributes"]]
+    assert {name: tuple(row) for name, row in zip(grouped.index, grouped.to_numpy(), strict=True)} == GROUPED
+    plain = table[table["kind"] != "words"].set_index("name")
+    assert plain["attributes"].to_dict() == {**PLAIN, "gender_pairs": 23}
+    assert plain[["groups", "protected"]].isna().all(axis=None)
+
+
+def test_every_bundled_list_says_what_it_is_and_where_it_comes_from():
+    table = bb.list_words()
+    assert table["description"].str.endswith(".").all()
+    assert table["source"].str.contains(r"\(20\d\d\)").all()
+    assert table["doi"].str.match(r"10\.\d{4,5}/\S+$").all()
+
+
+def test_repeated_protected_words_of_race_are_counted():
+    lists = bb.load_words("race")
+    assert lists.repeats == {"black": 2, "africa": 3, "caucasian": 2, "america": 2, "asian": 3, "asia": 2}
+    assert lists.protected == {
+        "black": ("black", "african", "africa"),
+        "caucasian": ("caucasian", "white", "america", "europe"),
+        "asian": ("asian", "asia", "china"),
+    }
+
+
+def test_repeats_of_the_other_lists_are_none():
+    assert {name: dict(bb.load_words(name).repeats) for name in GROUPED if name != "race"} == {
+        name: {} for name in GROUPED if name != "race"
+    }
+
+
+def test_repeats_of_race_are_those_of_the_published_table(shared):
+    counts = published(shared, "race")["protected_word"].value_counts() / (226 + 85 + 15)
+    assert {word: count for word, count in counts.items() if count > 1} == bb.load_words("race").repeats
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_attribute_words_are_those_of_the_published_table(shared, name):
+    lists, raw = bb.load_words(name), published(shared, name)
+    classes = raw["word_to_compare"].groupby(raw["word_class"].str.removesuffix("_stereotype")).agg(set)
+    ours = {**lists.stereotypes, **lists.controls}
+    assert classes.to_dict() == {listed: set(words) for listed, words in ours.items()}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_protected_words_are_those_of_the_published_table(shared, name):
+    raw = published(shared, name)
+    own = raw[raw["connection"] == "associated"]
+    groups = own["protected_word"].groupby(own["word_class"].str.removesuffix("_stereotype")).agg(set)
+    assert groups.to_dict() == {group: set(words) for group, words in bb.load_words(name).protected.items()}
+    assert set(raw["protected_word"]) == set(bb.load_words(name).group_of)
+
+
+def test_religion_as_printed_differs_in_one_word():
+    measured, printed = set(bb.load_words("religion").every_word()), set(bb.load_words("religion_printed").every_word())
+    assert measured - printed == {"critical"}
+    assert printed - measured == {"judgemental"}
+
+
+def test_no_word_was_torn_at_the_end_of_a_printed_line():
+    assert "epistles" in bb.load_list("neutral")
+    assert [word for word in bundled_words() if "-" in word] == ["blue-bell"]
+
+
+def test_bundled_words_are_the_words_of_all_lists():
+    expected = {word for name in GROUPED for word in bb.load_words(name).every_word()}
+    expected |= {word for name in PLAIN for word in bb.load_list(name)}
+    expected |= {word for pair in bb.load_list("gender_pairs") for word in pair}
+    assert set(bundled_words()) == expected
+    assert len(bundled_words()) == len(expected)
+
+
+def test_file_of_ones_own(written):
+    about = 'description = "Letters."\nsource = "Me (2024)"\ndoi = "10.1/x"\ncontrols = ["human"]\n'
+    lists = bb.load_words(written(NAME + about + GROUPS))
+    assert (lists.name, lists.description, lists.source, lists.doi) == ("mine", "Letters.", "Me (2024)", "10.1/x")
+    assert lists.protected == {"a": ("x", "y"), "b": ("z",)}
+    assert lists.stereotypes == {"a": ("p",)}
+    assert list(lists.controls) == ["human"]
+    assert lists.group_of == {"x": "a", "y": "a", "z": "b"}
+    assert lists.every_word()[:4] == ("x", "y", "z", "p")
+
+
+def test_path_as_text_and_below_the_home_folder(written, monkeypatch):
+    path = written(NAME + GROUPS)
+    monkeypatch.setenv("HOME", str(path.parent))
+    assert bb.load_words(str(path)) == bb.load_words("~/mine.toml") == bb.load_words(path)
+
+
+def test_controls_as_a_table_of_words(written):
+    lists = bb.load_words(written(NAME + 'controls = { neutral = ["table", "chair"] }\n' + GROUPS))
+    assert lists.controls == {"neutral": ("table", "chair")}
+
+
+def test_control_as_a_path_beside_the_file(written):
+    written('kind = "list"\nname = "people"\nwords = ["walk", "eat", "walk"]\n', "people.toml")
+    lists = bb.load_words(written(NAME + 'controls = { human = "people.toml", neutral = "neutral" }\n' + GROUPS))
+    assert lists.controls["human"] == ("walk", "eat")
+    assert lists.controls["neutral"] == tuple(bb.load_list("neutral"))
+
+
+def test_plain_list_and_pairs_of_ones_own(written):
+    words = bb.load_list(written('kind = "list"\nname = "l"\nwords = ["b", "a", "b"]\n'))
+    assert (words.name, tuple(words)) == ("l", ("b", "a"))
+    pairs = bb.load_list(written('kind = "pairs"\nname = "p"\npairs = [["he", "she"]]\n'))
+    assert (pairs.name, tuple(pairs)) == ("p", (("he", "she"),))
+
+
+WORDS_FAULTS = {
+    "unknown key": (
+        NAME + 'colour = "red"\n' + GROUPS,
+        "unknown key 'colour'; valid keys here are name, description, source, doi, kind, protected, stereotypes, contr",
+    ),
+    "missing key": (GROUPS, "the key 'name' is missing"),
+    "empty protected": (NAME + GROUPS.replace('"z"', ""), "protected.b is empty"),
+    "empty stereotype": (NAME + GROUPS.replace('"p"', ""), "stereotypes.a is empty"),
+    "empty control": (NAME + "controls = { human = [] }\n" + GROUPS, "controls.human is empty"),
+    "no protected words": (NAME + "[protected]\n[stereotypes]\n", "there are no protected words"),
+    "no attribute words": (NAME + '[protected]\na = ["x"]\n[stereotypes]\n', "there are no attribute words"),
+    "stereotype without a group": (
+        NAME + GROUPS + 'c = ["q"]\n',
+        "the stereotype 'c' has no group: the groups under [protected] are a, b",
+    ),
+    "word in two groups": (
+        NAME + GROUPS.replace('"z"', '"x"'),
+        "the protected word 'x' stands in two groups, 'a' and 'b'",
+    ),
+    "group named like a control": (
+        NAME + '[protected]\nhuman = ["x"]\n[stereotypes]\nhuman = ["y"]\n',
+        "a group cannot be named 'human'",
+    ),
+    "unknown control": (
+        NAME + 'controls = ["animals"]\n' + GROUPS,
+        "unknown control list 'animals': controls are neutral and human",
+    ),
+    "unknown control in a table": (
+        NAME + 'controls = { animals = ["cat"] }\n' + GROUPS,
+        "unknown control list 'animals'",
+    ),
+    "control that is not there": (
+        NAME + 'controls = { human = "gone.toml" }\n' + GROUPS,
+        "gone.toml",
+    ),
+    "control of pairs": (NAME + 'controls = { human = "gender_pairs" }\n' + GROUPS, "'gender_pairs' holds pairs"),
+    "string instead of a list": (NAME + GROUPS.replace('["p"]', '"p"'), "stereotypes.a: Input should be a valid list"),
+    "number instead of a word": (NAME + GROUPS.replace('"p"', "3"), "stereotypes.a.0"),
+    "blank before a word": (NAME + GROUPS.replace('"p"', '" p"'), "stereotypes.a holds ' p'"),
+    "broken TOML": (NAME + "[protected\n", "is not a TOML file"),
+}
+
+
+@pytest.mark.parametrize("fault", WORDS_FAULTS)
+def test_fault_in_a_words_file(written, fault):
+    text, message = WORDS_FAULTS[fault]
+    path = written(text)
+    with pytest.raises(bb.InputError, match=re.escape(message)) as error:
+        bb.load_words(path)
+    assert str(path) in str(error.value)
+
+
+LIST_FAULTS = {
+    "unknown key": ('kind = "list"\nname = "l"\nwords = ["a"]\nsize = 1\n', "unknown key 'size'; valid keys here are"),
+    "empty": ('kind = "list"\nname = "l"\nwords = []\n', "empty"),
+    "empty pairs": ('kind = "pairs"\nname = "p"\npairs = []\n', "empty"),
+    "string instead of a list": ('kind = "list"\nname = "l"\nwords = "a"\n', "words: Input should be a valid list"),
+    "three words in a pair": ('kind = "pairs"\nname = "p"\npairs = [["a", "b", "c"]]\n', "pairs.0"),
+    "blank word": ('kind = "list"\nname = "l"\nwords = [" a"]\n', "' a'"),
+    "blank word in a pair": ('kind = "pairs"\nname = "p"\npairs = [[" a", "b"]]\n', "' a'"),
+    "no kind": ('name = "l"\nwords = ["a"]\n', "kind is None; load_list reads 'list' and 'pairs'"),
+    "a words file": (NAME + 'kind = "words"\n' + GROUPS, "load_words reads 'words'"),
+    "broken TOML": ("words = [", "is not a TOML file"),
+}
+
+
+@pytest.mark.parametrize("fault", LIST_FAULTS)
+def test_fault_in_a_list_file(written, fault):
+    text, message = LIST_FAULTS[fault]
+    path = written(text)
+    with pytest.raises(bb.InputError, match=re.escape(message)) as error:
+        bb.load_list(path)
+    assert str(path) in str(error.value)
+
+
+def test_file_that_is_not_text(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(bb.InputError, match="is not a TOML file"):
+        bb.load_words(path)
+
+
+def test_unknown_name_lists_the_valid_names():
+    with pytest.raises(bb.InputError, match="no word list 'raze'") as error:
+        bb.load_words("raze")
+    assert str(error.value).endswith(", ".join(GROUPED))
+    with pytest.raises(bb.InputError, match="no word list 'raze'") as error:
+        bb.load_list("raze")
+    assert set(str(error.value).split(" one of ")[1].split(", ")) == {*PLAIN, "gender_pairs"}
+
+
+def test_each_loader_names_the_other():
+    with pytest.raises(bb.InputError, match="read it with load_list"):
+        bb.load_words("occ16")
+    with pytest.raises(bb.InputError, match="read it with load_list"):
+        bb.load_words("gender_pairs")
+    with pytest.raises(bb.InputError, match="load_words reads 'words'"):
+        bb.load_list("race")
+
+
+def test_lists_made_in_memory_are_checked_too():
+    with pytest.raises(bb.InputError, match=r"protected\.a is one string, 'he': give a list of words"):
+        bb.WordLists("mine", {"a": "he"}, {"a": ["p"]})
+    with pytest.raises(bb.InputError, match="stands in two groups"):
+        bb.WordLists("mine", {"a": ["x"], "b": ["x"]}, {"a": ["p"]})
+    with pytest.raises(bb.InputError, match="unknown control list 'animals'"):
+        bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]})
+
+
+def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():
+    lists = bb.WordLists("mine", {"a": ["x", "y", "x"]}, {"a": ["p", "p"]}, {"human": ["q", "q"]})
+    assert lists.protected == {"a": ("x", "y")}
+    assert (lists.stereotypes, lists.controls) == ({"a": ("p",)}, {"human": ("q",)})
+    assert lists.repeats == {"x": 2}
+    assert dataclasses.replace(lists, name="other").repeats == {"x": 2}
+
+
+def test_lists_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        bb.load_words("race").name = "other"
+
+
+def test_html_escapes_what_a_file_says():
+    many = [f"w{number}" for number in range(13)]
+    lists = bb.WordLists("<b>", {"<i>": ["<x>"]}, {"<i>": ["&y"]}, {"human": many}, description="<script>")
+    html = lists._repr_html_()
+    assert html.startswith("<b>&lt;b&gt;</b>: &lt;script&gt;<table>")
+    assert "<td>&lt;i&gt;</td><td>1</td><td style='text-align:left'>&lt;x&gt;</td>" in html
+    assert "&amp;y" in html
+    assert "<td>human</td><td>13</td>" in html
+    assert "w11 …" in html
+    assert "w12" not in html
