@@ -117,7 +117,7 @@ def _read(file: Path) -> pd.DataFrame:
     try:
         if file.suffix == ".parquet":
             return pd.read_parquet(file)
-        empty = dict.fromkeys(["distance", "cosine_distance"], ["", "nan", "NaN", "NA"])
+        empty = {column: ["", "nan", "NaN", "NA"] for column in ("distance", "cosine_distance")}
         text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
         return pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
     except (ValueError, OSError) as error:
