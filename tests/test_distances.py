@@ -386,6 +386,18 @@ def test_group_of_a_published_word_is_unknown_without_an_association_or_with_two
     assert table.attrs["coverage"]["missing_pairs"] == 1
 
 
+def test_published_pair_is_missing_by_its_distance_or_its_similarity(written):
+    path = written(PUBLISHED_HEADER, "0,a,p,neutral,-10,,none", "1,a,q,neutral,11,-10,none", "2,a,r,neutral,.5,.5,none")
+    table = bb.read_distance_table(path)
+    assert table["attribute_word"].tolist() == ["r"]
+    assert table.attrs["coverage"]["missing_pairs"] == 2
+
+
+def test_published_distance_that_is_only_negative_is_a_fault(written):
+    with pytest.raises(bb.InputError, match=r"row 0, column 'distance': -0\.6 is outside"):
+        bb.read_distance_table(written(PUBLISHED_HEADER, "0,a,p,neutral,-.6,1.6,none"))
+
+
 def test_faulty_row_of_a_published_table_is_counted_in_the_file(written):
     path = written(
         PUBLISHED_HEADER,
