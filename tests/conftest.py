@@ -1,6 +1,7 @@
 """Fixtures: shared reference data, the bundled vectors, one fit."""
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,23 @@ def shared() -> Path:
     if os.environ.get("BAYESBIAS_REQUIRE_SHARED"):
         pytest.fail(f"the reference data are required, and {folder} does not hold them")
     pytest.skip(f"the reference data are not at {folder}; set BAYESBIAS_SHARED to where they are")
+
+
+@pytest.fixture
+def limited_files():
+    """A context in which writing a file past a size fails, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="only POSIX can limit the size of files")
+
+    @contextmanager
+    def limited(size):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return limited
 
 
 @pytest.fixture(scope="session")

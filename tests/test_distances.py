@@ -3,7 +3,6 @@
 import errno
 import json
 import shutil
-from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -68,18 +67,6 @@ def pairs(table):
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-@contextmanager
-def room_for(size):
-    """Writing a file past this size fails, as on a full disk."""
-    resource = pytest.importorskip("resource", reason="only POSIX can limit the size of files")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.fixture
@@ -689,16 +676,35 @@ def test_folder_in_place_of_the_file(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_disk_without_room_leaves_the_earlier_files(tmp_path, religion, suffix):
+def test_disk_without_room_leaves_the_earlier_files(limited_files, tmp_path, religion, suffix):
     bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / f"a.{suffix}")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with room_for(1000), pytest.raises(OSError, match="too large"):
+    with limited_files(1000), pytest.raises(OSError, match="too large"):
         bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_disk_without_room_leaves_no_new_file(tmp_path, religion, suffix):
-    with room_for(1000), pytest.raises(OSError, match="too large"):
+def test_disk_without_room_leaves_no_new_file(limited_files, tmp_path, religion, suffix):
+    with limited_files(1000), pytest.raises(OSError, match="too large"):
         bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
     assert names(tmp_path) == []
+
+
+def test_no_pair_left():
+    lists = bb.WordLists("mine", {"man": ["boss"]}, {"man": ["boss"]})
+    with pytest.raises(bb.InputError, match="no pair is left"):
+        bb.distance_table(keyed(PLANE), lists)
+
+
+@pytest.mark.parametrize("record", [None, {"a": 1}, ["a"], "text"])
+def test_coverage_that_is_not_ours(record):
+    table = pd.DataFrame()
+    table.attrs["coverage"] = record
+    with pytest.raises(bb.InputError, match="carries no coverage"):
+        bb.coverage(table)
+
+
+def test_unknown_group_is_na(written):
+    table = bb.read_distance_table(written("protected_word,attribute_word,connection,distance", "a,q,neutral,0.5"))
+    assert table["group"][0] is pd.NA

@@ -467,3 +467,18 @@ def test_words_as_one_string():
 def test_mapping_without_proper_vectors(vectors, message):
     with pytest.raises(bb.InputError, match=message):
         bb.load_embedding(vectors)
+
+
+@pytest.mark.parametrize("header", ["2 3\n", ""])
+def test_line_with_one_number_too_many(written, header):
+    path = written(f"{header}cat 1 2 3\ndog 4 5 6 7\n".encode())
+    number = 3 if header else 2
+    for words in (None, ["dog"]):
+        with pytest.raises(bb.InputError, match=rf"line {number}: a word and 3 numbers were expected.*\(4 numbers\)"):
+            bb.load_embedding(path, words=words)
+
+
+@pytest.mark.parametrize("words", [[1], [None, "cat"]])
+def test_words_that_are_no_words(words):
+    with pytest.raises(bb.InputError, match="give a list of words"):
+        bb.load_embedding({"cat": [1.0]}, words=words)

@@ -18,18 +18,6 @@ def umask(mask):
         os.umask(before)
 
 
-@contextmanager
-def room_for(size):
-    """Writing a file past this size fails, as on a full disk."""
-    resource = pytest.importorskip("resource", reason="only POSIX can limit the size of files")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -91,10 +79,10 @@ def test_failure_leaves_no_new_file(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_disk_without_room_leaves_the_earlier_file(tmp_path):
+def test_disk_without_room_leaves_the_earlier_file(limited_files, tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with room_for(1000), pytest.raises(OSError, match="too large"):
+    with limited_files(1000), pytest.raises(OSError, match="too large"):
         write_text(path, "x" * 2000)
     assert path.read_text() == "old"
     assert names(tmp_path) == ["a.txt"]

@@ -151,6 +151,8 @@ def _long(
         piece["distance"] = matrix[row, [at[a.word] for a in listed]]
         pieces.append(piece)
     table = pd.concat(pieces, ignore_index=True)
+    if table.empty:
+        raise InputError("no pair is left: the only attribute words found are the protected words themselves")
     return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -109,12 +108,13 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
         :func:`read_distance_table`.
     """
     record = table.attrs.get("coverage")
-    if not isinstance(record, Mapping):
+    try:
+        known = Coverage(**(record or {}))
+    except TypeError as error:
         raise InputError(
             "this table carries no coverage in table.attrs['coverage']: "
             "make it with distance_table or read it with read_distance_table"
-        )
-    known = Coverage(**record)
+        ) from error
     result = pd.DataFrame(known.lists, columns=COLUMNS)
     result.attrs["notes"] = known.notes()
     return result

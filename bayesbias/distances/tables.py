@@ -193,7 +193,7 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     if checked.empty:
         raise InputError(f"{file} holds no distance")
     kinds = dict.fromkeys(["protected_word", "attribute_word", "attribute_class", "connection"], "str")
-    return pd.DataFrame(checked).astype(kinds if checked["group"].isna().any() else {**kinds, "group": "str"})
+    return pd.DataFrame(checked).astype({**kinds, "group": "string" if checked["group"].isna().any() else "str"})
 
 
 def _faults(cases: pd.DataFrame, shown: int = 3) -> str:

@@ -165,7 +165,7 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
             count += 1
             if spaced or line.split(b" ", 1)[0] in (wanted or ()):
                 entry = _text_vector(line, dimensions)
-                if entry is None:
+                if entry is None or _one_number_too_many(entry[0]):
                     raise InputError(
                         f"{path}, line {number}: a word and {dimensions} numbers were expected, "
                         f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
@@ -178,6 +178,16 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
     if header is not None and count != header.words:
         fault = "truncated" if count < header.words else "damaged"
         raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
+
+
+def _one_number_too_many(token: bytes) -> bool:
+    """Whether what was taken for a token with a space is a word and a number: the line is too long."""
+    last = token.rpartition(b" ")
+    try:
+        float(last[2])
+    except ValueError:
+        return False
+    return last[1] == b" "
 
 
 def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:

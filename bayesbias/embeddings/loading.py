@@ -66,9 +66,7 @@ def load_embedding(
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
         because a zero vector has no direction.
     """
-    wanted = None if words is None else frozenset(words.every_word() if isinstance(words, WordLists) else words)
-    if isinstance(words, str):
-        raise InputError(f"words is one string, {words!r}: give a list of words")
+    wanted = _wanted(words)
     if isinstance(source, str | os.PathLike):
         tokens, vectors, name = _from_file(source, wanted, trust_pickle)
     elif isinstance(source, Mapping):
@@ -81,6 +79,18 @@ def load_embedding(
             "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
         )
     return _keyed_vectors(tokens, vectors, name)
+
+
+def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
+    if words is None:
+        return None
+    if isinstance(words, WordLists):
+        return frozenset(words.every_word())
+    wanted = None if isinstance(words, str) else frozenset(words)
+    if wanted is None or not all(isinstance(word, str) for word in wanted):
+        kind = "one string, " if isinstance(words, str) else ""
+        raise InputError(f"words is {kind}{words!r}: give a list of words, or word lists")
+    return wanted
 
 
 def list_embeddings() -> pd.DataFrame:
