@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import operator
+from numbers import Real
+
 from bayesbias.errors import InputError
 
 
-def probability(value: float, name: str) -> float:
+def whole_number(value: object, name: str, least: int = 1) -> int:
+    """A whole number of at least ``least``."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # what has no index is refused below
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(value, bool):
+        raise InputError(f"{name} is {value!r}: give a whole number of at least {least}")
+    return number
+
+
+def probability(value: object, name: str) -> float:
     """A probability strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InputError(f"{name} is {value!r}: give a probability between 0 and 1, such as 0.89")
     return float(value)
 
 
-def interval(value: float | tuple[float, float] | None, name: str) -> tuple[float, float] | None:
+def interval(value: object, name: str) -> tuple[float, float] | None:
     """A region as (low, high); one positive number means plus or minus it, None means no region."""
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, Real) and float(value) > 0:
         return -float(value), float(value)
-    if isinstance(value, tuple | list) and len(value) == 2 and value[0] < value[1]:
-        return float(value[0]), float(value[1])
+    if isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(end, Real) for end in value):
+        low, high = map(float, value)
+        if low < high:
+            return low, high
     raise InputError(f"{name} is {value!r}: give a positive number (plus or minus it) or a pair (low, high)")
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bayesbias.errors import InputError
+
 PACKAGE = Path(__file__).parent
 
 
@@ -16,6 +18,22 @@ def shipped(kind: str) -> Path:
     """
     inside = PACKAGE / f"_{kind}"
     return inside if inside.is_dir() else PACKAGE.parent / kind
+
+
+def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
+    """The path to write to, checked before the work begins.
+
+    Raises
+    ------
+    InputError
+        It does not end as ``what`` does, or its folder does not exist.
+    """
+    file = home_folder(path)
+    if file.suffix not in suffixes:
+        raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
+    if not file.parent.is_dir():
+        raise InputError(f"cannot write {file.name}: there is no folder {file.parent}")
+    return file
 
 
 def home_folder(path: str | Path) -> Path:
@@ -62,7 +80,7 @@ def _named(target: Path) -> Iterator[None]:
 def write_text(path: str | Path, text: str) -> None:
     """Write text as UTF-8, whole or not at all."""
     with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="")
 
 
 def _umask() -> int:

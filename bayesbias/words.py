@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Literal, overload
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bayesbias._documents import Document, check, read_toml
 from bayesbias._files import home_folder, shipped
@@ -22,6 +22,7 @@ CONNECTIONS = ("associated", "different", "human", "neutral")
 """How an attribute word stands to a protected word, in the order in which a doubtful pair is decided."""
 
 CONTROLS = ("neutral", "human")
+RESERVED = ("kind", "name", "description", "source", "doi", "controls")
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,9 @@ class WordList(Sequence[str]):
     source: str = ""
     doi: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_words("words", self.words)
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -130,6 +134,12 @@ class PairList(Sequence[tuple[str, str]]):
         return self.pairs[index]
 
 
+def _no_text(value: object) -> object:
+    if isinstance(value, str):
+        raise ValueError(f"{value!r} is one string: give a list of control lists, such as [{value!r}]")
+    return value
+
+
 class _File(Document):
     name: str
     description: str = ""
@@ -141,7 +151,7 @@ class _WordsFile(_File):
     kind: Literal["words"] = "words"
     protected: dict[str, list[str]]
     stereotypes: dict[str, list[str]]
-    controls: list[str] | dict[str, str | list[str]] = Field(default_factory=list)
+    controls: Annotated[list[str] | dict[str, str | list[str]], BeforeValidator(_no_text)] = Field(default_factory=list)
 
 
 class _ListFile(_File):
@@ -160,9 +170,10 @@ def load_words(name_or_path: str | Path) -> WordLists:
     Parameters
     ----------
     name_or_path
-        A name that :func:`list_words` shows, or the path of a TOML file with the keys ``name``, ``description``,
-        ``source``, ``doi``, ``controls`` (names of control lists, or a table of words) and the tables
-        ``[protected]`` and ``[stereotypes]`` (group to words).
+        A name that :func:`list_words` shows, or the path of a TOML file. Its keys are ``name``, ``controls`` (a list
+        of ``"neutral"`` and ``"human"``; or a table of either to words, to a bundled list or to a file),
+        ``description``, ``source``, ``doi``, and after them the tables ``[protected]`` and ``[stereotypes]`` (group to
+        words). ``name`` and the two tables are required.
 
     Raises
     ------
@@ -223,7 +234,8 @@ def list_words() -> pd.DataFrame:
     -------
     DataFrame
         Columns ``name``, ``kind`` (``words`` for :func:`load_words`, ``list`` and ``pairs`` for
-        :func:`load_list`), ``groups``, ``protected``, ``attributes`` (numbers), ``description``, ``source``, ``doi``.
+        :func:`load_list`), ``groups``, ``protected``, ``attributes`` (numbers), ``description``, ``source``, ``doi``,
+        ``path``.
     """
     import pandas as pd
 
@@ -237,9 +249,9 @@ def list_words() -> pd.DataFrame:
             attributes = sum(map(len, lists.stereotypes.values()))
         else:
             groups, protected, attributes = None, None, len(lists)
-        about = (lists.description, lists.source, lists.doi)
+        about = (lists.description, lists.source, lists.doi, str(path))
         rows.append((lists.name, content["kind"], groups, protected, attributes, *about))
-    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi"]
+    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi", "path"]
     table = pd.DataFrame(rows, columns=columns).astype({"groups": "Int64", "protected": "Int64"})
     order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
     return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
@@ -264,6 +276,8 @@ def _bundled() -> dict[str, Path]:
 
 
 def _locate(name_or_path: str | Path, kind: str) -> Path:
+    if not isinstance(name_or_path, str | Path):
+        raise InputError(f"a word list is given by its name or path, not as {type(name_or_path).__name__}")
     bundled = _bundled()
     if str(name_or_path) in bundled:
         return bundled[str(name_or_path)]
@@ -295,6 +309,8 @@ def _check_lists(lists: WordLists) -> None:
     if not lists.stereotypes and not lists.controls:
         raise InputError("there are no attribute words: give stereotypes or controls")
     for part in ("protected", "stereotypes", "controls"):
+        if not isinstance(getattr(lists, part), Mapping):
+            raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
         for name, words in getattr(lists, part).items():
             _check_words(f"{part}.{name}", words)
     _check_controls(lists.controls)
@@ -302,6 +318,9 @@ def _check_lists(lists: WordLists) -> None:
 
 
 def _check_groups(lists: WordLists) -> None:
+    for key in RESERVED:
+        if key in lists.protected or key in lists.stereotypes:
+            raise InputError(f"{key!r} cannot be a group: in a TOML file that key stands above the first [table]")
     for group in lists.stereotypes:
         if group not in lists.protected:
             valid = ", ".join(lists.protected)
@@ -322,10 +341,11 @@ def _check_controls(controls: Iterable[str]) -> None:
 
 
 def _check_words(where: str, words: Sequence[str]) -> None:
-    if isinstance(words, str):
-        raise InputError(f"{where} is one string, {words!r}: give a list of words")
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        kind = "one string, " if isinstance(words, str) else ""
+        raise InputError(f"{where} is {kind}{words!r}: give a list of words")
     if not words:
         raise InputError(f"{where} is empty: give at least one word or leave the list out")
     for word in words:
-        if not isinstance(word, str) or not word.strip() or word != word.strip():
-            raise InputError(f"{where} holds {word!r}: a word is a text without blanks at its ends")
+        if not isinstance(word, str) or not word.strip() or word != word.strip() or not word.isprintable():
+            raise InputError(f"{where} holds {word!r}: a word is a printable text without blanks at its ends")

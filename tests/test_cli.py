@@ -1,6 +1,5 @@
 """The command line as a user runs it: every command, its files, its exit codes and its errors."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -110,7 +109,9 @@ def test_wrong_usage_exits_with_2(here, arguments):
         (("fit", "good.csv", "-o", "f.nc", "--model", "crosed"), "published"),
         (("fit", "good.csv", "-o", "f.nc", "--engine", "exact", "--model", "baseline"), "cannot fit"),
         (("fit", "good.csv", "-o", "f.nc", "--draws", "4001"), "do not split evenly"),
-        (("fit", "good.csv", "-o", "absent/f.nc"), "absent"),
+        (("fit", "good.csv", "-o", "absent/f.nc"), "there is no folder absent"),
+        (("fit", "good.csv", "-o", "f.h5", "--engine", "nuts"), "a fit ends in .nc"),
+        (("demo", "--out", "good.csv"), "cannot make the folder good.csv"),
         (("contrasts", "good.csv"), "cannot be read"),
         (("report", "absent.nc", "-o", "r.html"), "there is no file"),
         (("demo", "--words", "gendre"), "one of gender, race"),
@@ -142,16 +143,46 @@ def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path, command):
     name = "r.html" if command == "report" else "c.csv"
     code, _, errors = here(command, folder / "f.nc", "-o", tmp_path / "file" / name)
     assert code == 1
-    assert f"Error: cannot write {name} in the folder {tmp_path / 'file'}: Not a directory" in errors
+    assert errors == f"Error: cannot write {name}: there is no folder {tmp_path / 'file'}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit to limit the size of files")
-def test_a_file_that_cannot_be_finished_is_not_left(chain, tmp_path):
-    """A limit on the size of files stands in for a full disk: the write fails midway."""
+@pytest.mark.parametrize("command", ["report", "contrasts"])
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(chain, here, tmp_path, limited_files, command):
     folder, _ = chain
-    command = ["prlimit", "--fsize=20000", BAYESBIAS, "report", folder / "f.nc", "-o", tmp_path / "r.html"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr == f"Error: cannot write r.html in the folder {tmp_path}: File too large\n"
+    name = "r.html" if command == "report" else "c.csv"
+    with limited_files(500):
+        code, _, errors = here(command, folder / "f.nc", "-o", tmp_path / name)
+    assert code == 1
+    assert errors == f"Error: cannot write {name} in the folder {tmp_path}: File too large\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_stops_a_fit(chain, here, tmp_path, limited_files):
+    folder, _ = chain
+    with limited_files(20_000):
+        code, _, errors = here("fit", folder / "t.parquet", "-o", tmp_path / "f.nc")
+    assert code == 1
+    assert errors == f"Error: cannot write f.nc in the folder {tmp_path}: File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_repeated_rows_are_kept_as_the_table_was_written(here, tmp_path):
+    assert here("distances", "google-news-slice", "race", "-o", "t.csv", "--keep-duplicates")[0] == 0
+    for option, rows in ((), 2520), (("--no-keep-duplicates",), 1400):
+        code, out, _ = here("fit", "t.csv", "-o", "f.nc", "--seed", 0, *option)
+        assert code == 0
+        assert "repeat a pair" in out
+        assert bb.load_fit(tmp_path / "f.nc")["observed_data"].sizes["pair"] == rows
+
+
+@pytest.mark.parametrize("part", ["stereotypes", "controls"])
+def test_demo_shows_what_a_list_allows(here, tmp_path, part):
+    text = {"stereotypes": "[stereotypes]\nman = ['doctor', 'lawyer']\n", "controls": "[stereotypes]\n"}[part]
+    controls = "controls = ['neutral']\n" if part == "controls" else ""
+    (tmp_path / "mine.toml").write_text(f"name = 'mine'\n{controls}[protected]\nman = ['he', 'his']\n{text}")
+    code, out, errors = here("demo", "--words", "mine.toml", "--out", "out")
+    assert (code, errors) == (0, "")
+    assert "there is no contrast of associated words to report" in " ".join(out.split())
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert not (tmp_path / "out" / "contrasts.png").exists()

@@ -1,5 +1,7 @@
 """Summaries, contrasts, predictive checks and verdicts."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -149,3 +151,27 @@ def test_importance_and_grid_faults_are_said(post):
     faults = " ".join(bb.diagnose(marked).faults)
     assert "Pareto k is 0.90" in faults
     assert "outside the grid" in faults
+
+
+def test_notes_tell_what_limits_a_fit():
+    table = planted({"associated": 0.8, "neutral": 0.9}, n_words=1)
+    notes = " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
+    assert "Only 1 protected word: whole-list means rest on the prior." in notes
+    assert "one protected word only" in bb.verdict_sentences(bb.fit(table, seed=0))[0]
+    twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
+    assert "480 of 960 rows repeat a pair" in " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
+
+
+def test_the_caution_does_not_hang_on_the_name_of_the_model(tmp_path):
+    path = bb.list_models().set_index("name").loc["published", "path"]
+    mine = tmp_path / "mine.toml"
+    mine.write_text(Path(path).read_text(encoding="utf-8").replace('name = "published"', 'name = "mine"'))
+    post = bb.fit(planted({"associated": 0.8, "neutral": 0.9}), mine, seed=0)
+    assert "share an attribute word as independent" in " ".join(bb.verdict_sentences(post))
+
+
+def test_a_sentence_counts_both_directions():
+    table = planted({"associated": 0.8, "neutral": 0.9}, n_words=6)
+    table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
+    sentence = bb.verdict_sentences(bb.fit(table, seed=0))[0]
+    assert "of 6 protected words 5 are closer, 1 farther and 0 undecided" in sentence

@@ -582,7 +582,7 @@ def test_text_for_a_distance_is_explained_in_plain_words(written):
 
 def test_many_faults_are_counted(written):
     lines = [f"a,g,{word},neutral,neutral,3" for word in "qrstu"]
-    with pytest.raises(bb.InputError, match=r"row 1, .*; row 2, .*; row 3, .*; and 2 more$"):
+    with pytest.raises(bb.InputError, match=r"row 1, .*; row 2, .*; row 3, .*; and 2 more"):
         bb.read_distance_table(written(HEADER, GOOD, *lines))
 
 
@@ -708,3 +708,21 @@ def test_coverage_that_is_not_ours(record):
 def test_unknown_group_is_na(written):
     table = bb.read_distance_table(written("protected_word,attribute_word,connection,distance", "a,q,neutral,0.5"))
     assert table["group"][0] is pd.NA
+
+
+def test_a_restricted_table_says_so(religion):
+    part = religion[religion["protected_word"].isin(["jew", "muslim"])]
+    note = bb.coverage(part).attrs["notes"][0]
+    assert note.startswith("changed after it was measured: 272 of 2,040 distances and 2 of 15 protected words")
+    assert not bb.coverage(religion).attrs["notes"][0].startswith("changed")
+
+
+def test_the_record_names_embedding_and_source(religion):
+    record = religion.attrs["coverage"]
+    assert record["embedding"] == {"name": "google-news-slice", "vectors": 949, "dimensions": 300}
+    assert record["doi"] == "10.18653/v1/N19-1062"
+    assert record["pairs"] == len(religion)
+
+
+def test_the_embedding_may_be_given_as_load_embedding_takes_it(religion):
+    assert_frame_equal(bb.distance_table("google-news-slice", "religion"), religion)

@@ -335,7 +335,7 @@ def test_header_without_words_or_dimensions(written, header):
 
 
 def test_text_that_is_no_embedding(written):
-    with pytest.raises(bb.InputError, match="line 1: a word and 3 numbers were expected, found b'just some prose"):
+    with pytest.raises(bb.InputError, match=r"is no embedding that can be read.*begins with b'just some prose"):
         bb.load_embedding(written(b"just some prose here\nand more of it\n"))
 
 
@@ -482,3 +482,24 @@ def test_line_with_one_number_too_many(written, header):
 def test_words_that_are_no_words(words):
     with pytest.raises(bb.InputError, match="give a list of words"):
         bb.load_embedding({"cat": [1.0]}, words=words)
+
+
+@pytest.mark.parametrize("header", [b"2 2", b"1 3", b"1 6"])
+def test_binary_header_that_does_not_fit_what_follows(written, header):
+    path = written(b"2 3\ncat " + bytes(12) + b"dog " + np.ones(3, "<f4").tobytes())
+    path.write_bytes(header + path.read_bytes()[3:])
+    with pytest.raises(bb.InputError, match=r"damaged|truncated"):
+        bb.load_embedding(path)
+
+
+@pytest.mark.parametrize("header", ["2 3\n", ""])
+def test_text_apart_by_tabs(written, header):
+    kv = bb.load_embedding(written(f"{header}cat\t1\t2\t3\ndog\t4\t5\t6\n".encode()))
+    assert kv["dog"].tolist() == [4, 5, 6]
+
+
+def test_a_gensim_model_is_taken_for_its_vectors():
+    from gensim.models import Word2Vec
+
+    model = Word2Vec([["a", "b"], ["b", "c"]], vector_size=4, min_count=1, seed=1, workers=1)
+    assert bb.load_embedding(model) is model.wv

@@ -13,8 +13,8 @@ import bayesbias as bb
 
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_files", "_progress"),
-    ("_checks", "_documents"),
+    ("errors", "_core", "_progress"),
+    ("_files", "_checks", "_documents"),
     ("words",),
     ("embeddings",),
     ("distances",),
@@ -36,7 +36,7 @@ def imported(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
-            names = [node.module or ""]
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         else:

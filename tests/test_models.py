@@ -116,7 +116,7 @@ def test_groups_dims_and_attributes_of_a_fit():
     assert post["posterior"]["connection"].to_numpy().tolist() == ["associated", "neutral"]
     assert dict(post["posterior"].sizes) == {"chain": 2, "draw": 100, "connection": 2, "protected_word": 3}
     assert tomllib.loads(post.attrs["model_text"])["name"] == "published" == post.attrs["model"]
-    assert (post.attrs["engine"], post.attrs["seed"]) == ("exact", "7")
+    assert (post.attrs["engine"], post.attrs["seed"]) == ("exact", 7)
     assert json.loads(post.attrs["coverage"]) == {"word_list": "mine"}
     assert json.loads(post.attrs["versions"])["numpy"] == np.__version__
     assert post["constant_data/n"].to_numpy().tolist() == [[3, 5]] * 3
@@ -132,7 +132,7 @@ def test_a_seed_fixes_the_draws_and_none_takes_a_fresh_one():
     first, again, other, fresh = (bb.fit(small(), draws=40, seed=seed) for seed in (1, 1, 2, None))
     assert first["posterior"].identical(again["posterior"])
     assert not first["posterior"].equals(other["posterior"])
-    repeated = bb.fit(small(), draws=40, seed=int(fresh.attrs["seed"]))
+    repeated = bb.fit(small(), draws=40, seed=fresh.attrs["seed"])
     assert fresh["posterior"].identical(repeated["posterior"])
 
 
@@ -169,7 +169,9 @@ def test_a_table_without_groups_and_classes_fits():
 
 
 def test_simulated_distances_outside_the_range_of_a_cosine_pass():
-    assert bb.fit(small().assign(distance=lambda t: t["distance"] * 10), draws=40, seed=0)
+    post = bb.fit(small().assign(distance=lambda t: t["distance"] * 10), seed=0)
+    assert float(post["posterior/sigma"].mean()) > 0.5
+    assert "24 of 24 values lie outside [0, 2]" in " ".join(bb.diagnose(post).notes)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +180,30 @@ def test_simulated_distances_outside_the_range_of_a_cosine_pass():
         (small().drop(columns="connection"), "lacks the column connection"),
         (small().head(0), "no row"),
         (small(distance=np.nan), "row 0, column 'distance' holds nan, and in 23 more rows"),
-        (small(distance="far"), "finite number"),
+        (small(distance="far"), "row 0, column .distance. holds far"),
         (small(distance=np.inf), "finite number"),
         (small(connection="near"), "unknown connection 'near'"),
         (small(protected_word=""), "row 0, column 'protected_word' is empty"),
         (small(group=lambda t: t["connection"]), "stands in two groups"),
         (small(distance=0.5), "do not vary"),
+        (small(protected_word="a\x08"), "printable"),
+        ("distances.csv", "a distance table is a DataFrame, given is str"),
+        (pd.concat([small(), small()[["distance"]]], axis=1), "stands twice"),
     ],
-    ids=["column", "empty", "nan", "text", "infinite", "connection", "word", "groups", "constant"],
+    ids=[
+        "column",
+        "empty",
+        "nan",
+        "text",
+        "infinite",
+        "connection",
+        "word",
+        "groups",
+        "constant",
+        "control",
+        "path",
+        "twice",
+    ],
 )
 def test_a_faulty_table_is_refused(table, message):
     with pytest.raises(bb.InputError, match=message):
@@ -198,8 +216,12 @@ def test_a_faulty_table_is_refused(table, message):
         ({"engine": "exat"}, "valid are auto, exact, nuts"),
         ({"engine": "exact", "model": "baseline"}, "cannot fit the model 'baseline': it has a common intercept"),
         ({"draws": 4001}, "do not split evenly"),
-        ({"draws": 0}, "do not split evenly"),
-        ({"chains": 0}, "do not split evenly"),
+        ({"draws": 1e3}, r"draws is 1000.0: give a whole number"),
+        ({"seed": -1}, "seed is -1: give a whole number of at least 0"),
+        ({"seed": "a"}, "seed is 'a'"),
+        ({"model": None}, "by its name or path, not as NoneType"),
+        ({"draws": 0}, "draws is 0: give a whole number of at least 1"),
+        ({"chains": 0}, "chains is 0: give a whole number"),
     ],
 )
 def test_faulty_options_are_refused(options, message):
@@ -266,6 +288,20 @@ def test_a_fit_is_saved_whole_or_not_at_all(tmp_path, religion_fit):
     with pytest.raises(OSError, match="missing"):
         bb.save_fit(religion_fit, tmp_path / "missing" / "fit.nc")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_an_error_and_leaves_the_earlier_file(tmp_path, religion_fit, limited_files):
+    path = tmp_path / "fit.nc"
+    path.write_bytes(b"earlier")
+    with limited_files(20_000), pytest.raises(OSError, match=r"cannot write fit\.nc"):
+        bb.save_fit(religion_fit, path)
+    assert path.read_bytes() == b"earlier"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_part_of_a_fit_is_refused(religion_fit):
+    with pytest.raises(bb.InputError, match="only a part of a fit"):
+        bb.summary(religion_fit.sel(connection=["human"]))
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"\x89HDF\r\n\x1a\n"])

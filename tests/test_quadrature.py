@@ -104,3 +104,42 @@ def test_cells_hold_count_mean_and_squares():
     assert cells.mean[0, 0] == 1.5
     assert cells.ssd.tolist() == [[0.5, 0.0], [0.0, 0.0]]
     assert np.isnan(cells.mean[0, 1])
+
+
+def two_explanations(distance, words=60, size=40, seed=0):
+    """Cells that lie together, far from the prior mean: s is small and mu with them, or s is large and mu is not."""
+    rng = np.random.default_rng(seed)
+    return [distance + rng.normal(0, 0.01) + rng.normal(0, 0.02, size) for _ in range(words)]
+
+
+def on_a_grid(connection, priors, points=2000):
+    """Evidence and posterior mean of s by summing the density over one fine grid that spans both explanations."""
+    from bayesbias._core import quadrature
+
+    free = connection.rows - connection.cells
+    middle, spread = 0.5 * np.log(connection.within / free), 8 / np.sqrt(2 * free)
+    log_sigma = np.linspace(middle - spread, middle + spread, 200)
+    log_s = np.linspace(-9, 3, points * 4)
+    density = quadrature._s_density(log_s[None, :], np.exp(2 * log_sigma)[:, None], connection, priors)
+    density += (priors.sigma(np.exp(log_sigma)) + log_sigma - free * log_sigma)[:, None]
+    density -= (0.5 * connection.within * np.exp(-2 * log_sigma) + 0.5 * connection.log_n)[:, None]
+    density -= 0.5 * connection.rows * quadrature.LOG_2PI
+    peak = density.max()
+    mass = np.exp(density - peak)
+    step = (log_sigma[1] - log_sigma[0]) * (log_s[1] - log_s[0])
+    return peak + np.log(mass.sum() * step), (mass @ np.exp(log_s)).sum() / mass.sum()
+
+
+@pytest.mark.parametrize("centre", [0.3, 0.55, 0.6, 0.62, 0.8])
+@pytest.mark.parametrize("sd", [0.03, 0.3])
+def test_a_far_prior_leaves_two_explanations_and_both_are_found(centre, sd):
+    priors = Priors(1.0, sd, PRIORS.sigma, PRIORS.s)
+    groups = two_explanations(centre)
+    y = np.concatenate(groups)
+    cells = reduce_to_cells(np.repeat(np.arange(60), 40), np.zeros(len(y), dtype=int), y, (60, 1))
+    connection = connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], 1.0)
+    log_evidence, s = on_a_grid(connection, priors)
+    grid = scale_grid([connection], priors)
+    assert grid.log_evidence == pytest.approx(log_evidence, abs=1e-2)
+    draws = draw_scales(grid, [connection], priors, 100_000, np.random.default_rng(0))
+    assert draws.s[0].mean() == pytest.approx(s, abs=5 * draws.s[0].std() / np.sqrt(100_000) + 1e-6)

@@ -88,7 +88,7 @@ def test_pairs():
 
 def test_list_words_has_one_row_for_each_list():
     table = bb.list_words()
-    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi"]
+    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi", "path"]
     assert list(table.columns) == columns
     assert table["name"].tolist() == [*GROUPED, *PLAIN, "gender_pairs"]
     assert table["kind"].tolist() == ["words"] * 9 + ["list"] * 11 + ["pairs"]
@@ -331,3 +331,24 @@ def test_html_escapes_what_a_file_says():
     assert "<td>human</td><td>13</td>" in html
     assert "w11 …" in html
     assert "w12" not in html
+
+
+def test_a_key_below_a_table_is_explained(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("name = 'mine'\n[protected]\nman = ['he']\ncontrols = ['human']\n[stereotypes]\nman = ['boss']\n")
+    with pytest.raises(bb.InputError, match=r"'controls' cannot be a group.*above the first"):
+        bb.load_words(path)
+
+
+def test_controls_as_one_string_and_a_byte_order_mark(tmp_path):
+    path = tmp_path / "mine.toml"
+    text = "name = 'mine'\ncontrols = 'human'\n[protected]\nman = ['he']\n[stereotypes]\nman = ['boss']\n"
+    path.write_text(text, encoding="utf-8-sig")
+    with pytest.raises(bb.InputError, match=r"'human' is one string: give a list of control lists, such as \['human'"):
+        bb.load_words(path)
+
+
+@pytest.mark.parametrize("given", [None, {"a": 1}, 3])
+def test_a_word_list_is_given_by_name_or_path(given):
+    with pytest.raises(bb.InputError, match="by its name or path"):
+        bb.load_words(given)

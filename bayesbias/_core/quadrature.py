@@ -25,7 +25,7 @@ FILLED = 2 / 3
 """The share of a grid's nodes that must lie above that, so that its steps are fine."""
 
 INNER, OUTER, SEARCH = 192, 256, 48
-MOST_OUTER = 20_000
+MOST_OUTER, MOST_INNER = 20_000, 3_000
 ROUNDS = 80
 NOTHING = 1e-24
 """A variance below this is rounding error."""
@@ -243,8 +243,17 @@ def _inner_grid(log_sigma: FloatArray, connection: Connection, priors: Priors, p
     def density(log_s: FloatArray) -> FloatArray:
         return _s_density(log_s, variance, connection, priors)
 
-    middle = np.full(len(log_sigma), _first_guess(connection))
-    low, high = _bounds(density, middle - 3, middle + 3, SEARCH)
+    near = _first_guess(connection)
+    far = max(near, 0.5 * float(np.log(_about_prior_mean(connection))))
+    start = np.full(len(log_sigma), near - 3.0), np.full(len(log_sigma), far + 3.0)
+    search = SEARCH
+    if far > near + 1:
+        # the cells lie together, far from the prior mean: a small s (mu with the cells) and a large one (mu with its
+        # prior) may both explain that, and each is a narrow mode that no step may jump over
+        narrow = (far - near + 6) * np.sqrt(2 * connection.cells)
+        search = int(np.clip(2 * narrow, SEARCH, MOST_INNER))
+        points = int(np.clip(8 * narrow, points, MOST_INNER)) if points == INNER else search
+    low, high = _bounds(density, *start, search)
     nodes = np.linspace(low, high, points, axis=1)
     return InnerGrid(low, (high - low) / (points - 1), density(nodes))
 
@@ -303,6 +312,12 @@ def _between(connection: Connection) -> float:
     centre = (connection.count * connection.deviation).sum() / connection.cells
     squares = connection.scatter.sum() + (connection.count * (connection.deviation - centre) ** 2).sum()
     return float(squares / connection.cells)
+
+
+def _about_prior_mean(connection: Connection) -> float:
+    """The mean square of the cell means about the prior mean of mu; not 0."""
+    squares = connection.scatter.sum() + (connection.count * connection.deviation**2).sum()
+    return max(float(squares / connection.cells), NOTHING)
 
 
 def _first_guess(connection: Connection) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from typing import Any
@@ -12,6 +13,9 @@ def main() -> None:
     from bayesbias.cli.app import app, debugging
     from bayesbias.errors import InputError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without some letter shows ? for it
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _note
@@ -21,11 +25,17 @@ def main() -> None:
     except (InputError, OSError) as error:
         if debugging():
             raise
-        _fail(getattr(error, "strerror", None) or str(error), 1)
+        _fail(_sentence(error), 1)
     except Exception as error:  # whatever else goes wrong is said in one sentence; --debug shows the traceback
         if debugging():
             raise
         _fail(f"unexpected {type(error).__name__}: {error} (bayesbias --debug shows where)", 1)
+
+
+def _sentence(error: Exception) -> str:
+    """What an error says, with the file it speaks of and without its number."""
+    reason, file = getattr(error, "strerror", None), getattr(error, "filename", None)
+    return f"{file}: {reason}" if reason and file else str(reason or error)
 
 
 def _fail(message: str, code: int) -> None:

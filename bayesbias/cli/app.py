@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesbias._files import home_folder
+from bayesbias._files import check_target, home_folder
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -22,7 +22,7 @@ _state = {"debug": False}
 Model = Annotated[str, typer.Option(help="A model that 'bayesbias models' shows, or the path of a TOML file.")]
 Engine = Annotated[str, typer.Option(help="auto, exact or nuts.")]
 Draws = Annotated[int, typer.Option(help="Posterior draws in all.", min=4)]
-Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
 
 
@@ -56,7 +56,7 @@ def options(
 def demo(
     words: Annotated[str, typer.Option(help="A bundled word list, or the path of a TOML file.")] = "gender",
     out: Annotated[Path, typer.Option(help="Folder for pictures, table, fit and report.")] = Path("bayesbias-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
 ) -> None:
     """Bundled Google News vectors to posterior distributions, pictures and a report."""
     from bayesbias.cli.demonstration import run_demo
@@ -99,6 +99,7 @@ def distances(
     from bayesbias.words import load_words
 
     one_of(case, ("as-is", "fallback"), "case")
+    check_target(out, (".csv", ".parquet"), "a distance table")
     listed = load_words(words)
     wanted = listed.every_word()
     if case == "fallback":
@@ -120,15 +121,21 @@ def fit(
     engine: Engine = "auto",
     draws: Draws = 4000,
     seed: Seed = None,
+    keep_duplicates: Annotated[
+        bool | None, typer.Option(help="Count repeated rows of the table; by default as the table was written.")
+    ] = None,
 ) -> None:
     """Fit a model to a distance table."""
-    from bayesbias.cli.screen import say
+    from bayesbias.cli.screen import say, show_coverage
     from bayesbias.diagnostics import diagnose
     from bayesbias.distances import read_distance_table
     from bayesbias.models import fit as fit_model
     from bayesbias.models import save_fit
 
-    post = fit_model(read_distance_table(table), model=model, engine=engine, draws=draws, seed=seed)
+    check_target(out, (".nc",), "a fit")
+    distances = read_distance_table(table, keep_duplicates=keep_duplicates)
+    show_coverage(distances)
+    post = fit_model(distances, model=model, engine=engine, draws=draws, seed=seed)
     save_fit(post, out)
     say(str(diagnose(post)))
     say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {out}")
@@ -147,14 +154,15 @@ def contrasts(
     from bayesbias._files import write_text
     from bayesbias.cli.screen import say, show_contrasts
     from bayesbias.comparison import contrasts as contrast_table
+    from bayesbias.diagnostics import diagnose
     from bayesbias.models import load_fit
-    from bayesbias.reporting.sentences import verdict_sentences
 
+    if out is not None:
+        check_target(out, (".csv",), "a table of contrasts")
     post = load_fit(fit)
     found = contrast_table(post, first, second, prob=prob, rope=rope)
     show_contrasts(found)
-    for sentence in verdict_sentences(post, prob):
-        say(sentence)
+    say(str(diagnose(post)))
     if out is not None:
         write_text(out, found.to_csv(index=False))
         say(f"contrasts written to {out}")
@@ -171,6 +179,7 @@ def report(
     from bayesbias.models import load_fit
     from bayesbias.reporting.page import report as write_report
 
+    check_target(out, (".html",), "a report")
     post = load_fit(fit)
     with working("drawing pictures"):
         write_report(post, out, prob=prob)

@@ -10,6 +10,7 @@ from bayesbias.comparison import contrasts
 from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, write_distance_table
 from bayesbias.embeddings import load_embedding
+from bayesbias.errors import InputError
 from bayesbias.models import fit, save_fit
 from bayesbias.plots import plot_coefficients, plot_contrasts, plot_distances, plot_predictions
 from bayesbias.reporting.page import report
@@ -22,7 +23,10 @@ EMBEDDING = "google-news-slice"
 def run_demo(words: str, out: Path, seed: int) -> None:
     """Slice, distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
     listed = load_words(words)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {out}: {error.strerror or error}") from error
     with working(f"reading {EMBEDDING}"):
         kv = load_embedding(EMBEDDING)
     table = distance_table(kv, listed)
@@ -31,26 +35,25 @@ def run_demo(words: str, out: Path, seed: int) -> None:
     with working("fitting"):
         post = fit(table, seed=seed)
         verdict = diagnose(post)
-    show_contrasts(contrasts(post, "associated", _control(post.posterior["connection"].to_numpy().tolist())))
+    present = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    other = next((name for name in ("human", "neutral", "different") if {name, "associated"} <= set(present)), None)
+    if other is not None:
+        show_contrasts(contrasts(post, "associated", other))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
-    say(str(verdict))
+    say(verdict.headline())
     with working("drawing pictures and writing the report"):
         write_distance_table(table, out / "distances.csv")
         save_fit(post, out / "fit.nc")
         pictures = {
             "coefficients": plot_coefficients(post),
-            "contrasts": plot_contrasts(post, second=_control(post.posterior["connection"].to_numpy().tolist())),
             "predictions": plot_predictions(post),
             "distances": plot_distances(table),
         }
+        if other is not None:
+            pictures["contrasts"] = plot_contrasts(post, second=other)
         for name, figure in pictures.items():
             with whole_file(out / f"{name}.png") as temporary:
                 figure.savefig(temporary, dpi=150)
         report(post, out / "report.html")
     say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
-
-
-def _control(connections: list[str]) -> str:
-    """The connection to set beside associated: human, or what there is."""
-    return next(name for name in ("human", "neutral", "different", *connections) if name in connections)

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from bayesbias.diagnostics.intervals import share
 from bayesbias.distances.coverages import coverage
-from bayesbias.reporting.sentences import share
 
 console = Console()
 

@@ -9,12 +9,15 @@ from html import escape
 import numpy as np
 import xarray as xr
 
-from bayesbias.models.results import check_fit
+from bayesbias.distances.coverages import stored_coverage
+from bayesbias.models.results import check_fit, distances_of
 
 MAX_R_HAT = 1.01
 MIN_ESS = 400
 MAX_PARETO_K = 0.7
 MAX_GRID_MASS_OUTSIDE = 1e-6
+FEW_WORDS = 3
+THIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Verdict:
         Posterior mass outside the grid; None where the engine uses no grid.
     faults
         Why the fit should not be read; empty if it can be.
+    notes
+        What about the data limits what the fit can say.
     """
 
     engine: str
@@ -48,6 +53,7 @@ class Verdict:
     pareto_k: float | None
     grid_mass_outside: float | None
     faults: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
@@ -73,11 +79,12 @@ class Verdict:
         return "This fit can be read." if self.ok else f"This fit should not be read: {'; '.join(self.faults)}."
 
     def __str__(self) -> str:
-        return f"{self.headline()} ({', '.join(f'{name} {value}' for name, value in self.numbers().items())})"
+        figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
+        return " ".join([f"{self.headline()} ({figures})", *self.notes])
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{name}</td><td>{escape(value)}</td></tr>" for name, value in self.numbers().items())
-        return f"<p>{escape(self.headline())}</p><table>{rows}</table>"
+        return f"<p>{escape(' '.join([self.headline(), *self.notes]))}</p><table>{rows}</table>"
 
 
 def diagnose(post: xr.DataTree) -> Verdict:
@@ -129,7 +136,30 @@ def diagnose(post: xr.DataTree) -> Verdict:
         pareto_k=pareto_k,
         grid_mass_outside=outside,
         faults=tuple(reason for failed, reason in checks if failed),
+        notes=tuple(_notes(post)),
     )
+
+
+def _notes(post: xr.DataTree) -> list[str]:
+    """Sentences on what is unusual about the distances behind a fit."""
+    table = distances_of(post)
+    words = table["protected_word"].nunique()
+    repeated = int(table.duplicated(["protected_word", "attribute_word"]).sum())
+    outside = int((~table["distance"].between(0, 2)).sum())
+    single = table["protected_word"].value_counts().max() == 1
+    checks = (
+        (words < FEW_WORDS, f"Only {words} protected word{'s' * (words > 1)}: whole-list means rest on the prior."),
+        (single, "No protected word has more than one distance."),
+        (repeated > 0, f"{repeated:,} of {len(table):,} rows repeat a pair and are counted as if they were new."),
+        (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
+    )
+    notes = [sentence for unusual, sentence in checks if unusual]
+    record = stored_coverage(table)
+    if record is not None:
+        thin = [f"{e['list']} ({e['found']} of {e['asked']})" for e in record.lists if e["found"] < THIN * e["asked"]]
+        if thin:
+            notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")
+    return notes
 
 
 def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:

@@ -27,3 +27,8 @@ def describe(draws: FloatArray, prob: float) -> dict[str, FloatArray]:
 def flat_draws(values: FloatArray) -> FloatArray:
     """Draws (chain, draw, ...) as (chain * draw, ...)."""
     return np.reshape(values, (-1, *np.shape(values)[2:]))
+
+
+def share(value: float) -> str:
+    """A probability in percent; never 0% or 100%, which draws cannot show."""
+    return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from bayesbias._core.cosine import FloatArray, cosine_distances
 from bayesbias.distances.coverages import Coverage, list_entry
-from bayesbias.embeddings import zero_words
+from bayesbias.embeddings import Embedding, load_embedding, zero_words
 from bayesbias.errors import InputError
 from bayesbias.words import WordLists, load_words
 
@@ -29,14 +29,14 @@ class _Attribute(NamedTuple):
 
 
 def distance_table(
-    kv: KeyedVectors, words: WordLists | str | Path, keep_duplicates: bool = False, case: Case = "as-is"
+    kv: Embedding, words: WordLists | str | Path, keep_duplicates: bool = False, case: Case = "as-is"
 ) -> pd.DataFrame:
     """Cosine distances between protected words and attribute words, one row a pair.
 
     Parameters
     ----------
     kv
-        The embedding.
+        The embedding, or what :func:`load_embedding` takes.
     words
         Word lists, or what :func:`load_words` takes.
     keep_duplicates
@@ -61,6 +61,8 @@ def distance_table(
         A list of which no word is found; a vector with NaN; an unknown ``case``.
     """
     lists = words if isinstance(words, WordLists) else load_words(words)
+    if not hasattr(kv, "key_to_index"):
+        kv = load_embedding(kv)
     if case not in ("as-is", "fallback"):
         raise InputError(f"case is {case!r}: valid are 'as-is' and 'fallback'")
     found = _look_up(kv, lists.every_word(), case)
@@ -81,6 +83,10 @@ def distance_table(
         in_several_lists=_in_several_lists(lists, found),
         repeated_rows=int(table.duplicated(["protected_word", "attribute_word"]).sum()),
         kept_duplicates=keep_duplicates,
+        source=lists.source,
+        doi=lists.doi,
+        embedding=_about(kv),
+        pairs=len(table),
     )
     table.attrs["coverage"] = record.as_dict()
     return table
@@ -154,6 +160,12 @@ def _long(
     if table.empty:
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
     return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
+
+
+def _about(kv: KeyedVectors) -> dict[str, object]:
+    """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size."""
+    name = getattr(kv, "bayesbias_name", "unnamed")
+    return {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
 
 
 def _in_several_lists(lists: WordLists, found: dict[str, str]) -> dict[str, list[str]]:

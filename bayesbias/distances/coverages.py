@@ -20,6 +20,12 @@ class Coverage:
     ----------
     word_list
         Name of the word list, or of the file.
+    source, doi
+        Where the word list comes from.
+    embedding
+        Name, number of vectors and dimensions of the embedding.
+    pairs
+        Rows of the table when it was made; fewer are left if it was restricted later.
     lists
         One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``missing`` words.
     substituted
@@ -45,20 +51,33 @@ class Coverage:
     repeated_rows: int = 0
     kept_duplicates: bool = False
     missing_pairs: int = 0
+    source: str = ""
+    doi: str | None = None
+    embedding: dict[str, Any] = field(default_factory=dict)
+    pairs: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
         return asdict(self)
 
-    def notes(self, missing: bool = True) -> list[str]:
+    def notes(self, table: pd.DataFrame | None = None, missing: bool = True) -> list[str]:
         """One sentence for each thing that was left out, replaced or counted more than once.
 
         Parameters
         ----------
+        table
+            The table as it is now, to say whether it was restricted since it was made.
         missing
             Whether to name missing words, which a table of the lists shows too.
         """
         notes = []
+        if table is not None and self.pairs and len(table) != self.pairs:
+            asked = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
+            left = table["protected_word"].nunique()
+            notes.append(
+                f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {asked} "
+                "protected words are here; the lists are those of the whole table"
+            )
         for entry in self.lists:
             if missing and entry["missing"]:
                 words = ", ".join(entry["missing"][:8]) + (" …" if len(entry["missing"]) > 8 else "")
@@ -87,6 +106,14 @@ def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> di
     return {"list": name, "kind": kind, "asked": len(asked), "found": len(asked) - len(missing), "missing": missing}
 
 
+def stored_coverage(table: pd.DataFrame) -> Coverage | None:
+    """The record in ``table.attrs``, or None where there is none or one that is not ours."""
+    try:
+        return Coverage(**(table.attrs.get("coverage") or {}))
+    except TypeError:
+        return None
+
+
 def coverage(table: pd.DataFrame) -> pd.DataFrame:
     """How much of each word list the embedding holds.
 
@@ -107,14 +134,11 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
         The table carries no coverage, because it was not made by :func:`distance_table` or
         :func:`read_distance_table`.
     """
-    record = table.attrs.get("coverage")
-    try:
-        known = Coverage(**(record or {}))
-    except TypeError as error:
+    if not isinstance(table, pd.DataFrame) or (known := stored_coverage(table)) is None:
         raise InputError(
             "this table carries no coverage in table.attrs['coverage']: "
             "make it with distance_table or read it with read_distance_table"
-        ) from error
+        )
     result = pd.DataFrame(known.lists, columns=COLUMNS)
-    result.attrs["notes"] = known.notes()
+    result.attrs["notes"] = known.notes(table)
     return result

@@ -19,7 +19,7 @@ PUBLISHED_TEXT = ("word_to_compare", "word_class")
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 
 
-def read_distance_table(path: str | Path, keep_duplicates: bool = False) -> pd.DataFrame:
+def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) -> pd.DataFrame:
     """A distance table from CSV or Parquet, checked.
 
     Parameters
@@ -31,7 +31,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool = False) -> pd.D
         group of a protected word is the class it is associated with.
     keep_duplicates
         Keep rows that repeat a pair. By default a pair counts once, for the first of associated, different, human,
-        neutral.
+        neutral. None keeps them where the table was written with them.
 
     Returns
     -------
@@ -57,16 +57,20 @@ def read_distance_table(path: str | Path, keep_duplicates: bool = False) -> pd.D
     if missing:
         raise InputError(
             f"{file}: the column {', '.join(missing)} is missing; a distance table has the columns "
-            f"{', '.join(COLUMNS)} (group and attribute_class may be absent); given are {', '.join(raw.columns)}"
+            f"{', '.join(COLUMNS)} (group and attribute_class may be absent), apart by commas; "
+            f"given are {', '.join(map(str, raw.columns))}"
         )
     checked = _check(table[COLUMNS], file)
     repeated = int(checked.duplicated(PAIR).sum())
-    kept = checked if keep_duplicates else _once(checked, file)
     known = _stored_coverage(raw, file)
+    if keep_duplicates is None:
+        keep_duplicates = known is not None and known.kept_duplicates
+    kept = checked if keep_duplicates else _once(checked, file)
     record = known or Coverage(word_list=file.stem, lists=entries or _found_lists(kept))
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
-    kept.attrs["coverage"] = Coverage(**{**record.as_dict(), **changed, **totals}).as_dict()
+    pairs = {} if record.pairs else {"pairs": len(kept)}
+    kept.attrs["coverage"] = Coverage(**{**record.as_dict(), **changed, **totals, **pairs}).as_dict()
     return kept
 
 
@@ -93,6 +97,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         raise InputError(f"cannot write {file.name}: a distance table ends in .csv or .parquet")
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
+    table = _with_optional(table)
     missing = [column for column in COLUMNS if column not in table.columns]
     if missing:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
@@ -189,7 +194,7 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     try:
         checked = schema.validate(table.assign(distance=distance.astype(float)), lazy=True).reset_index(drop=True)
     except pa.errors.SchemaErrors as error:
-        raise InputError(f"{file}: {_faults(error.failure_cases)}") from error
+        raise InputError(f"{file}: {_faults(error.failure_cases)} (rows count from 0)") from error
     if checked.empty:
         raise InputError(f"{file} holds no distance")
     kinds = dict.fromkeys(["protected_word", "attribute_word", "attribute_class", "connection"], "str")

@@ -124,11 +124,11 @@ class _Chunks:
         stop = len(self.buffer) if at < 0 else at + 1
         line = self.buffer[self.position : stop]
         self.position = stop
-        return line
+        return line.replace(b"\t", b" ")
 
     def peek_line(self) -> bytes:
         at = self.find(b"\n")
-        return self.buffer[self.position : len(self.buffer) if at < 0 else at]
+        return self.buffer[self.position : len(self.buffer) if at < 0 else at].replace(b"\t", b" ")
 
 
 def _header(line: bytes) -> Header | None:
@@ -152,11 +152,21 @@ def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Entr
         reader.position = at + 1 + size
         if wanted is None or token in wanted:
             yield token, np.frombuffer(reader.buffer, dtype="<f4", count=header.dimensions, offset=at + 1)
+    if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
+        raise InputError(
+            f"{path} is damaged: after the {header.words} vectors of {header.dimensions} numbers that its first line "
+            "promises there is more; check the numbers in the first line"
+        )
 
 
 def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, first: bytes) -> Entries:
     line = first or reader.line()
     dimensions = header.dimensions if header else len(line.split()) - 1
+    if _text_vector(line, dimensions) is None:
+        raise InputError(
+            f"{path} is no embedding that can be read: expected are word2vec (binary or text), GloVe text (a word and "
+            f"its numbers, apart by blanks) or .npz; it begins with {line[:60]!r}"
+        )
     spaced = wanted is None or any(b" " in word for word in wanted)
     number = 1 if header is None else 2
     count = 0

@@ -30,8 +30,12 @@ BLOCK = 50_000
 """Vectors that are looked at together, so that a large embedding is never copied whole."""
 
 
+type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
+"""What an embedding can be given as."""
+
+
 def load_embedding(
-    source: str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike],
+    source: Embedding,
     words: Iterable[str] | WordLists | None = None,
     trust_pickle: bool = False,
 ) -> KeyedVectors:
@@ -42,7 +46,7 @@ def load_embedding(
     source
         A bundled name (``"google-news-slice"``), the path of a file (word2vec binary or text, GloVe text, each
         also gzipped, or ``.npz`` with arrays ``words`` and ``vectors``), a KeyedVectors, or a mapping of word to
-        vector. The format is found from the content.
+        vector. The format is found from the content. A gensim model is taken for its vectors, ``model.wv``.
     words
         Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
         :func:`distance_table` reports them.
@@ -52,7 +56,8 @@ def load_embedding(
     Returns
     -------
     KeyedVectors
-        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is.
+        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is. What is
+        read from a file has its name in the attribute ``bayesbias_name``, which distance tables record.
 
     Raises
     ------
@@ -67,6 +72,7 @@ def load_embedding(
         because a zero vector has no direction.
     """
     wanted = _wanted(words)
+    source = getattr(source, "wv", source)
     if isinstance(source, str | os.PathLike):
         tokens, vectors, name = _from_file(source, wanted, trust_pickle)
     elif isinstance(source, Mapping):
@@ -86,7 +92,7 @@ def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
         return None
     if isinstance(words, WordLists):
         return frozenset(words.every_word())
-    wanted = None if isinstance(words, str) else frozenset(words)
+    wanted = frozenset(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{words!r}: give a list of words, or word lists")
@@ -150,7 +156,7 @@ def _from_file(
     decoded = [token.decode("utf-8", errors="replace") for token in found]
     if damaged := sum("�" in word for word in decoded):
         log.info("%s: %d words are not valid UTF-8; their bad bytes are shown as �", path, damaged)
-    return decoded, vectors, str(path)
+    return decoded, vectors, name if name in manifest else str(path)
 
 
 def _from_pickle(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
@@ -217,6 +223,7 @@ def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -
         raise InputError(f"{where} holds only vectors of zeros")
     kv = KeyedVectors(vector_size=matrix.shape[1], dtype=np.float32)
     kv.add_vectors(words, matrix)
+    kv.bayesbias_name = Path(where).name
     return kv
 
 

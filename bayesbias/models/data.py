@@ -62,6 +62,14 @@ def model_data(table: pd.DataFrame) -> ModelData:
         A column is missing, there is no row, a word is empty, a connection is unknown, a distance is not a finite
         number, or a protected word stands in two groups.
     """
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(
+            f"a distance table is a DataFrame, given is {type(table).__name__}: "
+            "make one with distance_table or read one with read_distance_table"
+        )
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise InputError(f"the column {twice[0]!r} stands twice in the table: keep one")
     missing = [column for column in NEEDED if column not in table.columns]
     if missing:
         raise InputError(
@@ -110,7 +118,11 @@ def _labels(table: pd.DataFrame, column: str) -> NDArray[np.object_]:
     empty = (values.astype("string").fillna("") == "").to_numpy()
     if empty.any():
         raise InputError(f"row {values.index[int(empty.argmax())]}, column {column!r} is empty")
-    return values.astype(str).to_numpy(dtype=object)
+    labels = values.astype(str).to_numpy(dtype=object)
+    odd = [label for label in pd.unique(labels) if not label.isprintable()]
+    if odd:
+        raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
+    return labels
 
 
 def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:

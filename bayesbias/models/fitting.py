@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._checks import whole_number
 from bayesbias.errors import InputError
 from bayesbias.models.data import model_data
 from bayesbias.models.engines import choose_engine
@@ -55,10 +56,15 @@ def fit(
     """
     spec = model if isinstance(model, ModelSpec) else load_model(model)
     chosen = choose_engine(spec, engine)
-    if chains < 1 or draws < chains or draws % chains:
+    draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
+    if draws % chains:
         raise InputError(f"draws={draws} do not split evenly over chains={chains}: give a multiple of the chains")
     data = model_data(table)
-    used = np.random.SeedSequence(seed).entropy if seed is None else seed
-    rng = np.random.default_rng(used)
-    drawn = chosen.sample(spec, data, chains, draws // chains, rng)
-    return assemble(spec, data, drawn, chosen.name, int(str(used)), table.attrs.get("coverage"))
+    used = fresh_seed() if seed is None else whole_number(seed, "seed", least=0)
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
+    return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+
+
+def fresh_seed() -> int:
+    """A seed from the system's entropy that fits into 63 bits, so that a file can hold it."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Prior
+from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Prior
 
 if TYPE_CHECKING:
     import pymc
@@ -75,9 +75,7 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
     coords = {"connection": data.connections, "cell": np.arange(len(word))}
     with pm.Model(coords=coords) as model:
         if spec.terms.intercept:
-            m = _prior("m", spec.priors["m"])
-            offset = _prior("offset_mean", spec.priors["offset_mean"], dims="connection")
-            mean = pm.Deterministic("connection_mean", m + offset, dims="connection")
+            mean = _means_with_intercept(spec, len(data.connections))
             scale = _prior("connection_sd", spec.priors["offset_sd"], dims="connection")
         else:
             mean = _prior("connection_mean", spec.priors["connection_mean"], dims="connection")
@@ -115,6 +113,25 @@ def centred_connections(data: ModelData) -> NDArray[np.bool_]:
     between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
     sharp: NDArray[np.bool_] = (freedom > 0) & (between > 2 * noise)
     return sharp
+
+
+def _means_with_intercept(spec: ModelSpec, connections: int) -> Any:
+    """connection_mean = m + offset_mean, with m integrated out and then drawn given the means.
+
+    m and the offsets' mean trade off against each other, so that chains which move both mix badly; the joint
+    distribution is the same.
+    """
+    import pymc as pm
+
+    m, offset = spec.priors["m"], spec.priors["offset_mean"]
+    if not isinstance(m, Normal) or not isinstance(offset, Normal):
+        raise TypeError("m and offset_mean have normal priors")
+    shared = np.full((connections, connections), m.sd**2) + offset.sd**2 * np.eye(connections)
+    mean = pm.MvNormal("connection_mean", mu=np.full(connections, m.mean + offset.mean), cov=shared, dims="connection")
+    precision = m.sd**-2 + connections * offset.sd**-2
+    centre = (m.mean * m.sd**-2 + (mean - offset.mean).sum() * offset.sd**-2) / precision
+    pm.Deterministic("m", centre + pm.Normal("m_raw") / np.sqrt(precision))
+    return mean
 
 
 def _prior(name: str, prior: Prior, dims: str | None = None) -> Any:

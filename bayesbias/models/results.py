@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 from importlib.metadata import version
@@ -67,7 +68,8 @@ def assemble(
         "model_text": spec.text,
         "model_hash": spec.hash,
         "engine": engine,
-        "seed": str(seed),
+        "seed": seed,
+        "attribute_words": "independent",
         "versions": json.dumps(_versions(engine)),
         "coverage": json.dumps(coverage, ensure_ascii=False),
         **drawn.attrs,
@@ -115,8 +117,11 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     file = home_folder(path)
     if file.suffix != ".nc":
         raise InputError(f"cannot write {file.name}: a fit is saved as NetCDF, in a file that ends in .nc")
+    # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
+    content = io.BytesIO()
+    post.to_netcdf(content, engine="h5netcdf")
     with whole_file(file) as temporary:
-        post.to_netcdf(temporary, engine="h5netcdf")
+        temporary.write_bytes(content.getvalue())
 
 
 def load_fit(path: str | Path) -> xr.DataTree:
@@ -152,6 +157,9 @@ def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
     for group, variable in (("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")):
         if group not in post.children or variable not in post[group].data_vars:
             raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")
+    missing = {"seed", "coverage", "model", "versions"} - set(post.attrs)
+    if missing or int(post["constant_data/n"].sum()) != post["observed_data"].sizes["pair"]:
+        raise InputError(f"{where} is only a part of a fit: give the whole tree that fit returns")
 
 
 def _versions(engine: str) -> dict[str, str]:

@@ -147,6 +147,8 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
     InputError
         No such model; an unknown key, term, distribution or prior; a prior that is missing or not positive.
     """
+    if not isinstance(name_or_path, str | Path):
+        raise InputError(f"a model is given by its name or path, not as {type(name_or_path).__name__}")
     bundled = _bundled()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():

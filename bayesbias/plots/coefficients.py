@@ -22,6 +22,7 @@ from bayesbias.plots.style import (
     new_figure,
     spread_rows,
     style_axes,
+    word_labels,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
     prob = probability(prob, "prob")
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
     words = post["posterior"]["protected_word"].to_numpy()
+    labels = word_labels(words, post["constant_data/group"].to_numpy())
     word_draws = flat_draws(post["posterior/word_mean"].to_numpy())
     counts = post["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
@@ -65,8 +67,8 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
         for k, name in enumerate(names):
             draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, LOOKS[name])
             _note_n(top, np.array([-float(k)]), counts[:, [k]].sum(axis=0), size=8)
-        _finish(top, names, f"Whole list: mean cosine distance with 50% and {100 * prob:g}% intervals")
-        shared: Axes | None = None
+        _finish(top, names, f"Whole list, with 50% and {100 * prob:g}% intervals")
+        shared: Axes | None = top if columns == 1 else None
         for column, chunk in enumerate(np.array_split(order, columns)):
             axes = figure.add_subplot(grid[1, column], sharex=shared)
             shared = shared or axes
@@ -77,7 +79,8 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
                 _note_n(axes, at, counts[chunk[some], k], size=6)
             for line in range(1, len(chunk)):
                 axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
-            _finish(axes, [str(word) for word in words[chunk]], "" if column else "By protected word")
+            axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
+            _finish(axes, labels[chunk].tolist(), "" if column else "By protected word")
         connection_legend(figure, names)
     return figure
 

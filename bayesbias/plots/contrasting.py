@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -10,9 +11,18 @@ import xarray as xr
 
 from bayesbias._checks import interval, probability
 from bayesbias.comparison import contrast_draws
-from bayesbias.diagnostics.intervals import PROB
+from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
-from bayesbias.plots.style import FAINT, FONT, INK, Look, draw_intervals, new_figure, style_axes
+from bayesbias.plots.style import (
+    FAINT,
+    FONT,
+    INK,
+    Look,
+    draw_intervals,
+    new_figure,
+    style_axes,
+    word_labels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,8 +52,10 @@ def plot_contrasts(
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
     whole, words = contrast_draws(post, first, second)
-    labels = post["posterior"]["protected_word"].to_numpy()
+    names = post["posterior"]["protected_word"].to_numpy()
+    labels = word_labels(names, post["constant_data/group"].to_numpy())
     kept = ~np.isnan(words).any(axis=0)
+    left_out = labels[~kept].tolist()
     words, labels = words[:, kept], labels[kept]
     order = np.argsort(words.mean(axis=0))
     words, labels = words[:, order], labels[order]
@@ -56,9 +68,9 @@ def plot_contrasts(
         if region is not None:
             axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
         shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
-        for height, share in zip([0.0, *heights], shares, strict=True):
+        for height, value in zip([0.0, *heights], shares, strict=True):
             axes.annotate(
-                _percent(float(share)),
+                share(float(value)),
                 (1.0, height),
                 xycoords=("axes fraction", "data"),
                 xytext=(5, 0),
@@ -67,16 +79,23 @@ def plot_contrasts(
                 fontsize=7.5,
                 color=FAINT,
             )
-        title = f"{first} - {second}: points, 50% and {100 * prob:g}% intervals"
-        style_axes(axes, f"difference of mean cosine distances (left of 0: {first} is closer)", title)
-        axes.set_title(f"P({first}\ncloser)", loc="right", fontsize=7.5, color=FAINT)
+        title = f"{first} − {second}, with 50% and {100 * prob:g}% intervals"
+        style_axes(axes, f"difference in cosine distance (left of 0: {first} is closer)", title)
+        axes.annotate(
+            "P(closer)",
+            (1.0, 1.0),
+            xycoords="axes fraction",
+            xytext=(5, 3),
+            textcoords="offset points",
+            fontsize=7.5,
+            color=FAINT,
+        )
         axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
-        axes.set_yticks([0.0, *heights], ["whole list", *map(str, labels)])
+        axes.set_yticks([0.0, *heights], ["whole list", *labels])
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.set_ylim(-len(labels) - 1.1, 0.6)
+        if left_out:
+            note = f"without distances under both connections: {', '.join(left_out)}"
+            figure.supxlabel(fill(note, 90), x=0.02, ha="left", fontsize=7.5, color=FAINT)
     return figure
-
-
-def _percent(share: float) -> str:
-    return "> 99.9%" if share > 0.999 else "< 0.1%" if share < 0.001 else f"{100 * share:.1f}%"

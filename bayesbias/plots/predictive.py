@@ -108,7 +108,7 @@ def _densities(axes: Axes, post: xr.DataTree, draws: FloatArray, k: int, name: s
     if len(y) > 1 and np.ptp(y) > 0:
         axes.plot(x, gaussian_kde(y)(x), color=look.colour, linewidth=1.8)
     axes.plot(x, gaussian_kde(predicted)(x), color=INK, linewidth=1.1, linestyle=(0, (4, 2)))
-    style_axes(axes, "cosine distance", f"{name}, n = {len(y):,}")
+    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else "cosine distance", f"{name}, n = {len(y):,}")
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)

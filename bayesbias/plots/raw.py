@@ -10,7 +10,15 @@ import pandas as pd
 
 from bayesbias.errors import InputError
 from bayesbias.models.data import model_data
-from bayesbias.plots.style import FONT, INK, LOOKS, connection_legend, new_figure, style_axes
+from bayesbias.plots.style import (
+    FONT,
+    INK,
+    LOOKS,
+    connection_legend,
+    new_figure,
+    style_axes,
+    word_labels,
+)
 from bayesbias.words import CONNECTIONS, CONTROLS
 
 if TYPE_CHECKING:
@@ -79,7 +87,7 @@ def _one_word(rows: pd.DataFrame, word: str) -> Figure:
         look = LOOKS[name]
         axes.scatter(distance, -at, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
         axes.hlines(-at, 1.0, distance, color=look.colour, linewidth=1.0)
-        labels.append(str(attribute))
+        labels.append(word_labels([attribute], [""])[0])
         ticks.append(-float(at))
     height = -float(len(stereotypes)) - 1.0
     for name in controls:
@@ -89,7 +97,7 @@ def _one_word(rows: pd.DataFrame, word: str) -> Figure:
         height -= 3.2
     axes.set_yticks(ticks, labels)
     axes.set_ylim(height + 1.2, 1.0)
-    _finish(axes, f"Raw distances of {word}")
+    _finish(axes, f"Raw distances of {word_labels([word], [''])[0]}")
     connection_legend(figure, [name for name in CONNECTIONS if (rows["connection"] == name).any()])
     return figure
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import hdi
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
 
 INK, FAINT = "#222222", "#767676"
 INNER_PROB = 0.5
+LONGEST = 34
+FAMILIES = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Hiragino Sans", "Microsoft YaHei")
+"""Fonts in the order in which a letter is looked for; those that are not installed are passed over."""
+
 FONT: dict[Any, Any] = {
-    "font.family": "sans-serif",
+    "font.family": [name for name in FAMILIES if name in set(get_font_names())],
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.labelsize": 9.0,
@@ -69,6 +75,15 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(xlabel)
     axes.set_title(title, loc="left", fontweight="bold")
+
+
+def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.object_]:
+    """Words with their groups where there are several, long ones cut in the middle."""
+    words, groups = list(words), list(groups)
+    several = len(set(groups)) > 1
+    names = [f"{word} ({group})" if several and group else str(word) for word, group in zip(words, groups, strict=True)]
+    cut = [name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}…{name[-LONGEST // 2 + 1 :]}" for name in names]
+    return np.array(cut, dtype=object)
 
 
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:

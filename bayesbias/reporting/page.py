@@ -17,17 +17,17 @@ from bayesbias._checks import probability
 from bayesbias._files import home_folder, write_text
 from bayesbias.comparison import contrasts
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.intervals import PROB
+from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.diagnostics.predictions import check_predictions
 from bayesbias.diagnostics.summaries import summary
-from bayesbias.distances.coverages import Coverage, coverage
+from bayesbias.distances.coverages import coverage, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
-from bayesbias.reporting.sentences import share, signed, verdict_sentences
+from bayesbias.reporting.sentences import signed, verdict_sentences
 from bayesbias.reporting.svg import inline_svg
 
 HERE = Path(__file__).parent
@@ -93,10 +93,11 @@ def _page(post: xr.DataTree, prob: float) -> str:
 
 
 def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
-    if "coverage" not in table.attrs:
+    record = stored_coverage(table)
+    if record is None:
         return None
     lists = coverage(table)
-    return {"lists": lists.to_dict("records"), "notes": Coverage(**table.attrs["coverage"]).notes(missing=False)}
+    return {"lists": lists.to_dict("records"), "notes": record.notes(table, missing=False), "record": record}
 
 
 def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[str, Any]]:
@@ -124,9 +125,14 @@ def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
     return {
         "whole": everything[~of_words].to_dict("records"),
         "words": everything[of_words].to_dict("records"),
-        "contrasts": {other: contrasts(post, "associated", other, prob).to_dict("records") for other in _others(post)},
+        "contrasts": {name: _contrast(post, name, prob) for name in _others(post)},
         "predictions": check_predictions(post, (0.5, prob)).to_dict("records"),
     }
+
+
+def _contrast(post: xr.DataTree, other: str, prob: float) -> dict[str, Any]:
+    table = contrasts(post, "associated", other, prob)
+    return {"rows": table.to_dict("records"), "left_out": table.attrs["left_out"]}
 
 
 def _others(post: xr.DataTree) -> list[str]:

@@ -48,7 +48,7 @@ def fits():
         "fifty words": bb.fit(table_of(50), seed=0),
         "two connections": bb.fit(table_of(5, ("associated", "neutral")), seed=0),
         "one distance in each cell": bb.fit(table_of(6, size=1), seed=0),
-        "words that look like formulas": bb.fit(table_of(3, name="$x_{0}$ <b>&\\"), seed=0),
+        "words that look like formulas": bb.fit(table_of(3, name="$x_{{1}}$ <b>&{0}"), seed=0),
     }
 
 
@@ -71,7 +71,10 @@ def test_a_picture_of_a_fit(fits, plot, kind):
 
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 def test_words_are_text_and_never_formulas(fits, plot):
-    assert "<svg" in svg(plot(fits["words that look like formulas"]))
+    figure = plot(fits["words that look like formulas"])
+    assert "<svg" in svg(figure)
+    if plot is not bb.plot_predictions:
+        assert {f"$x_{{1}}$ <b>&{word}" for word in range(3)} <= texts(figure)
 
 
 def test_coefficients_show_every_word_and_every_count(fits):
