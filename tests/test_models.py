@@ -257,6 +257,7 @@ def test_predictive_draws_have_the_moments_of_the_model():
 
 def test_arviz_works_on_a_fit(religion, religion_fit):
     import arviz as az
+    import matplotlib.pyplot as plt
 
     full = bb.add_predictive(bb.add_log_likelihood(religion_fit))
     with warnings.catch_warnings():
@@ -267,6 +268,7 @@ def test_arviz_works_on_a_fit(religion, religion_fit):
         ranking = az.compare({"published": full, "pooled": pooled})
         assert az.plot_forest(full, var_names=["connection_mean"]) is not None
         assert az.plot_ppc_dist(full, num_samples=20) is not None
+    plt.close("all")
     assert list(table.index) == [f"connection_mean[{name}]" for name in full["posterior"]["connection"].to_numpy()]
     assert loo.elpd > 0
     assert ranking.index[0] == "published"
