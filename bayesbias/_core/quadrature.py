@@ -24,7 +24,7 @@ DROP = 18.0
 FILLED = 2 / 3
 """The share of a grid's nodes that must lie above that, so that its steps are fine."""
 
-INNER, OUTER, SEARCH = 192, 256, 48
+INNER, OUTER, SEARCH = 192, 256, 32
 MOST_OUTER, MOST_INNER = 20_000, 3_000
 ROUNDS = 80
 NOTHING = 1e-24
@@ -191,8 +191,11 @@ def draw_scales(
     for connection, inner in zip(connections, grid.inner, strict=True):
         density = np.exp(inner.log_density - inner.log_density.max(axis=1, keepdims=True))
         cumulative = np.cumsum(density, axis=1)
-        height = rng.random(size) * cumulative[node, -1]
-        place = (cumulative[node] < height[:, None]).sum(axis=1)
+        # one sorted array for all rows: row r runs from r to r + 1
+        cumulative /= cumulative[:, -1:]
+        cumulative += np.arange(len(cumulative))[:, None]
+        points = density.shape[1]
+        place = (np.searchsorted(cumulative.ravel(), node + rng.random(size)) - node * points).clip(0, points - 1)
         s = np.exp(inner.low[node] + inner.step[node] * (place + rng.random(size) - 0.5))
         precision, weighted = 1 / priors.sd**2, 0.0
         for n, count, deviation in zip(connection.n, connection.count, connection.deviation, strict=True):

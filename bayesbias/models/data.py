@@ -78,26 +78,27 @@ def model_data(table: pd.DataFrame) -> ModelData:
         )
     if table.empty:
         raise InputError("the table has no row: there is no distance to fit")
+    table = table.copy(deep=False)
+    table.attrs = {}  # pandas would copy the record of coverage with every column taken out
     y = _finite(table["distance"])
-    words = _labels(table, "protected_word")
-    found = _labels(table, "connection")
-    unknown = sorted(set(found) - set(CONNECTIONS))
+    words, protected = _codes(table, "protected_word")
+    found, names = _codes(table, "connection")
+    unknown = sorted(set(names.tolist()) - set(CONNECTIONS))
     if unknown:
         raise InputError(f"unknown connection {unknown[0]!r}: the connections are {', '.join(CONNECTIONS)}")
-    labels = np.array([name for name in CONNECTIONS if name in set(found)])
-    protected = pd.unique(words).astype(str)
-    word = pd.Index(protected).get_indexer(pd.Index(words))
-    connection = pd.Index(labels).get_indexer(pd.Index(found))
+    labels = np.array([name for name in CONNECTIONS if name in names])
+    connection = np.array([labels.tolist().index(name) for name in names])[found]
+    attributes, attribute_words = _codes(table, "attribute_word")
     return ModelData(
         protected_words=protected,
         connections=labels,
         groups=_groups(table, words, protected),
-        word=word,
+        word=words,
         connection=connection,
-        attribute_word=_labels(table, "attribute_word").astype(str),
+        attribute_word=attribute_words[attributes],
         attribute_class=_optional(table, "attribute_class"),
         y=y,
-        cells=reduce_to_cells(word, connection, y, (len(protected), len(labels))),
+        cells=reduce_to_cells(words, connection, y, (len(protected), len(labels))),
     )
 
 
@@ -113,28 +114,33 @@ def _finite(column: pd.Series) -> FloatArray:
     return values
 
 
-def _labels(table: pd.DataFrame, column: str) -> NDArray[np.object_]:
-    values = table[column]
-    empty = (values.astype("string").fillna("") == "").to_numpy()
+def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]]:
+    """Codes (rows) of a column of words, and the words in the order in which they first stand there."""
+    codes, values = pd.factorize(table[column])
+    names = np.array([str(value) for value in values])
+    empty = (codes < 0) if names.size == 0 else (codes < 0) | (names == "")[codes]
     if empty.any():
-        raise InputError(f"row {values.index[int(empty.argmax())]}, column {column!r} is empty")
-    labels = values.astype(str).to_numpy(dtype=object)
-    odd = [label for label in pd.unique(labels) if not label.isprintable()]
+        raise InputError(f"row {table.index[int(empty.argmax())]}, column {column!r} is empty")
+    odd = [name for name in names.tolist() if not name.isprintable()]
     if odd:
         raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
-    return labels
+    return codes, names
 
 
 def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:
+    """A column of labels (rows), empty where they are not known."""
     if column not in table:
         return np.full(len(table), "", dtype=str)
-    return table[column].astype("string").fillna("").to_numpy(dtype=str)
+    codes, values = pd.factorize(table[column])
+    return np.array([*(str(value) for value in values), ""])[codes]
 
 
-def _groups(table: pd.DataFrame, words: NDArray[np.object_], protected: NDArray[np.str_]) -> NDArray[np.str_]:
-    pairs = pd.DataFrame({"word": words, "group": _optional(table, "group")}).drop_duplicates()
-    twice = pairs["word"][pairs["word"].duplicated()]
+def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -> NDArray[np.str_]:
+    groups = _optional(table, "group")
+    own = groups[np.unique(words, return_index=True)[1]]
+    twice = np.flatnonzero(groups != own[words])
     if len(twice):
-        groups = pairs.loc[pairs["word"] == twice.iloc[0], "group"]
-        raise InputError(f"the protected word {twice.iloc[0]!r} stands in two groups: {', '.join(map(repr, groups))}")
-    return pairs.set_index("word")["group"].reindex(protected).to_numpy(dtype=str)
+        word = words[twice[0]]
+        pair = f"{str(own[word])!r}, {str(groups[twice[0]])!r}"
+        raise InputError(f"the protected word {str(protected[word])!r} stands in two groups: {pair}")
+    return own

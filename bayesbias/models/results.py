@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import platform
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,7 @@ def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
         raise InputError(f"{where} is only a part of a fit: give the whole tree that fit returns")
 
 
+@cache
 def _versions(engine: str) -> dict[str, str]:
     found = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
     return {"python": platform.python_version(), **found}
