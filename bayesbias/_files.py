@@ -1,7 +1,8 @@
 """Where the shipped files are, and how files are written: whole or not at all."""
 
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,8 +46,9 @@ def home_folder(path: str | Path) -> Path:
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it becomes ``path`` when the block ends without an error.
 
-    The temporary file stands in the same folder, with the same suffix, so the last step is one rename.
-    After an error nothing is left behind and a file that was there before is untouched.
+    The temporary file stands in the same folder, with the same suffix, so the last step is one rename. A file that was
+    there before keeps its permissions, and a link goes on to lead to its file. After an error nothing is left behind
+    and a file that was there before is untouched.
 
     Raises
     ------
@@ -54,15 +56,16 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         The folder does not exist or cannot be written, or the disk is full.
     """
     target = home_folder(path)
+    place = target.resolve()
+    temporary = place.with_name(f".{place.stem}-{secrets.token_hex(6)}{place.suffix}")
     with _named(target):
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         with _named(target):
             yield temporary
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(target)
+            if place.exists():
+                temporary.chmod(stat.S_IMODE(place.stat().st_mode))
+            temporary.replace(place)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -81,9 +84,3 @@ def write_text(path: str | Path, text: str) -> None:
     """Write text as UTF-8, whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -186,3 +186,9 @@ def test_demo_shows_what_a_list_allows(here, tmp_path, part):
     assert "there is no contrast of associated words to report" in " ".join(out.split())
     assert (tmp_path / "out" / "report.html").is_file()
     assert not (tmp_path / "out" / "contrasts.png").exists()
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    done = subprocess.run(f"{BAYESBIAS} lists | head -1", shell=True, capture_output=True, text=True)
+    assert "Word lists" in done.stdout
+    assert done.stderr == ""

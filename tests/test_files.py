@@ -117,3 +117,14 @@ def test_home_folder_is_expanded(tmp_path, monkeypatch):
 def test_shipped_folders_hold_the_files():
     assert (shipped("data") / "manifest.toml").is_file()
     assert (shipped("models") / "published.toml").is_file()
+
+
+def test_permissions_and_links_are_kept(tmp_path):
+    private, link = tmp_path / "private.txt", tmp_path / "link.txt"
+    private.write_text("old")
+    private.chmod(0o600)
+    link.symlink_to(private)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert private.read_text() == "new"
+    assert private.stat().st_mode & 0o777 == 0o600

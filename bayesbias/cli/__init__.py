@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from typing import Any
@@ -20,6 +21,9 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.showwarning = _note
             app()
+    except BrokenPipeError:  # the reader of the output, such as head, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
     except (InputError, OSError) as error:

@@ -6,6 +6,8 @@ import importlib.util
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +35,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    with build(spec, data):
+    with build(spec, data), _quiet("pymc"):
         trace: Any = pymc.sample(
             draws=draws,
             tune=TUNE,
@@ -59,6 +60,18 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         sample_stats=kept,
         attrs={"sampler": sampler},
     )
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Hold back what a logger says below an error, since ``diagnose`` says it in our words."""
+    log = logging.getLogger(name)
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def build(spec: ModelSpec, data: ModelData) -> pymc.Model:

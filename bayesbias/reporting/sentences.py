@@ -73,4 +73,4 @@ def _contrast_sentence(post: xr.DataTree, other: str, phrase: str, prob: float) 
 
 def signed(value: float) -> str:
     """A number with three decimals and a proper minus sign."""
-    return f"{value:.3f}".replace("-", "−")
+    return f"{round(value, 3) + 0.0:.3f}".replace("-", "−")
