@@ -21,6 +21,20 @@ def shipped(kind: str) -> Path:
     return inside if inside.is_dir() else PACKAGE.parent / kind
 
 
+def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
+    """The path to write to.
+
+    Raises
+    ------
+    InputError
+        It does not end as ``what`` does.
+    """
+    file = home_folder(path)
+    if file.suffix not in suffixes:
+        raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
+    return file
+
+
 def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
     """The path to write to, checked before the work begins.
 
@@ -29,9 +43,7 @@ def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path
     InputError
         It does not end as ``what`` does, or its folder does not exist.
     """
-    file = home_folder(path)
-    if file.suffix not in suffixes:
-        raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
+    file = check_suffix(path, suffixes, what)
     if not file.parent.is_dir():
         raise InputError(f"cannot write {file.name}: there is no folder {file.parent}")
     return file

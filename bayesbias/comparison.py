@@ -64,6 +64,12 @@ def contrasts(
     return table
 
 
+def beside_associated(post: xr.DataTree) -> list[str]:
+    """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
+    present = {str(name) for name in post["posterior"]["connection"].to_numpy()}
+    return [name for name in ("human", "neutral", "different") if {"associated", name} <= present]
+
+
 def contrast_draws(post: xr.DataTree, first: str, second: str) -> tuple[FloatArray, FloatArray]:
     """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty."""
     posterior = post["posterior"]

@@ -9,7 +9,7 @@ from common import keep
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.calibration import sbc_ranks
+from bayesbias.diagnostics.calibration import sbc_ranks, shaped_table
 
 REPLICATES, DRAWS = 1000, 199
 SHAPES = {
@@ -18,22 +18,13 @@ SHAPES = {
 }
 
 
-def shape(sizes, words=6):
-    rows = [
-        (f"p{word}", "g", f"{connection}{at}", "c", connection, 1.0)
-        for word in range(words)
-        for connection, size in sizes.items()
-        for at in range(size if word % 2 else max(1, size - 1))
-    ]
-    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    return pd.DataFrame(rows, columns=names)
-
-
 def main():
     rows = []
     for name, sizes in SHAPES.items():
         for model in ("published", "pooled"):
-            ranks = sbc_ranks(bb.load_model(model), shape(sizes), REPLICATES, seed=1, engine="exact", draws=DRAWS)
+            ranks = sbc_ranks(
+                bb.load_model(model), shaped_table(sizes), REPLICATES, seed=1, engine="exact", draws=DRAWS
+            )
             for variable, values in ranks.items():
                 p = [stats.kstest((column + 0.5) / (DRAWS + 1), "uniform").pvalue for column in values.T]
                 last = (values >= 0.95 * (DRAWS + 1)).mean(axis=0)

@@ -1,31 +1,19 @@
 """Simulation-based calibration of the exact engine, in a reduced size; the full one stands in benchmarks/."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.calibration import sbc_ranks
+from bayesbias.diagnostics.calibration import sbc_ranks, shaped_table
 
 REPLICATES, DRAWS = 200, 199
-
-
-def shape(sizes):
-    rows = [
-        (f"p{word}", "g", f"{connection}{at}", "c", connection, 1.0)
-        for word in range(6)
-        for connection, size in sizes.items()
-        for at in range(size if word % 2 else max(1, size - 1))
-    ]
-    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    return pd.DataFrame(rows, columns=names)
 
 
 @pytest.mark.parametrize("model", ["published", "pooled"])
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
 def test_ranks_are_uniform(model, sizes):
-    ranks = sbc_ranks(bb.load_model(model), shape(sizes), REPLICATES, seed=20, engine="exact", draws=DRAWS)
+    ranks = sbc_ranks(bb.load_model(model), shaped_table(sizes), REPLICATES, seed=20, engine="exact", draws=DRAWS)
     pairs = [(name, column) for name, values in ranks.items() for column in values.T]
     smallest = min(stats.kstest((column + 0.5) / (DRAWS + 1), "uniform").pvalue for _, column in pairs)
     assert smallest > 0.01 / len(pairs)
@@ -38,7 +26,7 @@ def test_ranks_are_uniform(model, sizes):
 def test_a_wrong_engine_is_caught():
     """Ranks under a prior that the data were not drawn from are far from uniform: the test above can fail."""
     spec = bb.load_model("published")
-    table = shape({"associated": 2, "neutral": 4})
+    table = shaped_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
     from dataclasses import replace
 
@@ -58,4 +46,4 @@ def test_a_wrong_engine_is_caught():
 
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        sbc_ranks(bb.load_model("baseline"), shape({"associated": 2}), 1, seed=0)
+        sbc_ranks(bb.load_model("baseline"), shaped_table({"associated": 2}), 1, seed=0)

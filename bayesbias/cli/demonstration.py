@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bayesbias._files import whole_file
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
-from bayesbias.comparison import contrasts
+from bayesbias.comparison import beside_associated, contrasts
 from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, write_distance_table
 from bayesbias.embeddings import load_embedding
@@ -35,8 +35,7 @@ def run_demo(words: str, out: Path, seed: int) -> None:
     with working("fitting"):
         post = fit(table, seed=seed)
         verdict = diagnose(post)
-    present = [str(name) for name in post["posterior"]["connection"].to_numpy()]
-    other = next((name for name in ("human", "neutral", "different") if {name, "associated"} <= set(present)), None)
+    other = next(iter(beside_associated(post)), None)
     if other is not None:
         show_contrasts(contrasts(post, "associated", other))
     for sentence in verdict_sentences(post, verdict=verdict):

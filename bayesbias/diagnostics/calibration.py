@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -14,6 +16,18 @@ from bayesbias.models.fitting import fit
 from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Prior
 
 Truth = dict[str, FloatArray]
+
+
+def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
+    """A distance table of a shape, every distance 1: ``sizes`` of each connection, one fewer for every other word."""
+    rows = [
+        (f"p{word}", "g", f"{connection}{at}", "c", connection, 1.0)
+        for word in range(words)
+        for connection, size in sizes.items()
+        for at in range(size if word % 2 else max(1, size - 1))
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Truth:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias._files import home_folder, whole_file
+from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.coverages import Coverage, list_entry
 from bayesbias.errors import InputError
 from bayesbias.words import CONNECTIONS, CONTROLS
@@ -92,9 +92,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
     """
-    file = home_folder(path)
-    if file.suffix not in (".csv", ".parquet"):
-        raise InputError(f"cannot write {file.name}: a distance table ends in .csv or .parquet")
+    file = check_suffix(path, (".csv", ".parquet"), "a distance table")
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     table = _with_optional(table)

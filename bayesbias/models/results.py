@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._files import home_folder, whole_file
+from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import DIMS, Draws
@@ -115,9 +115,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
     """
-    file = home_folder(path)
-    if file.suffix != ".nc":
-        raise InputError(f"cannot write {file.name}: a fit is saved as NetCDF, in a file that ends in .nc")
+    file = check_suffix(path, (".nc",), "a fit is saved as NetCDF and")
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
     content = io.BytesIO()
     post.to_netcdf(content, engine="h5netcdf")

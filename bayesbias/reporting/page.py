@@ -14,14 +14,13 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bayesbias._checks import probability
-from bayesbias._files import home_folder, write_text
-from bayesbias.comparison import contrasts
+from bayesbias._files import check_suffix, write_text
+from bayesbias.comparison import beside_associated, contrasts
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.diagnostics.predictions import check_predictions
 from bayesbias.diagnostics.summaries import summary
-from bayesbias.distances.coverages import coverage, stored_coverage
-from bayesbias.errors import InputError
+from bayesbias.distances.coverages import stored_coverage
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
@@ -62,9 +61,7 @@ def report(post: xr.DataTree, path: str | Path, prob: float = PROB) -> Path:
     """
     check_fit(post)
     prob = probability(prob, "prob")
-    file = home_folder(path)
-    if file.suffix not in (".html", ".htm"):
-        raise InputError(f"cannot write {file.name}: a report ends in .html")
+    file = check_suffix(path, (".html", ".htm"), "a report")
     write_text(file, _page(post, prob))
     return file
 
@@ -96,12 +93,11 @@ def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
     record = stored_coverage(table)
     if record is None:
         return None
-    lists = coverage(table)
-    return {"lists": lists.to_dict("records"), "notes": record.notes(table, missing=False), "record": record}
+    return {"lists": record.lists, "notes": record.notes(table, missing=False), "record": record}
 
 
 def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[str, Any]]:
-    others = _others(post)
+    others = beside_associated(post)
     drawn = [
         ("coefficients", "Mean distances by connection and by protected word", plot_coefficients(post, prob)),
         *(
@@ -125,7 +121,7 @@ def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
     return {
         "whole": everything[~of_words].to_dict("records"),
         "words": everything[of_words].to_dict("records"),
-        "contrasts": {name: _contrast(post, name, prob) for name in _others(post)},
+        "contrasts": {name: _contrast(post, name, prob) for name in beside_associated(post)},
         "predictions": check_predictions(post, (0.5, prob)).to_dict("records"),
     }
 
@@ -133,9 +129,3 @@ def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
 def _contrast(post: xr.DataTree, other: str, prob: float) -> dict[str, Any]:
     table = contrasts(post, "associated", other, prob)
     return {"rows": table.to_dict("records"), "left_out": table.attrs["left_out"]}
-
-
-def _others(post: xr.DataTree) -> list[str]:
-    """Connections to set beside associated, the headline first."""
-    present = {str(name) for name in post["posterior"]["connection"].to_numpy()}
-    return [name for name in ("human", "neutral", "different") if {"associated", name} <= present]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from bayesbias.comparison import contrasts
+from bayesbias.comparison import beside_associated, contrasts
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
@@ -29,18 +29,18 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
         The result of :func:`diagnose`, if it is at hand.
     """
     check_fit(post)
-    present = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    others = beside_associated(post)
     one = post["posterior"].sizes["protected_word"] == 1
     verdict = diagnose(post) if verdict is None else verdict
     sentences = [] if verdict.ok else [verdict.headline()]
-    for other, phrase in KINDS.items():
-        if "associated" in present and other in present and not one:
-            sentences.append(_contrast_sentence(post, other, phrase, prob))
+    if not one:
+        sentences += [_contrast_sentence(post, other, KINDS[other], prob) for other in others]
     if one:
         sentences.append("There is one protected word only: read its own contrasts, there is no list to speak about.")
-    elif "associated" not in present or len(present) == 1:
+    elif not others:
+        present = ", ".join(str(name) for name in post["posterior"]["connection"].to_numpy())
         sentences.append(
-            f"The table holds {', '.join(present)} distances only: there is no contrast of associated words to report."
+            f"The table holds {present} distances only: there is no contrast of associated words to report."
         )
     sentences += verdict.notes
     if post.attrs.get("attribute_words") == "independent":
