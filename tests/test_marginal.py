@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesbias._core.marginal import LOG_2PI, Scales, crossed_sums, log_likelihood
+from bayesbias._core.marginal import LOG_2PI, crossed_sums, log_likelihood
+from bayesbias._core.patterns import Scales
 
 PRIOR_SD = 0.3
 CONNECTIONS = 4
@@ -43,6 +44,13 @@ def dense(word, connection, attribute, group_of_word, class_of_attribute, y, sca
     return -0.5 * white @ white - np.log(np.diag(chol)).sum() - 0.5 * len(y) * LOG_2PI
 
 
+def sums_of(rows, by_group):
+    word, connection, attribute, group_of_word, class_of_attribute, y = rows
+    return crossed_sums(
+        word, connection, attribute, group_of_word if by_group else None, class_of_attribute, y, CONNECTIONS
+    )
+
+
 @pytest.mark.parametrize("interaction", [True, False])
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize(("words", "groups", "sizes"), [(9, 3, (3, 8, 14)), (12, 2, (12, 20, 60)), (4, 1, (2, 1, 2))])
@@ -57,17 +65,17 @@ def test_density_equals_the_normal_of_all_rows(words, groups, sizes, missing, in
         attribute=np.exp(2 * rng.normal(-2, 1, (points, 3))),
         interaction=np.exp(2 * rng.normal(-3, 1.5, points)) if interaction else None,
     )
-    found = log_likelihood(crossed_sums(*rows, CONNECTIONS), scales, PRIOR_SD)
+    found = log_likelihood(sums_of(rows, interaction), scales, PRIOR_SD)
     expected = np.array([dense(*rows, scales, at) for at in range(points)])
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
 def test_a_vanishing_interaction_is_no_interaction():
     rows = rows_of(9, 3, (3, 8, 14), 0.0, seed=3)
-    sums = crossed_sums(*rows, CONNECTIONS)
     plain = Scales(np.full((1, 4), 0.01), np.full((1, 4), 0.002), np.full((1, 3), 0.004), None)
     small = Scales(plain.sigma2, plain.s2, plain.attribute, np.array([1e-30]))
-    np.testing.assert_allclose(log_likelihood(sums, small, 0.3), log_likelihood(sums, plain, 0.3), rtol=1e-10)
+    with_term = log_likelihood(sums_of(rows, True), small, 0.3)
+    np.testing.assert_allclose(with_term, log_likelihood(sums_of(rows, False), plain, 0.3), rtol=1e-10)
 
 
 def test_complete_tables_have_few_patterns():

@@ -9,6 +9,8 @@ is left are the pattern's mean distances (the mean part), a Gaussian in mu and t
 The density costs the same whatever the number of rows, and many points are evaluated at once.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,54 +18,63 @@ import numpy as np
 
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
+from bayesbias._core.patterns import Pattern, Scales, find_patterns
+from bayesbias._core.patterns import strata as strata_of
 
 LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """Attribute words that are compared with the same cells.
+class WithinSums:
+    """What the contrasts between the words of a pattern need, for P patterns; H is the largest number of groups.
 
     Attributes
     ----------
-    words
-        Indices of the attribute words.
-    attribute_class
-        Which attribute_sd they have.
-    cells
-        (slots, 2): protected word and connection of each slot.
-    groups
-        The distinct groups of its protected words.
-    slots
-        (K, H): how many slots each connection has in each of ``groups``.
+    attribute_class, contrasts, slots
+        (P,): class, words less one, and observations of a word.
+    counts
+        (K, P): a word's observations by connection.
+    strata
+        (K, P * H): the same by group.
     squares
-        (K,): sum of squared deviations of the words' distances from the slot means.
+        (K, P): squared deviations of the distances from the slot means.
     products
-        (K, H, K, H): sum over words of the products of their summed deviations.
-    mean
-        (slots,): mean over words.
+        (K * K, P * H * H): sums over words of products of their summed deviations.
     """
 
-    words: IntArray
-    attribute_class: int
-    cells: IntArray
-    groups: IntArray
+    attribute_class: IntArray
+    contrasts: FloatArray
     slots: FloatArray
+    counts: FloatArray
+    strata: FloatArray
     squares: FloatArray
     products: FloatArray
-    mean: FloatArray
 
 
 @dataclass(frozen=True)
-class Signature:
-    """Cells with the same connection, group and patterns: their number, mean vector and scatter over patterns."""
+class MeanSums:
+    """What the patterns' mean distances need, by signature: cells with the same connection, group and patterns.
 
-    connection: int
-    group: int
-    patterns: tuple[int, ...]
-    cells: int
-    mean: FloatArray
-    scatter: FloatArray
+    With n words in the patterns of a signature, the precision of a cell's vector of pattern means is
+    i (diag(m) - m m'/n) + e m m'/n, where i = 1 / sigma^2, e = i / (1 + s^2 i n) and m holds the patterns' words. The
+    normal equations of beta are therefore linear in (i, e).
+
+    Attributes
+    ----------
+    connection, words, cells, patterns
+        (G,): connection, n, number of cells, number of patterns.
+    design
+        (2 G, N * N + N + 1): matrix, right-hand side and constant of the normal equations of N unknowns.
+    effects
+        (N - K, 2): pattern, and group or -1, of each mean effect.
+    """
+
+    connection: IntArray
+    words: FloatArray
+    cells: FloatArray
+    patterns: FloatArray
+    design: FloatArray
+    effects: IntArray
 
 
 @dataclass(frozen=True)
@@ -72,14 +83,15 @@ class CrossedSums:
 
     Attributes
     ----------
-    patterns, signatures
+    patterns, within, mean
         The table, reduced.
     connections, groups, classes, rows
         Numbers of each.
     """
 
     patterns: tuple[Pattern, ...]
-    signatures: tuple[Signature, ...]
+    within: WithinSums
+    mean: MeanSums
     connections: int
     groups: int
     classes: int
@@ -87,33 +99,23 @@ class CrossedSums:
 
 
 @dataclass(frozen=True)
-class Scales:
-    """Variances at B points: sigma^2 and s^2 (B, K), t_u by class (B, G), t_v (B,); t_v is None without the term."""
-
-    sigma2: FloatArray
-    s2: FloatArray
-    attribute: FloatArray
-    interaction: FloatArray | None
-
-
-@dataclass(frozen=True)
 class MeanPart:
-    """The Gaussian of beta = (mu - m0, mean effects) at B points, in the coordinates of its prior root.
+    """The Gaussian of beta = (mu - m0, mean effects) at B points.
 
     Attributes
     ----------
     log_likelihood
         (B,): the mean part of the log likelihood.
-    root
-        (B, n, n): a root R of the prior covariance.
+    sd
+        (B, N): prior sds R of beta.
     chol
-        (B, n, n): L with L L' = I + R' H R.
+        (B, N, N): L with L L' = I + R H R.
     x
-        (B, n): L^-1 R' h; a draw of beta is R L'^-1 (x + z).
+        (B, N): L^-1 R h; a draw of beta is R L'^-1 (x + z).
     """
 
     log_likelihood: FloatArray
-    root: FloatArray
+    sd: FloatArray
     chol: FloatArray
     x: FloatArray
 
@@ -122,7 +124,7 @@ def crossed_sums(
     word: IntArray,
     connection: IntArray,
     attribute: IntArray,
-    group_of_word: IntArray,
+    group_of_word: IntArray | None,
     class_of_attribute: IntArray,
     y: FloatArray,
     connections: int,
@@ -133,38 +135,23 @@ def crossed_sums(
     ----------
     word, connection, attribute
         Arrays (rows): protected word, connection and attribute word; no pair of word and attribute repeats.
-    group_of_word, class_of_attribute
-        Group of each protected word and class of each attribute word.
+    group_of_word
+        Group of each protected word; None for a model without word x group.
+    class_of_attribute
+        Class of each attribute word.
     y
         Array (rows): distances minus the prior mean of mu.
     connections
         K.
     """
-    order = np.lexsort((connection, word, attribute))
-    word, connection, attribute, y = word[order], connection[order], attribute[order], y[order]
-    starts = np.flatnonzero(np.r_[True, attribute[1:] != attribute[:-1]])
-    ends = np.r_[starts[1:], len(attribute)]
-    members: dict[tuple[int, bytes], list[int]] = {}
-    cell = word * connections + connection
-    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
-        key = (int(class_of_attribute[attribute[begin]]), cell[begin:end].tobytes())
-        members.setdefault(key, []).append(at)
-    patterns = tuple(
-        _pattern(
-            np.stack([y[starts[at] : ends[at]] for at in rows]),
-            attribute[starts[rows]],
-            key[0],
-            np.column_stack([word, connection])[starts[rows[0]] : ends[rows[0]]],
-            group_of_word,
-            connections,
-        )
-        for key, rows in members.items()
-    )
+    groups = np.zeros(word.max() + 1, dtype=np.intp) if group_of_word is None else group_of_word
+    patterns, blocks = find_patterns(word, connection, attribute, groups, class_of_attribute, y, connections)
     return CrossedSums(
         patterns=patterns,
-        signatures=_signatures(patterns, group_of_word, connections),
+        within=_within_sums(patterns, blocks, connections),
+        mean=_mean_sums(patterns, groups, connections, by_group=group_of_word is not None),
         connections=connections,
-        groups=int(group_of_word.max()) + 1,
+        groups=int(groups.max()) + 1,
         classes=int(class_of_attribute.max()) + 1,
         rows=len(y),
     )
@@ -177,121 +164,125 @@ def log_likelihood(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatA
 
 def within_part(sums: CrossedSums, scales: Scales) -> FloatArray:
     """The part (B,) of the log likelihood that the contrasts between words of a pattern carry."""
-    inverse = 1 / scales.sigma2
-    log_sigma2 = np.log(scales.sigma2)
-    total = np.zeros(len(inverse))
-    for p in sums.patterns:
-        t_u = scales.attribute[:, p.attribute_class]
-        t_v = np.zeros_like(t_u) if scales.interaction is None else scales.interaction
-        weight = inverse @ p.slots
-        d = 1 + t_v[:, None] * weight
-        shared = 1 + t_u * (weight / d).sum(axis=1)
-        log_det = log_sigma2 @ p.slots.sum(axis=1) + np.log(d).sum(axis=1) + np.log(shared)
-        r = np.einsum("bk,khlg,bl->bhg", inverse, p.products, inverse, optimize=True)
-        quadratic = inverse @ p.squares - np.einsum("b,bh,bhh->b", t_v, 1 / d, r)
-        quadratic -= t_u / shared * np.einsum("bh,bhg,bg->b", 1 / d, r, 1 / d)
-        contrasts = len(p.words) - 1
-        total -= 0.5 * (contrasts * (log_det + LOG_2PI * len(p.mean)) + quadratic)
-    return total
+    w, inverse = sums.within, 1 / scales.sigma2
+    points, patterns = len(inverse), len(w.contrasts)
+    t_u = scales.attribute[:, w.attribute_class]
+    t_v = np.zeros((points, 1)) if scales.interaction is None else scales.interaction[:, None]
+    weight = (inverse @ w.strata).reshape(points, patterns, -1)
+    d = 1 + t_v[:, :, None] * weight
+    shared = 1 + t_u * (weight / d).sum(axis=2)
+    log_det = np.log(scales.sigma2) @ w.counts + np.log(d).sum(axis=2) + np.log(shared)
+    pairs = (inverse[:, :, None] * inverse[:, None, :]).reshape(points, -1)
+    r = (pairs @ w.products).reshape(*d.shape, d.shape[2])
+    r /= d[:, :, :, None]
+    quadratic = inverse @ w.squares - t_v * np.trace(r, axis1=2, axis2=3)
+    r /= d[:, :, None, :]
+    quadratic -= t_u / shared * r.sum(axis=(2, 3))
+    value: FloatArray = -0.5 * ((log_det + LOG_2PI * w.slots) @ w.contrasts + quadratic.sum(axis=1))
+    return value
 
 
 def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> MeanPart:
     """The Gaussian of mu and of the patterns' mean effects, and its share of the log likelihood."""
-    size = len(scales.sigma2)
-    place = effect_places(sums, scales.interaction is not None)
-    n = sums.connections + len(set(place.values()))
-    information = np.zeros((size, n, n))
-    weighted = np.zeros((size, n))
-    constant = np.zeros(size)
-    for g in sums.signatures:
-        words = np.array([len(sums.patterns[p].words) for p in g.patterns], dtype=float)
-        at = [place[p, g.group] for p in g.patterns]
-        k = g.connection
-        w = words / scales.sigma2[:, [k]]
-        s2 = scales.s2[:, k]
-        grown = 1 + s2 * w.sum(axis=1)
-        f = s2 / grown
-        share = w / grown[:, None]
-        m = -f[:, None, None] * w[:, :, None] * w[:, None, :]
-        diagonal = np.arange(len(at))
-        m[:, diagonal, diagonal] += w
-        my = np.einsum("bij,j->bi", m, g.mean)
-        information[:, k, k] += g.cells * share.sum(axis=1)
-        weighted[:, k] += g.cells * my.sum(axis=1)
-        for i, row in enumerate(at):
-            information[:, k, row] += g.cells * share[:, i]
-            information[:, row, k] += g.cells * share[:, i]
-            weighted[:, row] += g.cells * my[:, i]
-            for j, column in enumerate(at):
-                information[:, row, column] += g.cells * m[:, i, j]
-        constant += 0.5 * g.cells * (np.log(w).sum(axis=1) - np.log(grown) - LOG_2PI * len(at))
-        constant -= 0.5 * (np.einsum("bij,ij->b", m, g.scatter) + g.cells * my @ g.mean)
-        constant -= 0.5 * g.cells * np.log(words).sum()
-    root = _prior_root(sums, scales, prior_sd, n, place)
-    precision = np.eye(n) + np.swapaxes(root, 1, 2) @ information @ root
-    chol = np.linalg.cholesky(precision)
-    x = np.linalg.solve(chol, (np.swapaxes(root, 1, 2) @ weighted[..., None]))[..., 0]
+    g, points = sums.mean, len(scales.sigma2)
+    n = sums.connections + len(g.effects)
+    inverse = 1 / scales.sigma2[:, g.connection]
+    grown = 1 + scales.s2[:, g.connection] * inverse * g.words
+    equations = np.hstack([inverse, inverse / grown]) @ g.design
+    sd = _prior_sds(sums, scales, prior_sd)
+    right = equations[:, n * n : n * n + n] * sd
+    # the last row of the factor of [[P, r], [r', 1 + r'r]] holds L^-1 r
+    bordered = np.empty((points, n + 1, n + 1))
+    np.multiply(equations[:, : n * n].reshape(points, n, n), sd[:, :, None], out=bordered[:, :n, :n])
+    bordered[:, :n, :n] *= sd[:, None, :]
+    bordered[:, np.arange(n), np.arange(n)] += 1
+    bordered[:, n, :n] = right
+    bordered[:, :n, n] = right
+    bordered[:, n, n] = 1 + (right**2).sum(axis=1)
+    factor = np.linalg.cholesky(bordered)
+    chol, x = factor[:, :n, :n], factor[:, n, :n]
+    # log m of the means' precisions and of the step from means to distances cancel
+    constant = np.log(inverse) @ (g.cells * g.patterns) - np.log(grown) @ g.cells
+    constant -= equations[:, -1] + LOG_2PI * (g.cells @ g.patterns) - (x**2).sum(axis=1)
     log_det = np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-    return MeanPart(constant + 0.5 * (x**2).sum(axis=1) - log_det, root, chol, x)
+    return MeanPart(0.5 * constant - log_det, sd, chol, x)
 
 
-def effect_places(sums: CrossedSums, by_group: bool) -> dict[tuple[int, int], int]:
-    """Pattern and group to the place of their mean effect in beta; without word x group a pattern has one place."""
-    place: dict[tuple[int, int], int] = {}
-    last = sums.connections
-    for at, pattern in enumerate(sums.patterns):
-        for group in pattern.groups:
-            place[at, int(group)] = last
-            last += by_group
-        last += not by_group
-    return place
+def _prior_sds(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatArray:
+    pattern, group = sums.mean.effects.T
+    words = np.array([len(p.words) for p in sums.patterns], dtype=float)[pattern]
+    classes = sums.within.attribute_class[pattern]
+    variance = scales.attribute[:, classes]
+    if scales.interaction is not None:
+        variance = np.where(group < 0, variance, scales.interaction[:, None])
+    means = np.full((len(variance), sums.connections), prior_sd)
+    return np.hstack([means, np.sqrt(variance / words)])
 
 
-def _prior_root(
-    sums: CrossedSums, scales: Scales, prior_sd: float, n: int, place: dict[tuple[int, int], int]
-) -> FloatArray:
-    root = np.zeros((len(scales.sigma2), n, n))
-    k = np.arange(sums.connections)
-    root[:, k, k] = prior_sd
-    for at, p in enumerate(sums.patterns):
-        t_u = scales.attribute[:, p.attribute_class] / len(p.words)
-        places = [place[at, int(group)] for group in p.groups]
-        if scales.interaction is None:
-            root[:, places[0], places[0]] = np.sqrt(t_u)
-            continue
-        t_v = scales.interaction / len(p.words)
-        # the symmetric root of t_u 11' + t_v I, which stays finite as t_v goes to 0
-        common = (np.sqrt(t_v + len(places) * t_u) - np.sqrt(t_v)) / len(places)
-        rows = np.array(places)
-        root[:, rows[:, None], rows] = common[:, None, None]
-        root[:, rows, rows] += np.sqrt(t_v)[:, None]
-    return root
-
-
-def _pattern(
-    y: FloatArray, words: IntArray, attribute_class: int, cells: IntArray, group_of_word: IntArray, connections: int
-) -> Pattern:
-    """The sums of a block of distances (words, slots)."""
-    mean = y.mean(axis=0)
-    z = y - mean
-    groups, group = np.unique(group_of_word[cells[:, 0]], return_inverse=True)
-    k = cells[:, 1]
-    strata = np.zeros((y.shape[1], connections, len(groups)))
-    strata[np.arange(y.shape[1]), k, group] = 1
-    sums = np.einsum("wr,rkh->wkh", z, strata)
-    return Pattern(
-        words=words,
-        attribute_class=attribute_class,
-        cells=cells,
-        groups=groups,
-        slots=strata.sum(axis=0),
-        squares=np.bincount(k, weights=(z**2).sum(axis=0), minlength=connections),
-        products=np.einsum("wkh,wlg->khlg", sums, sums),
-        mean=mean,
+def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], connections: int) -> WithinSums:
+    size, most = len(patterns), max(len(p.groups) for p in patterns)
+    counts, squares = np.zeros((connections, size)), np.zeros((connections, size))
+    strata = np.zeros((connections, size, most))
+    products = np.zeros((connections, connections, size, most, most))
+    for at, (p, y) in enumerate(zip(patterns, blocks, strict=True)):
+        place = strata_of(p.cells[:, 1], p.group, (connections, most))
+        apart = y - p.mean
+        sums = np.tensordot(apart, place, 1)
+        strata[:, at] = place.sum(axis=0)
+        counts[:, at] = strata[:, at].sum(axis=1)
+        squares[:, at] = np.bincount(p.cells[:, 1], weights=(apart**2).sum(axis=0), minlength=connections)
+        products[:, :, at] = np.einsum("wkh,wlg->klhg", sums, sums)
+    return WithinSums(
+        attribute_class=np.array([p.attribute_class for p in patterns]),
+        contrasts=np.array([len(p.words) - 1.0 for p in patterns]),
+        slots=np.array([float(len(p.mean)) for p in patterns]),
+        counts=counts,
+        strata=strata.reshape(connections, -1),
+        squares=squares,
+        products=products.reshape(connections**2, -1),
     )
 
 
-def _signatures(patterns: Sequence[Pattern], group_of_word: IntArray, connections: int) -> tuple[Signature, ...]:
+def _mean_sums(patterns: Sequence[Pattern], group_of_word: IntArray, connections: int, by_group: bool) -> MeanSums:
+    effects = [(at, -1) for at in range(len(patterns))]
+    if by_group:
+        effects += [(at, int(group)) for at, p in enumerate(patterns) for group in p.groups]
+    place = {effect: connections + at for at, effect in enumerate(effects)}
+    n = connections + len(effects)
+    signatures = _signatures(patterns, group_of_word)
+    design = np.zeros((2, len(signatures), n * n + n + 1))
+    described = []
+    for at, ((k, group, members), values) in enumerate(signatures.items()):
+        words = np.array([float(len(patterns[p].words)) for p in members])
+        row = np.zeros((len(members), n))
+        row[:, k] = 1
+        for i, p in enumerate(members):
+            row[i, [place[p, -1], *([place[p, group]] if by_group else [])]] = 1
+        effects_only = row.copy()
+        effects_only[:, k] = 0  # the first matrix takes a constant to exactly 0
+        mean, cells = values.mean(axis=0), len(values)
+        scatter = (values - mean).T @ (values - mean)
+        shared = np.outer(words, words) / words.sum()
+        for feature, (x, matrix) in enumerate([(effects_only, np.diag(words) - shared), (row, shared)]):
+            constant = cells * mean @ matrix @ mean + np.sum(matrix * scatter)
+            normal = cells * x.T @ matrix
+            design[feature, at] = np.r_[(normal @ x).ravel(), normal @ mean, constant]
+        described.append((k, words.sum(), cells, len(members)))
+    connection, total, cells_of, members_of = np.array(described).T
+    return MeanSums(
+        connection=connection.astype(np.intp),
+        words=total,
+        cells=cells_of,
+        patterns=members_of,
+        design=design.reshape(2 * len(signatures), -1),
+        effects=np.array(effects),
+    )
+
+
+def _signatures(
+    patterns: Sequence[Pattern], group_of_word: IntArray
+) -> dict[tuple[int, int, tuple[int, ...]], FloatArray]:
+    """Connection, group and patterns to the mean distances of such cells, (cells, patterns)."""
     vectors: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for at, pattern in enumerate(patterns):
         for (word, k), value in zip(pattern.cells.tolist(), pattern.mean.tolist(), strict=True):
@@ -300,9 +291,4 @@ def _signatures(patterns: Sequence[Pattern], group_of_word: IntArray, connection
     for (word, k), entries in vectors.items():
         key = (k, int(group_of_word[word]), tuple(at for at, _ in entries))
         collected.setdefault(key, []).append([value for _, value in entries])
-    signatures = []
-    for (k, group, members), rows in collected.items():
-        values = np.array(rows)
-        centred = values - values.mean(axis=0)
-        signatures.append(Signature(k, group, members, len(values), values.mean(axis=0), centred.T @ centred))
-    return tuple(signatures)
+    return {key: np.array(rows) for key, rows in collected.items()}

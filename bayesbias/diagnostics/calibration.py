@@ -13,7 +13,7 @@ from bayesbias.diagnostics.intervals import flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fitting import fit
-from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Prior
+from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Prior
 
 Truth = dict[str, FloatArray]
 
@@ -100,4 +100,6 @@ def _prior_draws(prior: Prior, size: int, rng: np.random.Generator) -> FloatArra
         return rng.exponential(1 / prior.rate, size)
     if isinstance(prior, HalfNormal):
         return np.abs(rng.normal(0, prior.sd, size))
-    return rng.normal(prior.mean, prior.sd, size)
+    if isinstance(prior, Normal):
+        return rng.normal(prior.mean, prior.sd, size)
+    raise TypeError(f"the prior {prior.distribution!r} depends on another parameter")

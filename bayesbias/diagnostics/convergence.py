@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import dataclass
 from html import escape
@@ -10,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from bayesbias.distances.coverages import stored_coverage
-from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.results import check_fit, distances_of, pair_places
 
 MAX_R_HAT = 1.01
 MIN_ESS = 400
@@ -31,11 +32,14 @@ class Verdict:
     r_hat
         The largest rank-normalised R-hat; None with a single chain.
     ess
-        The smallest effective sample size, bulk or tail, over all parameters.
+        The smallest effective sample size, bulk or tail, over all parameters; that of the importance weights if it is
+        smaller.
     divergences
         Divergent transitions; None where the engine has none.
     pareto_k
         Pareto k of importance weights; None where the engine uses none.
+    importance_ess
+        Effective number of importance points; None where the engine uses none.
     grid_mass_outside
         Posterior mass outside the grid; None where the engine uses no grid.
     faults
@@ -51,6 +55,7 @@ class Verdict:
     ess: float
     divergences: int | None
     pareto_k: float | None
+    importance_ess: float | None
     grid_mass_outside: float | None
     faults: tuple[str, ...]
     notes: tuple[str, ...]
@@ -70,6 +75,8 @@ class Verdict:
             shown["divergences"] = str(self.divergences)
         if self.pareto_k is not None:
             shown["Pareto k"] = f"{self.pareto_k:.2f}"
+        if self.importance_ess is not None:
+            shown["importance ESS"] = f"{self.importance_ess:.0f}"
         if self.grid_mass_outside is not None:
             shown["posterior mass outside the grid"] = f"{self.grid_mass_outside:.0e}"
         return shown
@@ -110,10 +117,11 @@ def diagnose(post: xr.DataTree) -> Verdict:
     chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
     values, broken = _columns(post)
     r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
-    divergences = None
-    if "sample_stats" in post.children and "diverging" in post["sample_stats"].data_vars:
-        divergences = int(post["sample_stats/diverging"].sum())
-    pareto_k = float(post.attrs["pareto_k"]) if "pareto_k" in post.attrs else None
+    stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
+    divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
+    pareto_k = float(stats["pareto_k"]) if "pareto_k" in stats else None
+    importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
+    ess = ess if importance_ess is None else min(ess, importance_ess)
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
     checks = (
         (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
@@ -134,6 +142,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
         ess=ess,
         divergences=divergences,
         pareto_k=pareto_k,
+        importance_ess=importance_ess,
         grid_mass_outside=outside,
         faults=tuple(reason for failed, reason in checks if failed),
         notes=tuple(_notes(post)),
@@ -153,7 +162,7 @@ def _notes(post: xr.DataTree) -> list[str]:
         (repeated > 0, f"{repeated:,} of {len(table):,} rows repeat a pair and are counted as if they were new."),
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
-    notes = [sentence for unusual, sentence in checks if unusual]
+    notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
     record = stored_coverage(table)
     if record is not None:
         thin = [f"{e['list']} ({e['found']} of {e['asked']})" for e in record.lists if e["found"] < THIN * e["asked"]]
@@ -165,10 +174,12 @@ def _notes(post: xr.DataTree) -> list[str]:
 def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
     """All parameters as (chain, draw, parameter), empty cells left out, and the names of the broken ones."""
     columns, broken = [], []
-    empty = (post["constant_data/n"] == 0).to_numpy()
+    places = pair_places(post)
     for name, values in post["posterior"].data_vars.items():
-        array = values.to_numpy()
-        array = array[:, :, ~empty] if name == "word_mean" else array.reshape(*array.shape[:2], -1)
+        labels, array = [str(dim) for dim in values.dims[2:]], values.to_numpy()
+        held = np.zeros(array.shape[2:], dtype=bool)
+        held[tuple(places[dim] for dim in labels)] = True
+        array = array[:, :, held] if labels else array[:, :, None]
         if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
             broken.append(str(name))
         else:

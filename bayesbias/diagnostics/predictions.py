@@ -13,14 +13,17 @@ from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import flat_draws, hdi
 from bayesbias.errors import InputError
-from bayesbias.models.predictive import predictive_generator
+from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION
+from bayesbias.models.predictive import predictive_generator, residuals
 from bayesbias.models.results import check_fit
 
 
 def check_predictions(post: xr.DataTree, probs: Sequence[float] = (0.5, 0.89), seed: int | None = None) -> pd.DataFrame:
     """The share of distances inside their predictive highest-density intervals.
 
-    A model that describes the spread of the data has shares near ``probs``.
+    A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects, the
+    intervals are for a new attribute word, drawn as the observed ones were; :func:`add_predictive` repeats the
+    observed ones.
 
     Parameters
     ----------
@@ -54,14 +57,34 @@ def check_predictions(post: xr.DataTree, probs: Sequence[float] = (0.5, 0.89), s
 
 
 def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
-    """Predictive draws of a new distance in each cell, (draws, protected_word, connection); NaN in empty cells.
+    """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells.
 
-    Distances of one cell have one predictive distribution, so that cells are enough.
+    Where attribute words have effects, the distance is one to a new attribute word.
     """
-    mean = flat_draws(post["posterior/word_mean"].to_numpy())
-    sigma = flat_draws(post["posterior/sigma"].to_numpy())
-    spread = sigma[:, None, :] if sigma.ndim == 2 else sigma[:, None, None]
-    return mean + spread * predictive_generator(post, seed).standard_normal(mean.shape)
+    posterior, rng = post["posterior"], predictive_generator(post, seed)
+    mean = posterior["word_mean"].to_numpy()
+    sigma = posterior["sigma"].to_numpy()
+    spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
+    drawn = mean + spread * residuals(post, mean.shape, rng)
+    if "attribute_sd" in posterior:
+        drawn += np.sqrt(effect_variance(post))[:, :, None, :] * rng.standard_normal(mean.shape)
+    return flat_draws(drawn)
+
+
+def effect_variance(post: xr.DataTree) -> FloatArray:
+    """Variance of what an attribute word adds to its distances, (chain, draw, connection)."""
+    posterior = post["posterior"]
+    scale = posterior["attribute_sd"]
+    connections = [str(name) for name in posterior["connection"].to_numpy()]
+    if "attribute_class" in scale.dims:
+        present = [str(name) for name in scale["attribute_class"].to_numpy()]
+        at = [present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[name]]) for name in connections]
+        variance = scale.to_numpy()[:, :, at] ** 2
+    else:
+        variance = np.repeat(scale.to_numpy()[:, :, None] ** 2, len(connections), axis=2)
+    if "interaction_sd" in posterior:
+        variance += posterior["interaction_sd"].to_numpy()[:, :, None] ** 2
+    return variance
 
 
 def _pairs(post: xr.DataTree) -> tuple[IntArray, IntArray, FloatArray]:

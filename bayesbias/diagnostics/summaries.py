@@ -8,13 +8,14 @@ import xarray as xr
 
 from bayesbias._checks import probability
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
-from bayesbias.models.results import check_fit
+from bayesbias.models.results import check_fit, pair_places
 
-COLUMNS = ["parameter", "protected_word", "connection", "mean", "sd", "hdi_low", "hdi_high", "n"]
+DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
+EFFECTS = ("attribute_effect", "interaction_effect")
 
 
-def summary(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
-    """Means, sds and highest-density intervals of every parameter, with the number of distances behind each.
+def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.DataFrame:
+    """Means, sds and highest-density intervals of the parameters, with the number of distances behind each.
 
     Parameters
     ----------
@@ -22,28 +23,38 @@ def summary(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         A result of :func:`fit`.
     prob
         Posterior mass of the intervals.
+    effects
+        Whether the effects of single attribute words (``attribute_effect``, ``interaction_effect``) have rows too.
 
     Returns
     -------
     DataFrame
-        Columns ``parameter``, ``protected_word``, ``connection`` (pd.NA where they do not apply), ``mean``, ``sd``,
-        ``hdi_low``, ``hdi_high`` (cosine distance) and ``n``: distances in the cell, in the connection, or in all.
-        Cells without a distance have no row.
+        Columns ``parameter``, ``protected_word``, ``connection`` and, where a model has them, ``attribute_word``,
+        ``attribute_class`` and ``group`` (pd.NA where they do not apply), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        (cosine distance) and ``n``: distances in the cell, in the connection, of the attribute word, or in all. Cells
+        without a distance have no row.
     """
     check_fit(post)
     prob = probability(prob, "prob")
-    counts = post["constant_data/n"]
+    places = pair_places(post)
     pieces = []
     for name, values in post["posterior"].data_vars.items():
-        labels = values.dims[2:]
-        rest = [dim for dim in counts.dims if dim not in labels]
+        if name in EFFECTS and not effects:
+            continue
+        labels = [str(dim) for dim in values.dims[2:]]
         shape = values.shape[2:]
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
         names = {dim: values[dim].to_numpy()[at] for dim, at in zip(labels, grid, strict=True)}
         numbers = {key: np.ravel(value) for key, value in describe(flat_draws(values.to_numpy()), prob).items()}
-        n = counts.sum(rest).transpose(*labels).to_numpy().ravel()
-        pieces.append(pd.DataFrame({"parameter": name, **names, **numbers, "n": n}))
-    table = pd.concat([piece.reindex(columns=COLUMNS) for piece in pieces], ignore_index=True)
+        at = (
+            np.ravel_multi_index([places[dim] for dim in labels], shape)
+            if labels
+            else np.zeros_like(places["connection"])
+        )
+        n = np.bincount(at, minlength=grid.shape[1])
+        pieces.append(pd.DataFrame({"parameter": name, **names, **numbers, "n": n.ravel()}))
+    table = pd.concat(pieces, ignore_index=True)
+    shown = [dim for dim in DIMENSIONS if dim in table or dim in DIMENSIONS[:2]]
+    table = table.reindex(columns=["parameter", *shown, "mean", "sd", "hdi_low", "hdi_high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
-    labels_na = {column: table[column].astype("string") for column in ("protected_word", "connection")}
-    return table.assign(**labels_na)
+    return table.assign(**{column: table[column].astype("string") for column in shown})

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias._files import check_suffix, home_folder, whole_file
@@ -65,7 +66,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     known = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
-    kept = checked if keep_duplicates else _once(checked, file)
+    kept = checked if keep_duplicates else once(checked, str(file), "repair the file or pass keep_duplicates=True")
     record = known or Coverage(word_list=file.stem, lists=entries or _found_lists(kept))
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
@@ -212,18 +213,24 @@ def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
     return "; ".join(unique[:shown]) + more
 
 
-def _once(table: pd.DataFrame, file: Path) -> pd.DataFrame:
+def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
+    """The rows of a table with each pair once: for the first of associated, different, human, neutral.
+
+    Raises
+    ------
+    InputError
+        A pair has two distances; the message begins with ``where`` and ends with ``remedy``.
+    """
     pairs = table.groupby(PAIR, sort=False)["distance"]
     odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
     if len(odd):
         word, attribute = odd.iloc[0][PAIR]
-        raise InputError(
-            f"{file}: the pair {word!r}, {attribute!r} has more than one distance; "
-            "repair the file or pass keep_duplicates=True"
-        )
-    rank = table["connection"].map({name: at for at, name in enumerate(CONNECTIONS)})
-    first = table.loc[rank.sort_values(kind="stable").index].drop_duplicates(PAIR).index
-    return table.loc[first.sort_values()].reset_index(drop=True)
+        raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
+    rank = table["connection"].map({name: at for at, name in enumerate(CONNECTIONS)}).to_numpy()
+    order = np.argsort(rank, kind="stable")
+    repeated = table.iloc[order].duplicated(PAIR).to_numpy()
+    kept: pd.DataFrame = table.iloc[np.sort(order[~repeated])]
+    return kept.reset_index(drop=True)
 
 
 def _stored_coverage(raw: pd.DataFrame, file: Path) -> Coverage | None:

@@ -13,6 +13,9 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias.errors import InputError
 from bayesbias.words import CONNECTIONS
 
+ATTRIBUTE_CLASSES = ("stereotype", "human", "neutral")
+"""Attribute words whose scales may differ; all stereotype lists together are one class."""
+CLASS_OF_CONNECTION = {"associated": 0, "different": 0, "human": 1, "neutral": 2}
 NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 
@@ -29,12 +32,20 @@ class ModelData:
         Group of each protected word; empty where it is not known.
     word, connection
         Arrays (rows): the cell of each row.
-    attribute_word, attribute_class
-        Arrays (rows) of labels; empty classes where they are not known.
+    attribute
+        Array (rows): the attribute word of each row.
+    attribute_words
+        Labels of the attribute words.
+    class_of_attribute
+        Place of each attribute word in :data:`ATTRIBUTE_CLASSES`.
+    attribute_class
+        Array (rows) of labels; empty where they are not known.
     y
         Array (rows): distances.
     cells
         Sufficient statistics, arrays (protected words, connections).
+    notes
+        Sentences on what was done to the table for the model's sake.
     """
 
     protected_words: NDArray[np.str_]
@@ -42,15 +53,38 @@ class ModelData:
     groups: NDArray[np.str_]
     word: IntArray
     connection: IntArray
-    attribute_word: NDArray[np.str_]
+    attribute: IntArray
+    attribute_words: NDArray[np.str_]
+    class_of_attribute: IntArray
     attribute_class: NDArray[np.str_]
     y: FloatArray
     cells: Cells
+    notes: tuple[str, ...] = ()
 
     @property
     def filled(self) -> NDArray[np.bool_]:
         """Which cells hold a distance, (protected words, connections)."""
         return self.cells.n > 0
+
+    @property
+    def attribute_classes(self) -> list[str]:
+        """Names of the classes that attribute words belong to; those without a word left out."""
+        return [ATTRIBUTE_CLASSES[at] for at in np.unique(self.class_of_attribute)]
+
+    @property
+    def class_index(self) -> IntArray:
+        """Place of each attribute word's class in ``attribute_classes``."""
+        return np.unique(self.class_of_attribute, return_inverse=True)[1]
+
+    @property
+    def group_names(self) -> list[str]:
+        """Names of the groups in the order in which they first stand in the table."""
+        return list(dict.fromkeys(self.groups.tolist()))
+
+    @property
+    def group_index(self) -> IntArray:
+        """Place of each protected word's group in ``group_names``."""
+        return np.array([self.group_names.index(name) for name in self.groups.tolist()])
 
 
 def model_data(table: pd.DataFrame) -> ModelData:
@@ -88,14 +122,17 @@ def model_data(table: pd.DataFrame) -> ModelData:
         raise InputError(f"unknown connection {unknown[0]!r}: the connections are {', '.join(CONNECTIONS)}")
     labels = np.array([name for name in CONNECTIONS if name in names])
     connection = np.array([labels.tolist().index(name) for name in names])[found]
-    attributes, attribute_words = _codes(table, "attribute_word")
+    attribute, attribute_words = _codes(table, "attribute_word")
+    kind = np.array([CLASS_OF_CONNECTION[name] for name in labels.tolist()])[connection]
     return ModelData(
         protected_words=protected,
         connections=labels,
         groups=_groups(table, words, protected),
         word=words,
         connection=connection,
-        attribute_word=attribute_words[attributes],
+        attribute=attribute,
+        attribute_words=attribute_words,
+        class_of_attribute=_classes(kind, attribute, len(attribute_words)),
         attribute_class=_optional(table, "attribute_class"),
         y=y,
         cells=reduce_to_cells(words, connection, y, (len(protected), len(labels))),
@@ -125,6 +162,13 @@ def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]
     if odd:
         raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
     return codes, names
+
+
+def _classes(kind: IntArray, attribute: IntArray, words: int) -> IntArray:
+    """The class of each attribute word from those of its rows; the first of the classes if it stands in several."""
+    found = np.full(words, len(ATTRIBUTE_CLASSES))
+    np.minimum.at(found, attribute, kind)
+    return found
 
 
 def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:

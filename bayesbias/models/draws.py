@@ -14,37 +14,37 @@ DIMS = {
     "connection_mean": ("connection",),
     "connection_sd": ("connection",),
     "word_mean": ("protected_word", "connection"),
+    "sigma": ("connection",),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": ("attribute_class",),
+    "interaction_effect": ("attribute_word", "group"),
 }
-"""Dimensions of the posterior variables beyond chain and draw; ``sigma`` has (connection,) or none."""
+"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of a posterior, each array (chain, draw, ...).
+    """Draws of a posterior.
 
     Attributes
     ----------
-    connection_mean, connection_sd
-        (chain, draw, connection).
-    word_mean
-        (chain, draw, protected_word, connection); NaN for a cell without a distance.
-    sigma
-        (chain, draw, connection), or (chain, draw) where the connections share it.
-    extra
-        Further scalar parameters, (chain, draw).
+    posterior
+        Variable to array (chain, draw, ...), with the dimensions of :data:`DIMS`; what a table does not hold (a cell
+        without a distance, an attribute word never compared with a group) is NaN.
     sample_stats
-        Statistics of the sampler, (chain, draw).
+        Statistics of the sampler, (chain, draw) or single numbers.
     attrs
         Facts about the fit as a whole.
     """
 
-    connection_mean: FloatArray
-    connection_sd: FloatArray
-    word_mean: FloatArray
-    sigma: FloatArray
-    extra: Mapping[str, FloatArray] = field(default_factory=dict)
-    sample_stats: Mapping[str, FloatArray] = field(default_factory=dict)
+    posterior: Mapping[str, FloatArray]
+    sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)
     attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:
+    """Dimensions of a posterior variable (chain, draw, ...) beyond chain and draw."""
+    return DIMS.get(name, ())[: np.ndim(values) - 2]
 
 
 def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:

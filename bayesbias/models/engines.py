@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesbias.errors import InputError
-from bayesbias.models import exact, pymc
+from bayesbias.models import exact, marginal, pymc
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws
 from bayesbias.models.spec import ModelSpec
@@ -35,6 +35,7 @@ class Engine:
 
 ENGINES = (
     Engine("exact", exact.obstacle, exact.sample),
+    Engine("marginal", marginal.obstacle, marginal.sample),
     Engine("nuts", pymc.obstacle, pymc.sample),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""

@@ -19,11 +19,15 @@ from bayesbias._core.quadrature import (
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws
-from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
 
 
 def obstacle(spec: ModelSpec) -> str | None:
     """Why this engine cannot fit a model, or None."""
+    if spec.likelihood.family != "normal":
+        return "its residuals are not normal"
+    if spec.crossed:
+        return "it has effects of attribute words, which tie the connections together"
     return "it has a common intercept, which ties the connections together" if spec.terms.intercept else None
 
 
@@ -61,10 +65,12 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         return values.reshape(chains, draws, *values.shape[1:])
 
     return Draws(
-        connection_mean=by_chain(mu),
-        connection_sd=by_chain(s),
-        word_mean=by_chain(word_mean),
-        sigma=by_chain(sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]),
+        posterior={
+            "connection_mean": by_chain(mu),
+            "connection_sd": by_chain(s),
+            "word_mean": by_chain(word_mean),
+            "sigma": by_chain(sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]),
+        },
         attrs={"log_evidence": evidence, "grid_mass_outside": outside},
     )
 
@@ -90,7 +96,7 @@ def _block(
 
 def _priors(spec: ModelSpec) -> Priors:
     mean, s, sigma = (spec.priors[name] for name in ("connection_mean", "connection_sd", "sigma"))
-    if not isinstance(mean, Normal) or isinstance(s, Normal) or isinstance(sigma, Normal):
+    if not isinstance(mean, Normal) or not isinstance(s, ScalePrior) or not isinstance(sigma, ScalePrior):
         raise TypeError("connection_mean has a normal prior, scales have priors of scales")
     return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)
 

@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesbias._checks import whole_number
 from bayesbias.errors import InputError
+from bayesbias.models.crossed import fit_for_crossed
 from bayesbias.models.data import model_data
 from bayesbias.models.engines import choose_engine
 from bayesbias.models.results import assemble
@@ -18,7 +19,7 @@ from bayesbias.models.spec import ModelSpec, load_model
 
 def fit(
     table: pd.DataFrame,
-    model: str | Path | ModelSpec = "published",
+    model: str | Path | ModelSpec = "crossed",
     engine: str = "auto",
     draws: int = 4000,
     chains: int = 4,
@@ -34,7 +35,8 @@ def fit(
         A name that :func:`list_models` shows, the path of a TOML file, or a loaded model.
     engine
         ``"auto"`` takes the fastest engine that is exact for the model; ``"exact"`` (independent draws by
-        quadrature) or ``"nuts"`` (PyMC).
+        quadrature), ``"marginal"`` (crossed models: importance sampling of the scales, everything else exact) or
+        ``"nuts"`` (PyMC).
     draws
         Draws kept in all, split evenly over ``chains``.
     seed
@@ -43,10 +45,16 @@ def fit(
     Returns
     -------
     DataTree
-        ArviZ groups ``posterior``, ``observed_data``, ``constant_data`` (and ``sample_stats`` from NUTS). Posterior
-        variables: ``connection_mean``, ``connection_sd`` (connection), ``word_mean`` (protected_word, connection),
-        ``sigma`` (connection, or none where it is shared), in cosine distance. A connection without data is absent; a
-        cell without data is NaN. The attributes record model, engine, seed, versions and coverage.
+        ArviZ groups ``posterior``, ``observed_data``, ``constant_data`` (and ``sample_stats`` from NUTS and the
+        marginal engine: ``pareto_k`` and ``importance_ess``). Posterior variables: ``connection_mean``,
+        ``connection_sd`` (connection), ``word_mean`` (protected_word, connection), ``sigma`` (connection, or none
+        where it is shared); crossed models add ``attribute_effect`` (attribute_word), ``attribute_sd``
+        (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, group) and
+        ``interaction_sd``. All are in cosine distance. A connection without data is absent; a cell without data is
+        NaN. The attributes record model, engine, seed, versions and coverage.
+
+        Crossed models take each pair once, so that repeated rows are dropped, and leave out word x group where there
+        are not two known groups; :func:`diagnose` says either.
 
     Raises
     ------
@@ -60,6 +68,8 @@ def fit(
     if draws % chains:
         raise InputError(f"draws={draws} do not split evenly over chains={chains}: give a multiple of the chains")
     data = model_data(table)
+    if spec.crossed:
+        spec, data = fit_for_crossed(spec, data, table)
     used = fresh_seed() if seed is None else whole_number(seed, "seed", least=0)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
     return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))

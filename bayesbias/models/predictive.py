@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
+from scipy.special import gammaln
 
 from bayesbias._core.cosine import FloatArray
-from bayesbias.models.results import check_fit
+from bayesbias.models.results import check_fit, pair_places
 
 LOG_SQRT_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
 def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
-    """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair).
+    """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
     check_fit(post)
     rng = predictive_generator(post, seed)
     mean, sigma = _by_pair(post)
-    mean += sigma * rng.standard_normal(mean.shape)
+    mean += sigma * residuals(post, mean.shape, rng)
     return _with_group(post, "posterior_predictive", mean)
 
 
@@ -51,9 +52,14 @@ def add_log_likelihood(post: xr.DataTree) -> xr.DataTree:
     np.subtract(post["observed_data/distance"].to_numpy(), value, out=value)
     value /= sigma
     np.square(value, out=value)
-    value *= -0.5
+    if "nu" in post["posterior"]:
+        nu = post["posterior/nu"].to_numpy()[:, :, None]
+        value = -0.5 * (nu + 1) * np.log1p(value / nu)
+        value += gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+    else:
+        value *= -0.5
+        value -= LOG_SQRT_2PI
     value -= np.log(sigma, out=sigma)
-    value -= LOG_SQRT_2PI
     return _with_group(post, "log_likelihood", value)
 
 
@@ -62,13 +68,25 @@ def predictive_generator(post: xr.DataTree, seed: int | None = None) -> np.rando
     return np.random.default_rng([int(post.attrs["seed"]), 1] if seed is None else seed)
 
 
+def residuals(post: xr.DataTree, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Standardised residuals (chain, draw, ...) of the fit's model: normal, or Student's t with the fit's nu."""
+    if "nu" not in post["posterior"]:
+        return rng.standard_normal(shape)
+    nu = post["posterior/nu"].to_numpy()
+    return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
+
+
 def _by_pair(post: xr.DataTree) -> tuple[FloatArray, FloatArray]:
     """Mean and residual scale of each pair, (chain, draw, pair)."""
-    constant = post["constant_data"]
-    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
-    mean = post["posterior/word_mean"].to_numpy()[:, :, word, connection]
-    sigma = post["posterior/sigma"].to_numpy()
-    spread = sigma[:, :, connection] if sigma.ndim == 3 else np.repeat(sigma[:, :, None], len(word), axis=2)
+    posterior, place = post["posterior"], pair_places(post)
+    mean = posterior["word_mean"].to_numpy()[:, :, place["protected_word"], place["connection"]]
+    if "attribute_effect" in posterior:
+        mean += posterior["attribute_effect"].to_numpy()[:, :, place["attribute_word"]]
+    if "interaction_effect" in posterior:
+        mean += posterior["interaction_effect"].to_numpy()[:, :, place["attribute_word"], place["group"]]
+    sigma = posterior["sigma"].to_numpy()
+    by_connection = sigma if sigma.ndim == 3 else sigma[:, :, None]
+    spread = by_connection[:, :, place["connection"] if sigma.ndim == 3 else np.zeros_like(place["connection"])]
     return mean, spread
 
 

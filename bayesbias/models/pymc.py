@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Prior
+from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior
 
 if TYPE_CHECKING:
     import pymc
@@ -51,15 +51,26 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
     stats = trace["sample_stats"].dataset
     kept = {name: stats[name].to_numpy() for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats}
+    cell_mean = values.pop("cell_mean")
+    posterior = {name: values[name] for name in values if name not in _HELPERS}
+    if "interaction_effect" in posterior:
+        posterior["interaction_effect"] = scatter_cells(posterior["interaction_effect"], _compared(data))
     return Draws(
-        connection_mean=values["connection_mean"],
-        connection_sd=values["connection_sd"],
-        word_mean=scatter_cells(values["cell_mean"], data.filled),
-        sigma=values["sigma"],
-        extra={"m": values["m"]} if "m" in values else {},
+        posterior=posterior | {"word_mean": scatter_cells(cell_mean, data.filled)},
         sample_stats=kept,
         attrs={"sampler": sampler},
     )
+
+
+_HELPERS = ("cell_raw", "m_raw", "class_raw", "interaction_raw")
+"""Variables that only help the sampler."""
+
+
+def _compared(data: ModelData) -> NDArray[np.bool_]:
+    """Which attribute word is compared with a word of which group, (attribute words, groups)."""
+    met = np.zeros((len(data.attribute_words), len(data.group_names)), dtype=bool)
+    met[data.attribute, data.group_index[data.word]] = True
+    return met
 
 
 @contextmanager
@@ -106,13 +117,51 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
         cell_mean = pm.Deterministic("cell_mean", value, dims="cell")
         cell_of = np.full(data.filled.shape, -1)
         cell_of[word, connection] = np.arange(len(word))
-        pm.Normal(
-            "distance",
-            mu=cell_mean[cell_of[data.word, data.connection]],
-            sigma=sigma[data.connection] if by_connection else sigma,
-            observed=data.y,
-        )
+        value = cell_mean[cell_of[data.word, data.connection]]
+        if spec.crossed:
+            value = value + _attribute_effects(spec, data)
+        spread = sigma[data.connection] if by_connection else sigma
+        if spec.likelihood.family == "student_t":
+            pm.StudentT("distance", nu=_prior("nu", spec.priors["nu"]), mu=value, sigma=spread, observed=data.y)
+        else:
+            pm.Normal("distance", mu=value, sigma=spread, observed=data.y)
     return model
+
+
+def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
+    """The effects of attribute words in each row: of the word itself, and of the word on the row's group."""
+    import pymc as pm
+
+    model = pm.modelcontext(None)
+    model.add_coord("attribute_word", data.attribute_words)
+    model.add_coord("attribute_class", data.attribute_classes)
+    if spec.terms.attribute_sd == "shared":
+        scale = _prior("attribute_sd", spec.priors["attribute_sd"])
+    else:
+        pooled = spec.priors["attribute_sd"]
+        if isinstance(pooled, Pooled):
+            common = _prior("attribute_sd0", spec.priors["attribute_sd0"])
+            raw = pm.Normal("class_raw", dims="attribute_class")
+            by_class = pm.Deterministic(
+                "attribute_sd", common * pm.math.exp(pooled.spread * raw), dims="attribute_class"
+            )
+        else:
+            by_class = _prior("attribute_sd", pooled, dims="attribute_class")
+        scale = by_class[data.class_index]
+    effect = pm.Normal("attribute_effect", sigma=scale, dims="attribute_word")[data.attribute]
+    if not spec.terms.word_x_group:
+        return effect
+    met = _compared(data)
+    number = np.full(met.shape, -1)
+    number[met] = np.arange(met.sum())
+    model.add_coord("met", np.arange(met.sum()))
+    interaction_sd = _prior("interaction_sd", spec.priors["interaction_sd"])
+    if centred_interactions(data):
+        interaction = pm.Normal("interaction_effect", sigma=interaction_sd, dims="met")
+    else:
+        raw = pm.Normal("interaction_raw", dims="met")
+        interaction = pm.Deterministic("interaction_effect", interaction_sd * raw, dims="met")
+    return effect + interaction[number[data.attribute, data.group_index[data.word]]]
 
 
 def centred_connections(data: ModelData) -> NDArray[np.bool_]:
@@ -126,6 +175,22 @@ def centred_connections(data: ModelData) -> NDArray[np.bool_]:
     between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
     sharp: NDArray[np.bool_] = (freedom > 0) & (between > 2 * noise)
     return sharp
+
+
+def centred_interactions(data: ModelData) -> bool:
+    """Whether a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
+    residual = data.y - data.cells.mean[data.word, data.connection]
+    met = _compared(data)
+    place = data.attribute * met.shape[1] + data.group_index[data.word]
+    n = np.bincount(place, minlength=met.size).reshape(met.shape)
+    mean = np.bincount(place, weights=residual, minlength=met.size).reshape(met.shape) / np.maximum(n, 1)
+    several = met.sum(axis=1) > 1
+    if not several.any():
+        return False
+    apart = np.where(met, mean - (mean * met).sum(axis=1, keepdims=True) / met.sum(axis=1, keepdims=True), 0)[several]
+    freedom = (met[several].sum(axis=1) - 1).sum()
+    noise = residual.var() * (met / np.maximum(n, 1))[several].sum() / met[several].sum()
+    return bool((apart**2).sum() / freedom > 3 * noise)
 
 
 def _means_with_intercept(spec: ModelSpec, connections: int) -> Any:
@@ -154,4 +219,8 @@ def _prior(name: str, prior: Prior, dims: str | None = None) -> Any:
         return pm.Exponential(name, lam=prior.rate, dims=dims)
     if isinstance(prior, HalfNormal):
         return pm.HalfNormal(name, sigma=prior.sd, dims=dims)
-    return pm.Normal(name, mu=prior.mean, sigma=prior.sd, dims=dims)
+    if isinstance(prior, Gamma):
+        return pm.Gamma(name, alpha=prior.shape, beta=prior.rate, dims=dims)
+    if isinstance(prior, Normal):
+        return pm.Normal(name, mu=prior.mean, sigma=prior.sd, dims=dims)
+    raise TypeError(f"{name} has a prior that depends on another parameter")

@@ -17,7 +17,7 @@ import xarray as xr
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
-from bayesbias.models.draws import DIMS, Draws
+from bayesbias.models.draws import Draws, dims_of
 from bayesbias.models.spec import ModelSpec
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
@@ -30,27 +30,35 @@ def assemble(
     """The posterior, the data and the facts of the fit as one tree.
 
     Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
-    the cells, and the cell and attribute word of each pair); ``sample_stats`` where the sampler gives any.
+    the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
+    ``sample_stats`` where the sampler gives any.
     """
-    by_connection = drawn.sigma.ndim == 3
-    dims = {**DIMS, "sigma": ("connection",) if by_connection else ()}
-    values = {name: getattr(drawn, name) for name in dims} | dict(drawn.extra)
-    labels = {"protected_word": data.protected_words, "connection": data.connections}
-    steps = {"chain": np.arange(drawn.sigma.shape[0]), "draw": np.arange(drawn.sigma.shape[1])}
+    labels = {
+        "protected_word": data.protected_words,
+        "connection": data.connections,
+        "attribute_word": data.attribute_words,
+    }
+    every = labels | {"attribute_class": data.attribute_classes, "group": data.group_names}
+    chains, draws = drawn.posterior["connection_mean"].shape[:2]
+    steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    dims = {name: dims_of(name, values) for name, values in drawn.posterior.items()}
+    used = {dim for names in dims.values() for dim in names}
     posterior = xr.Dataset(
-        {name: (("chain", "draw", *dims.get(name, ())), value) for name, value in values.items()},
-        coords=steps | labels,
+        {name: (("chain", "draw", *dims[name]), values) for name, values in drawn.posterior.items()},
+        coords=steps | {dim: names for dim, names in every.items() if dim in used},
     )
     cell = ("protected_word", "connection")
+    classes = np.array(data.attribute_classes)
     constant = xr.Dataset(
         {
             "n": (cell, data.cells.n),
             "mean": (cell, data.cells.mean),
             "ssd": (cell, data.cells.ssd),
             "group": ("protected_word", data.groups),
+            "class": ("attribute_word", classes[data.class_index]),
             "word_index": ("pair", data.word),
             "connection_index": ("pair", data.connection),
-            "attribute_word": ("pair", data.attribute_word),
+            "attribute_index": ("pair", data.attribute),
             "attribute_class": ("pair", data.attribute_class),
         },
         coords=labels | {"pair": np.arange(len(data.y))},
@@ -61,7 +69,7 @@ def assemble(
         "/constant_data": constant,
     }
     if drawn.sample_stats:
-        stats = {name: (("chain", "draw"), value) for name, value in drawn.sample_stats.items()}
+        stats = {name: (("chain", "draw")[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
         groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {
@@ -70,12 +78,28 @@ def assemble(
         "model_hash": spec.hash,
         "engine": engine,
         "seed": seed,
-        "attribute_words": "independent",
+        "attribute_words": "modelled" if spec.crossed else "independent",
+        "notes": json.dumps(data.notes, ensure_ascii=False),
         "versions": json.dumps(_versions(engine)),
         "coverage": json.dumps(coverage, ensure_ascii=False),
         **drawn.attrs,
     }
     return tree
+
+
+def pair_places(post: xr.DataTree) -> dict[str, np.ndarray]:
+    """Dimension of the posterior to the place (pair) of each distance on it."""
+    constant = post["constant_data"]
+    word, attribute = constant["word_index"].to_numpy(), constant["attribute_index"].to_numpy()
+    places = {
+        "protected_word": word,
+        "connection": constant["connection_index"].to_numpy(),
+        "attribute_word": attribute,
+    }
+    labels = {"group": constant["group"].to_numpy()[word], "attribute_class": constant["class"].to_numpy()[attribute]}
+    for dim in labels.keys() & set(map(str, post["posterior"].dims)):
+        places[dim] = pd.Index(post["posterior"][dim].to_numpy()).get_indexer(labels[dim])
+    return places
 
 
 def distances_of(post: xr.DataTree) -> pd.DataFrame:
@@ -86,7 +110,7 @@ def distances_of(post: xr.DataTree) -> pd.DataFrame:
         {
             "protected_word": constant["protected_word"].to_numpy()[word],
             "group": constant["group"].to_numpy()[word],
-            "attribute_word": constant["attribute_word"].to_numpy(),
+            "attribute_word": constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()],
             "attribute_class": constant["attribute_class"].to_numpy(),
             "connection": constant["connection"].to_numpy()[connection],
             "distance": post["observed_data/distance"].to_numpy(),

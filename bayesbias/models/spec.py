@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, create_model
 
 from bayesbias._core.cosine import FloatArray
 from bayesbias._documents import Document, check, read_toml
@@ -55,34 +55,44 @@ class HalfNormal(Document):
         return value
 
 
-Scale = Annotated[Exponential | HalfNormal, Field(discriminator="distribution")]
-Prior = Normal | Exponential | HalfNormal
+class Gamma(Document):
+    """Gamma(shape, rate), for the degrees of freedom of Student's t."""
+
+    distribution: Literal["gamma"]
+    shape: Positive
+    rate: Positive
+
+
+class Pooled(Document):
+    """A scale for each class around a common one: its log is N(log of the common scale, spread^2)."""
+
+    distribution: Literal["pooled"]
+    spread: Positive
+
+
+ScalePrior = Exponential | HalfNormal
+Scale = Annotated[ScalePrior, Field(discriminator="distribution")]
+Prior = Normal | ScalePrior | Gamma | Pooled
 
 
 class Likelihood(Document):
-    """Normal residuals with one scale (``shared``) or one for each connection (``connection``)."""
+    """Residuals, with one scale (``shared``) or one for each connection (``connection``)."""
 
-    family: Literal["normal"]
+    family: Literal["normal", "student_t"]
     sigma: Literal["connection", "shared"]
 
 
 class Terms(Document):
-    """Which terms the mean has beyond one for each protected word and connection."""
+    """Which terms the mean has beyond one for each protected word and connection.
+
+    ``attribute_sd``: an effect of each attribute word, with one scale for all (``shared``), one for each attribute
+    class (``separate``), or one for each class around a common one (``pooled``). ``word_x_group``: an effect of each
+    attribute word on each group of protected words.
+    """
 
     intercept: bool = False
-
-
-class _MeanPriors(Document):
-    connection_mean: Normal
-    connection_sd: Scale
-    sigma: Scale
-
-
-class _OffsetPriors(Document):
-    m: Normal
-    offset_mean: Normal
-    offset_sd: Scale
-    sigma: Scale
+    attribute_sd: Literal["none", "shared", "pooled", "separate"] = "none"
+    word_x_group: bool = False
 
 
 class _Head(Document):
@@ -92,14 +102,25 @@ class _Head(Document):
     doi: str | None = None
     likelihood: Likelihood
     terms: Terms = Terms()
+    priors: dict[str, Any]
 
 
-class _MeanModel(_Head):
-    priors: _MeanPriors
-
-
-class _OffsetModel(_Head):
-    priors: _OffsetPriors
+def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
+    """Name to kind of prior, for each parameter that a model with these parts has."""
+    if terms.intercept:
+        needed: dict[str, Any] = {"m": Normal, "offset_mean": Normal, "offset_sd": Scale}
+    else:
+        needed = {"connection_mean": Normal, "connection_sd": Scale}
+    needed["sigma"] = Scale
+    if terms.attribute_sd == "pooled":
+        needed |= {"attribute_sd0": Scale, "attribute_sd": Pooled}
+    elif terms.attribute_sd != "none":
+        needed["attribute_sd"] = Scale
+    if terms.word_x_group:
+        needed["interaction_sd"] = Scale
+    if likelihood.family == "student_t":
+        needed["nu"] = Gamma
+    return needed
 
 
 @dataclass(frozen=True)
@@ -132,6 +153,11 @@ class ModelSpec:
         """SHA-256 of the file's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @property
+    def crossed(self) -> bool:
+        """Whether attribute words have effects of their own, so that distances which share one hang together."""
+        return self.terms.attribute_sd != "none"
+
 
 def load_model(name_or_path: str | Path) -> ModelSpec:
     """A model by its bundled name or from a TOML file.
@@ -156,18 +182,20 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
             f"there is no model {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
     content = read_toml(path)
-    terms = content.get("terms")
-    with_intercept = isinstance(terms, dict) and terms.get("intercept") is True
-    kind: type[_OffsetModel] | type[_MeanModel] = _OffsetModel if with_intercept else _MeanModel
-    parsed = check(kind, content, str(path))
+    head = check(_Head, content, str(path))
+    if head.terms.word_x_group and head.terms.attribute_sd == "none":
+        raise InputError(f"{path}: word_x_group needs an attribute_sd: shared, pooled or separate")
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
+    priors_kind = create_model("Priors", __base__=Document, **fields)
+    priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, str(path)).priors
     return ModelSpec(
-        name=parsed.name,
-        description=parsed.description,
-        source=parsed.source,
-        doi=parsed.doi,
-        likelihood=parsed.likelihood,
-        terms=parsed.terms,
-        priors={name: getattr(parsed.priors, name) for name in type(parsed.priors).model_fields},
+        name=head.name,
+        description=head.description,
+        source=head.source,
+        doi=head.doi,
+        likelihood=head.likelihood,
+        terms=head.terms,
+        priors={name: getattr(priors, name) for name in fields},
         text=path.read_text(encoding="utf-8"),
     )
 
