@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesbias._core.marginal import LOG_2PI, crossed_sums, log_likelihood
-from bayesbias._core.patterns import Scales
+from bayesbias._core.dense import dense_log_likelihood, dense_sums
+from bayesbias._core.marginal import LOG_2PI, crossed_sums, pattern_log_likelihood
+from bayesbias._core.patterns import Scales, find_patterns
 
 PRIOR_SD = 0.3
 CONNECTIONS = 4
@@ -46,9 +47,19 @@ def dense(word, connection, attribute, group_of_word, class_of_attribute, y, sca
 
 def sums_of(rows, by_group):
     word, connection, attribute, group_of_word, class_of_attribute, y = rows
-    return crossed_sums(
-        word, connection, attribute, group_of_word if by_group else None, class_of_attribute, y, CONNECTIONS
-    )
+    groups = group_of_word if by_group else np.zeros_like(group_of_word)
+    patterns, blocks = find_patterns(word, connection, attribute, groups, class_of_attribute, y, CONNECTIONS)
+    return crossed_sums(patterns, blocks, groups, CONNECTIONS, by_group)
+
+
+def dense_of(rows, by_group):
+    word, connection, attribute, group_of_word, class_of_attribute, y = rows
+    groups = group_of_word if by_group else np.zeros_like(group_of_word)
+    rows = (word, connection, attribute, groups, class_of_attribute, y)
+    patterns, _ = find_patterns(*rows, CONNECTIONS)
+    filled = np.zeros((len(groups), CONNECTIONS), dtype=bool)
+    filled[word, connection] = True
+    return dense_sums(patterns, filled, *rows)
 
 
 @pytest.mark.parametrize("interaction", [True, False])
@@ -65,18 +76,20 @@ def test_density_equals_the_normal_of_all_rows(words, groups, sizes, missing, in
         attribute=np.exp(2 * rng.normal(-2, 1, (points, 3))),
         interaction=np.exp(2 * rng.normal(-3, 1.5, points)) if interaction else None,
     )
-    found = log_likelihood(sums_of(rows, interaction), scales, PRIOR_SD)
+    by_pattern = pattern_log_likelihood(sums_of(rows, interaction), scales, PRIOR_SD)
+    by_cell = dense_log_likelihood(dense_of(rows, interaction), scales, PRIOR_SD)
     expected = np.array([dense(*rows, scales, at) for at in range(points)])
-    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    np.testing.assert_allclose(by_pattern, expected, rtol=1e-8)
+    np.testing.assert_allclose(by_cell, expected, rtol=1e-8)
 
 
 def test_a_vanishing_interaction_is_no_interaction():
     rows = rows_of(9, 3, (3, 8, 14), 0.0, seed=3)
     plain = Scales(np.full((1, 4), 0.01), np.full((1, 4), 0.002), np.full((1, 3), 0.004), None)
     small = Scales(plain.sigma2, plain.s2, plain.attribute, np.array([1e-30]))
-    with_term = log_likelihood(sums_of(rows, True), small, 0.3)
-    np.testing.assert_allclose(with_term, log_likelihood(sums_of(rows, False), plain, 0.3), rtol=1e-10)
+    with_term = pattern_log_likelihood(sums_of(rows, True), small, 0.3)
+    np.testing.assert_allclose(with_term, pattern_log_likelihood(sums_of(rows, False), plain, 0.3), rtol=1e-10)
 
 
 def test_complete_tables_have_few_patterns():
-    assert len(crossed_sums(*rows_of(9, 3, (3, 8, 14), 0.0, seed=4), CONNECTIONS).patterns) == 5
+    assert len(sums_of(rows_of(9, 3, (3, 8, 14), 0.0, seed=4), True).patterns) == 5

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
     """The results of ``work`` on consecutive slices of at most ``step``, in order."""
     parts = [slice(begin, min(begin + step, size)) for begin in range(0, size, step)]
-    cores = os.cpu_count() or 1
+    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     if len(parts) == 1 or cores == 1:
         return [work(part) for part in parts]
     with ThreadPoolExecutor(min(cores, len(parts))) as pool:

@@ -9,6 +9,7 @@ import numpy as np
 from bayesbias._core.blocks import in_blocks
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
+from bayesbias._core.dense import DenseSums, draw_dense_cells
 from bayesbias._core.marginal import CrossedSums, MeanPart, mean_part
 from bayesbias._core.patterns import Pattern, Scales
 
@@ -39,7 +40,7 @@ class GaussianDraws:
 
 
 def draw_gaussians(
-    sums: CrossedSums, scales: Scales, prior_sd: float, filled: np.ndarray, rng: np.random.Generator
+    sums: CrossedSums | DenseSums, scales: Scales, prior_sd: float, filled: np.ndarray, rng: np.random.Generator
 ) -> GaussianDraws:
     """A draw of every Gaussian at each of the scales' points.
 
@@ -65,9 +66,12 @@ def draw_gaussians(
 
     def draw(part: slice) -> None:
         here, rng = scales.at(part), own[part.start]
-        mu[part], cells[part] = _draw_cells(sums, here, prior_sd, filled, rng)
+        if isinstance(sums, DenseSums):
+            mu[part], cells[part] = draw_dense_cells(sums, here, prior_sd, rng)
+        else:
+            mu[part], cells[part] = _draw_cells(sums, here, prior_sd, filled, rng)
         for p in sums.patterns:
-            u, v = _draw_effects(sums, p, here, filled, cells[part], rng)
+            u, v = _draw_effects(p, here, filled, cells[part], rng)
             attribute[part, p.words] = u
             if interaction is not None:
                 interaction[part, p.groups[:, None], p.words] = v
@@ -115,17 +119,17 @@ def _draw_cells(
 
 
 def _draw_effects(
-    sums: CrossedSums, p: Pattern, scales: Scales, filled: np.ndarray, cells: FloatArray, rng: np.random.Generator
+    p: Pattern, scales: Scales, filled: np.ndarray, cells: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray | None]:
     """U (B, words) and v (B, groups, words) of a pattern's words."""
     inverse, shape = 1 / scales.sigma2, (len(cells), len(p.groups), len(p.words))
     # residual sums: precision times (distance - cell), over a word's observations in a group
-    r = (inverse @ p.totals.transpose(1, 2, 0).reshape(sums.connections, -1)).reshape(shape)
+    r = (inverse @ p.totals.transpose(1, 2, 0).reshape(inverse.shape[1], -1)).reshape(shape)
     at = _cell_numbers(filled)[p.cells[:, 0], p.cells[:, 1]]
     explained = cells[:, at] * inverse[:, p.cells[:, 1]]
     for h in range(shape[1]):
         r[:, h] -= explained[:, p.group == h].sum(axis=1)[:, None]
-    weight = (inverse @ _counts(p, sums.connections)).reshape(shape[:2])
+    weight = (inverse @ _counts(p, inverse.shape[1])).reshape(shape[:2])
     t_u = scales.attribute[:, p.attribute_class]
     t_v = np.zeros(len(cells)) if scales.interaction is None else scales.interaction
     d = 1 + t_v[:, None] * weight

@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.patterns import Pattern, Scales, find_patterns
+from bayesbias._core.patterns import Pattern, Scales
 from bayesbias._core.patterns import strata as strata_of
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -121,43 +121,25 @@ class MeanPart:
 
 
 def crossed_sums(
-    word: IntArray,
-    connection: IntArray,
-    attribute: IntArray,
-    group_of_word: IntArray | None,
-    class_of_attribute: IntArray,
-    y: FloatArray,
+    patterns: tuple[Pattern, ...],
+    blocks: Sequence[FloatArray],
+    group_of_word: IntArray,
     connections: int,
+    by_group: bool,
 ) -> CrossedSums:
-    """Reduce rows to patterns and signatures.
-
-    Parameters
-    ----------
-    word, connection, attribute
-        Arrays (rows): protected word, connection and attribute word; no pair of word and attribute repeats.
-    group_of_word
-        Group of each protected word; None for a model without word x group.
-    class_of_attribute
-        Class of each attribute word.
-    y
-        Array (rows): distances minus the prior mean of mu.
-    connections
-        K.
-    """
-    groups = np.zeros(word.max() + 1, dtype=np.intp) if group_of_word is None else group_of_word
-    patterns, blocks = find_patterns(word, connection, attribute, groups, class_of_attribute, y, connections)
+    """Reduce patterns and their blocks of distances (:func:`find_patterns`); ``by_group`` for word x group."""
     return CrossedSums(
         patterns=patterns,
         within=_within_sums(patterns, blocks, connections),
-        mean=_mean_sums(patterns, groups, connections, by_group=group_of_word is not None),
+        mean=_mean_sums(patterns, group_of_word, connections, by_group),
         connections=connections,
-        groups=int(groups.max()) + 1,
-        classes=int(class_of_attribute.max()) + 1,
-        rows=len(y),
+        groups=int(group_of_word.max()) + 1,
+        classes=max(p.attribute_class for p in patterns) + 1,
+        rows=sum(block.size for block in blocks),
     )
 
 
-def log_likelihood(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatArray:
+def pattern_log_likelihood(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatArray:
     """Log marginal likelihood (B,) of the distances, constants included."""
     return within_part(sums, scales) + mean_part(sums, scales, prior_sd).log_likelihood
 

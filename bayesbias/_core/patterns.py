@@ -67,6 +67,8 @@ def find_patterns(
 ) -> tuple[tuple[Pattern, ...], list[FloatArray]]:
     """The patterns of a table and their blocks of distances (words, slots).
 
+    Without word x group all protected words may be given one group.
+
     Parameters
     ----------
     word, connection, attribute

@@ -1,4 +1,4 @@
-"""The log posterior of a crossed model in its log scales: the marginal likelihood and the priors."""
+"""The posterior of a crossed model's scales: the marginal likelihood, and coordinates in which the prior is normal."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ import pandas as pd
 
 from bayesbias._core.blocks import in_blocks
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.marginal import CrossedSums, crossed_sums, log_likelihood
-from bayesbias._core.patterns import Scales
+from bayesbias._core.dense import DenseSums, dense_log_likelihood, dense_sums
+from bayesbias._core.marginal import CrossedSums, crossed_sums, pattern_log_likelihood
+from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias.distances.tables import once
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior
 
-STARTS = {"connection_sd": -3.0, "sigma": -2.0, "attribute_sd": -2.5, "attribute_sd0": -2.5, "interaction_sd": -3.5}
-"""Where the search for the mode begins, in log cosine distance."""
-BOUNDS = (-14.0, 4.0)
-"""Log scales beyond these are left out: Exponential(2) puts 2e-6 of its mass there, and floating point gives up."""
-
+BOUNDS = (-5.0, 5.5)
+"""Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
+START = -1.3
+"""Where the search for the mode begins: .05 under an Exponential(2) prior."""
 BLOCK = 512
 """Points that are evaluated at once."""
+MOST_EFFECTS = 100
+"""Mean effects of patterns up to which patterns are faster than the dense factor."""
 
 
 @dataclass(frozen=True)
 class CrossedTarget:
-    """A crossed model of a table, as a density of theta: the logs of its scales.
+    """A crossed model of a table, as a density of theta: coordinates of its scales with a standard normal prior.
+
+    Whether the data or the prior rule a scale, its coordinate is close to normal, which log scales are not.
 
     Attributes
     ----------
@@ -41,7 +45,7 @@ class CrossedTarget:
     """
 
     spec: ModelSpec
-    sums: CrossedSums
+    sums: CrossedSums | DenseSums
     places: dict[str, slice]
     mean_sd: float
 
@@ -53,14 +57,27 @@ class CrossedTarget:
     @property
     def start(self) -> FloatArray:
         """Where to begin, (d,)."""
-        theta = np.empty(self.size)
-        for name, place in self.places.items():
-            theta[place] = STARTS[name]
+        theta = np.full(self.size, START)
+        if isinstance(self.spec.priors["attribute_sd"], Pooled):
+            theta[self.places["attribute_sd"]] = 0
         return theta
 
-    def scales(self, theta: FloatArray) -> Scales:
+    def scale_values(self, theta: FloatArray) -> dict[str, FloatArray]:
+        """Scale to its values (B, ...) in cosine distance at points (B, d)."""
+        values: dict[str, FloatArray] = {}
+        for name, place in reversed(self.places.items()):  # attribute_sd0 before the class scales around it
+            prior, z = self.spec.priors[name], theta[:, place]
+            if isinstance(prior, Pooled):
+                values[name] = values["attribute_sd0"] * np.exp(prior.spread * z)
+            elif isinstance(prior, ScalePrior):
+                values[name] = prior.from_normal(z)
+            else:
+                raise TypeError(f"{name} is a scale and needs the prior of one")
+        return values
+
+    def variances(self, theta: FloatArray) -> Scales:
         """The variances at points (B, d)."""
-        variance = {name: np.exp(2 * theta[:, place]) for name, place in self.places.items()}
+        variance = {name: value**2 for name, value in self.scale_values(theta).items()}
         k, classes = self.sums.connections, self.sums.classes
         return Scales(
             sigma2=np.broadcast_to(variance["sigma"], (len(theta), k)),
@@ -68,20 +85,6 @@ class CrossedTarget:
             attribute=np.broadcast_to(variance["attribute_sd"], (len(theta), classes)),
             interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
         )
-
-    def log_prior(self, theta: FloatArray) -> FloatArray:
-        """Log prior density (B,) of log scales (B, d)."""
-        total = np.zeros(len(theta))
-        for name, place in self.places.items():
-            prior, value = self.spec.priors[name], theta[:, place]
-            if isinstance(prior, Pooled):
-                z = (value - theta[:, self.places["attribute_sd0"]]) / prior.spread
-                total += (-0.5 * z**2 - np.log(prior.spread) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
-            elif isinstance(prior, ScalePrior):
-                total += (prior.log_density(np.exp(value)) + value).sum(axis=1)
-            else:
-                raise TypeError(f"{name} is a scale and needs the prior of one")
-        return total
 
     def log_density(self, theta: FloatArray) -> FloatArray:
         """Log of prior times likelihood, all constants included, at points (B, d); -inf beyond :data:`BOUNDS`."""
@@ -91,7 +94,8 @@ class CrossedTarget:
             inside = part.start + np.flatnonzero(((theta[part] > BOUNDS[0]) & (theta[part] < BOUNDS[1])).all(axis=1))
             if len(inside):
                 kept = theta[inside]
-                value[inside] = log_likelihood(self.sums, self.scales(kept), self.mean_sd) + self.log_prior(kept)
+                log_prior = -0.5 * ((kept**2).sum(axis=1) + self.size * np.log(2 * np.pi))
+                value[inside] = log_likelihood(self.sums, self.variances(kept), self.mean_sd) + log_prior
 
         in_blocks(evaluate, len(theta), BLOCK)
         return value
@@ -133,6 +137,23 @@ def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
         sizes["interaction_sd"] = 1
     ends = np.cumsum(list(sizes.values())).tolist()
     places = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
-    groups = data.group_index if spec.terms.word_x_group else None
-    sums = crossed_sums(data.word, data.connection, data.attribute, groups, data.class_index, data.y - mean.mean, k)
-    return CrossedTarget(spec, sums, places, mean.sd)
+    return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean.sd)
+
+
+def reduced(data: ModelData, centre: float, by_group: bool) -> CrossedSums | DenseSums:
+    """A table's sums: by patterns of attribute words where these are few, dense where holes make them many."""
+    groups = data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp)
+    rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y - centre)
+    k = len(data.connections)
+    patterns, blocks = find_patterns(*rows, k)
+    effects = sum(1 + by_group * len(p.groups) for p in patterns)
+    if effects > MOST_EFFECTS:
+        return dense_sums(patterns, data.filled, *rows)
+    return crossed_sums(patterns, blocks, groups, k, by_group)
+
+
+def log_likelihood(sums: CrossedSums | DenseSums, scales: Scales, prior_sd: float) -> FloatArray:
+    """Log marginal likelihood (B,) of the distances at scales, constants included."""
+    if isinstance(sums, DenseSums):
+        return dense_log_likelihood(sums, scales, prior_sd)
+    return pattern_log_likelihood(sums, scales, prior_sd)

@@ -35,11 +35,14 @@ class Draws:
         Statistics of the sampler, (chain, draw) or single numbers.
     attrs
         Facts about the fit as a whole.
+    notes
+        Sentences on how the draws were made, where it was not the usual way.
     """
 
     posterior: Mapping[str, FloatArray]
     sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)
     attrs: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:

@@ -103,17 +103,23 @@ def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> Floa
 
 
 def find_mode(log_density: Density, start: FloatArray) -> FloatArray:
-    """Where a log density is highest, by L-BFGS with central differences (all in one batch)."""
-    size = len(start)
-    steps = np.vstack([np.zeros(size), STEP * np.eye(size), -STEP * np.eye(size)])
+    """Where a log density of coordinates about standard normal is highest, by L-BFGS with central differences."""
 
-    def slope(theta: FloatArray) -> tuple[float, FloatArray]:
-        values = log_density(theta + steps)
-        return -values[0], -(values[1 : size + 1] - values[size + 1 :]) / (2 * STEP)
+    def downhill(theta: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = slope(log_density, theta)
+        return -value, -gradient
 
-    bounds = [(-12.0, 2.0)] * size
-    found: FloatArray = minimize(slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-8}).x
+    bounds = [(-4.5, 4.5)] * len(start)
+    found: FloatArray = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-8}).x
     return found
+
+
+def slope(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray]:
+    """A log density and its gradient (d,) by central differences, all points in one batch."""
+    size = len(theta)
+    values = log_density(theta + np.vstack([np.zeros(size), STEP * np.eye(size), -STEP * np.eye(size)]))
+    with np.errstate(invalid="ignore"):  # beyond the bounds there is no slope
+        return float(values[0]), (values[1 : size + 1] - values[size + 1 :]) / (2 * STEP)
 
 
 def _laplace(log_density: Density, mode: FloatArray, step: float = 1e-3) -> Proposal:

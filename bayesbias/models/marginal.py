@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+
 import numpy as np
 
 from bayesbias._core.conditionals import draw_gaussians
 from bayesbias._core.cosine import FloatArray
+from bayesbias._progress import progress
 from bayesbias.errors import InputError
 from bayesbias.models.crossed import CrossedTarget, crossed_target
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.importance import importance_sample, resample
+from bayesbias.models.importance import MAX_PARETO_K, STAGES, Density, importance_sample, resample
 from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.models.walking import walk
 
-VANISHING = (-12.0, -13.0)
-"""Log sigmas, in cosine distance, far below what measured distances have."""
+VANISHING = (-4.6, -4.8)
+"""Coordinates of sigmas, 1.1e-6 and 4e-7 under an Exponential(2) prior, far below what measured distances have."""
 POINTS_PER_DRAW = 2
 FEWEST_POINTS = 1024
 
@@ -40,14 +45,42 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     _refuse_constant(target, data)
     size = chains * draws
     points = 2 ** int(np.ceil(np.log2(max(POINTS_PER_DRAW * size, FEWEST_POINTS))))
-    found = importance_sample(target.log_density, target.start, points, rng)
-    theta = resample(found, size, rng)
+    with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
+        found = importance_sample(_counted(target.log_density, done), target.start, points, rng)
+    notes: tuple[str, ...] = ()
+    attrs = {"importance_points": points, "importance_stages": found.stages, "log_evidence": found.log_integral}
+    stats: dict[str, FloatArray | float] = {"pareto_k": found.pareto_k, "importance_ess": found.ess}
+    if found.pareto_k > MAX_PARETO_K:
+        notes = (
+            f"Pareto k of the importance weights was {found.pareto_k:.2f} after {found.stages} stages, above "
+            f"{MAX_PARETO_K}: the scales were drawn by NUTS on the same marginal posterior.",
+        )
+        warnings.warn(notes[0], UserWarning, stacklevel=3)
+        walked, diverging = walk(target.log_density, found.weights @ found.points, chains, draws, rng)
+        theta, stats = walked.reshape(size, -1), {"diverging": diverging}
+        del attrs["log_evidence"]  # it rests on the weights
+    else:
+        theta = resample(found, size, rng)
     posterior = draw_given_scales(target, data, theta, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        sample_stats={"pareto_k": found.pareto_k, "importance_ess": found.ess},
-        attrs={"log_evidence": found.log_integral, "importance_points": points, "importance_stages": found.stages},
+        sample_stats=stats,
+        attrs=attrs,
+        notes=notes,
     )
+
+
+def _counted(log_density: Density, done: Callable[[float], None]) -> Density:
+    """A density that tells how many points it has been asked for."""
+    asked = 0
+
+    def density(points: FloatArray) -> FloatArray:
+        nonlocal asked
+        asked += len(points)
+        done(asked)
+        return log_density(points)
+
+    return density
 
 
 def _refuse_constant(target: CrossedTarget, data: ModelData) -> None:
@@ -56,7 +89,7 @@ def _refuse_constant(target: CrossedTarget, data: ModelData) -> None:
     for column in range(place.start, place.stop):
         theta = np.tile(target.start, (2, 1))
         theta[:, column] = VANISHING
-        far, near = target.log_density(theta) - target.log_prior(theta)
+        far, near = target.log_density(theta) + 0.5 * theta[:, column] ** 2
         if near > far + 0.5:
             own = target.spec.likelihood.sigma == "connection"
             named = data.connections[column - place.start] if own else ", ".join(data.connections)
@@ -69,19 +102,18 @@ def _refuse_constant(target: CrossedTarget, data: ModelData) -> None:
 def draw_given_scales(
     target: CrossedTarget, data: ModelData, theta: FloatArray, rng: np.random.Generator
 ) -> dict[str, FloatArray]:
-    """Every posterior variable (B, ...) at log scales (B, d)."""
+    """Every posterior variable (B, ...) at points theta (B, d)."""
     prior = target.spec.priors["connection_mean"]
     if not isinstance(prior, Normal):
         raise TypeError("connection_mean has a normal prior")
-    drawn = draw_gaussians(target.sums, target.scales(theta), prior.sd, data.filled, rng)
+    drawn = draw_gaussians(target.sums, target.variances(theta), prior.sd, data.filled, rng)
     single = {"attribute_sd0", "interaction_sd"}
     single |= {"sigma"} if target.spec.likelihood.sigma == "shared" else set()
     single |= {"attribute_sd"} if target.spec.terms.attribute_sd == "shared" else set()
-    scales = {name: np.exp(theta[:, place]) for name, place in target.places.items()}
     values = {
         "connection_mean": prior.mean + drawn.mu,
         "word_mean": scatter_cells(prior.mean + drawn.cells, data.filled),
-        **{name: value[:, 0] if name in single else value for name, value in scales.items()},
+        **{name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()},
         "attribute_effect": drawn.attribute,
     }
     return values if drawn.interaction is None else values | {"interaction_effect": drawn.interaction}

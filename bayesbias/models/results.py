@@ -79,7 +79,7 @@ def assemble(
         "engine": engine,
         "seed": seed,
         "attribute_words": "modelled" if spec.crossed else "independent",
-        "notes": json.dumps(data.notes, ensure_ascii=False),
+        "notes": json.dumps([*data.notes, *drawn.notes], ensure_ascii=False),
         "versions": json.dumps(_versions(engine)),
         "coverage": json.dumps(coverage, ensure_ascii=False),
         **drawn.attrs,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, create_model
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayesbias._core.cosine import FloatArray
 from bayesbias._documents import Document, check, read_toml
@@ -42,6 +43,11 @@ class Exponential(Document):
         value: FloatArray = np.log(self.rate) - self.rate * x
         return value
 
+    def from_normal(self, z: FloatArray) -> FloatArray:
+        """The scale at standard normal z: the map under which it has this prior."""
+        value: FloatArray = -log_ndtr(-z) / self.rate
+        return value
+
 
 class HalfNormal(Document):
     """The absolute value of N(0, sd^2), for a scale."""
@@ -52,6 +58,11 @@ class HalfNormal(Document):
     def log_density(self, x: FloatArray) -> FloatArray:
         """Log density at positive x."""
         value: FloatArray = 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
+        return value
+
+    def from_normal(self, z: FloatArray) -> FloatArray:
+        """The scale at standard normal z: the map under which it has this prior."""
+        value: FloatArray = -self.sd * ndtri(ndtr(-z) / 2)
         return value
 
 
