@@ -20,7 +20,7 @@ app = typer.Typer(
 _state = {"debug": False}
 
 Model = Annotated[str, typer.Option(help="A model that 'bayesbias models' shows, or the path of a TOML file.")]
-Engine = Annotated[str, typer.Option(help="auto, exact or nuts.")]
+Engine = Annotated[str, typer.Option(help="auto, exact, marginal or nuts.")]
 Draws = Annotated[int, typer.Option(help="Posterior draws in all.", min=4)]
 Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
@@ -117,7 +117,7 @@ def distances(
 def fit(
     table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Fit to write, .nc.")],
-    model: Model = "published",
+    model: Model = "crossed",
     engine: Engine = "auto",
     draws: Draws = 4000,
     seed: Seed = None,
@@ -184,3 +184,29 @@ def report(
     with working("drawing pictures"):
         write_report(post, out, prob=prob)
     say(f"report written to {out}")
+
+
+@app.command()
+def calibrate(
+    table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet, with groups and control lists.")],
+    model: Annotated[list[str] | None, typer.Option(help="A model to try; may be given several times.")] = None,
+    replicates: Annotated[int, typer.Option(help="How many random word lists to draw.", min=10)] = 100,
+    source: Annotated[str, typer.Option(help="Control list to draw them from: neutral or human.")] = "neutral",
+    seed: Annotated[int, typer.Option(help="Seed of the lists.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the rates as .csv.")] = None,
+) -> None:
+    """How often intervals and tests call a bias on this table when stereotype words are random control words."""
+    from bayesbias._files import write_text
+    from bayesbias.cli.screen import say, show
+    from bayesbias.diagnostics import real_null
+    from bayesbias.distances import read_distance_table
+
+    if out is not None:
+        check_target(out, (".csv",), "a table of rates")
+    distances = read_distance_table(table)
+    found = real_null(distances, model or ["published", "crossed"], replicates=replicates, seed=seed, source=source)
+    nominal = f"{float(found['nominal'].iloc[0]):.2f}"
+    show(found[["method", "contrast", "rate", "se", "width"]], f"Calls without bias, nominal {nominal}")
+    if out is not None:
+        write_text(out, found.to_csv(index=False))
+        say(f"rates written to {out}")

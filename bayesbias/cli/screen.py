@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from bayesbias.comparison import cluster_sentence
 from bayesbias.diagnostics.intervals import share
 from bayesbias.distances.coverages import coverage
 
@@ -59,6 +60,7 @@ def show_contrasts(found: pd.DataFrame) -> None:
     show(shown, f"{first} - {second}, {mass} highest-density intervals (negative: {first} is closer)")
     if found.attrs["left_out"]:
         say(f"  without distances under both connections: {', '.join(found.attrs['left_out'])}")
+    say(f"  {cluster_sentence(found)}")
 
 
 def _cell(value: object) -> str:

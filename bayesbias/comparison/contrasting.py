@@ -8,10 +8,12 @@ import xarray as xr
 
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.cosine import FloatArray
+from bayesbias.diagnostics.clustering import cluster_interval
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit
 
+LEAST_RATIO = 0.95
 COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
 
 
@@ -41,7 +43,10 @@ def contrasts(
         First the whole list (``protected_word`` is pd.NA: ``connection_mean[first] - connection_mean[second]``), then
         each protected word that has distances under both connections. Columns ``protected_word``, ``mean``, ``sd``,
         ``hdi_low``, ``hdi_high`` (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope).
-        ``attrs["left_out"]`` names the words without one of the two connections.
+        ``attrs["left_out"]`` names the words without one of the two connections; ``attrs["cluster"]`` is the
+        :class:`ClusterInterval` of the whole list, for these protected words, and ``attrs["sd_ratio"]`` the posterior
+        sd over its standard error (NaN without one). A ratio below 0.95 is a warning: the posterior is narrower than
+        the choice of attribute words alone suggests.
 
     Raises
     ------
@@ -60,8 +65,37 @@ def contrasts(
     inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
     table["p_in_rope"] = inside
     table = table[COLUMNS]
-    table.attrs = {"first": first, "second": second, "prob": prob, "rope": region, "left_out": list(names[~kept])}
+    cluster = cluster_interval(post, first, second, prob)
+    table.attrs = {
+        "first": first,
+        "second": second,
+        "prob": prob,
+        "rope": region,
+        "left_out": list(names[~kept]),
+        "cluster": cluster,
+        "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
+    }
     return table
+
+
+def cluster_sentence(table: pd.DataFrame) -> str:
+    """What the cluster interval beside a table of contrasts says, and whether it warns."""
+    cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
+    if cluster.reason:
+        return f"There is no cluster interval for these protected words: {cluster.reason}."
+    sentence = (
+        f"For these protected words, without a model: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom; "
+        f"posterior sd {ratio:.2f} of its standard error)."
+    )
+    if ratio < LEAST_RATIO:
+        sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
+    return sentence
+
+
+def signed(value: float) -> str:
+    """A number with three decimals and a proper minus sign."""
+    return f"{round(value, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def beside_associated(post: xr.DataTree) -> list[str]:

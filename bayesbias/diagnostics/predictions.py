@@ -12,8 +12,8 @@ from bayesbias._checks import probability
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import flat_draws, hdi
+from bayesbias.diagnostics.variances import variance_draws
 from bayesbias.errors import InputError
-from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION
 from bayesbias.models.predictive import predictive_generator, residuals
 from bayesbias.models.results import check_fit
 
@@ -66,25 +66,11 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
     sigma = posterior["sigma"].to_numpy()
     spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
     drawn = mean + spread * residuals(post, mean.shape, rng)
-    if "attribute_sd" in posterior:
-        drawn += np.sqrt(effect_variance(post))[:, :, None, :] * rng.standard_normal(mean.shape)
+    parts = variance_draws(post)
+    if "attribute word" in parts:
+        variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
+        drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
     return flat_draws(drawn)
-
-
-def effect_variance(post: xr.DataTree) -> FloatArray:
-    """Variance of what an attribute word adds to its distances, (chain, draw, connection)."""
-    posterior = post["posterior"]
-    scale = posterior["attribute_sd"]
-    connections = [str(name) for name in posterior["connection"].to_numpy()]
-    if "attribute_class" in scale.dims:
-        present = [str(name) for name in scale["attribute_class"].to_numpy()]
-        at = [present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[name]]) for name in connections]
-        variance = scale.to_numpy()[:, :, at] ** 2
-    else:
-        variance = np.repeat(scale.to_numpy()[:, :, None] ** 2, len(connections), axis=2)
-    if "interaction_sd" in posterior:
-        variance += posterior["interaction_sd"].to_numpy()[:, :, None] ** 2
-    return variance
 
 
 def _pairs(post: xr.DataTree) -> tuple[IntArray, IntArray, FloatArray]:

@@ -1,8 +1,19 @@
 """Pictures: the result first, a matplotlib Figure back."""
 
+from bayesbias.plots.attribute_words import plot_attribute_effects
+from bayesbias.plots.calibrating import plot_calibration
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
+from bayesbias.plots.variance import plot_variance
 
-__all__ = ["plot_coefficients", "plot_contrasts", "plot_distances", "plot_predictions"]
+__all__ = [
+    "plot_attribute_effects",
+    "plot_calibration",
+    "plot_coefficients",
+    "plot_contrasts",
+    "plot_distances",
+    "plot_predictions",
+    "plot_variance",
+]

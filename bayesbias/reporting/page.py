@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from bayesbias._checks import probability
 from bayesbias._files import check_suffix, write_text
-from bayesbias.comparison import beside_associated, contrasts
+from bayesbias.comparison import beside_associated, contrasts, signed
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.diagnostics.predictions import check_predictions
@@ -26,7 +26,7 @@ from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
-from bayesbias.reporting.sentences import signed, verdict_sentences
+from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.reporting.svg import inline_svg
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from bayesbias.comparison import beside_associated, contrasts
+from bayesbias.comparison import beside_associated, contrasts, signed
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
@@ -69,8 +69,3 @@ def _contrast_sentence(post: xr.DataTree, other: str, phrase: str, prob: float) 
         f"of {len(words)} protected words {nearer} are closer, {further} farther and {len(words) - nearer - further} "
         "undecided."
     )
-
-
-def signed(value: float) -> str:
-    """A number with three decimals and a proper minus sign."""
-    return f"{round(value, 3) + 0.0:.3f}".replace("-", "−")

@@ -1,0 +1,213 @@
+"""Distance tables simulated from a model: parameters given or drawn from the prior, distances from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._checks import whole_number
+from bayesbias._core.cosine import FloatArray
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.draws import DIMS
+from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, load_model
+
+Shape = pd.DataFrame | Mapping[str, Any]
+Truth = dict[str, FloatArray]
+
+
+def simulate(
+    table_or_shape: Shape,
+    model: str | Path | ModelSpec = "crossed",
+    truth: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> pd.DataFrame:
+    """A distance table of a given shape, simulated from a model.
+
+    Parameters
+    ----------
+    table_or_shape
+        A distance table whose rows are kept and whose distances are replaced, or a mapping with ``groups`` (name to
+        number of protected words), ``stereotypes`` (name of a group to number of attribute words) and numbers of
+        ``human`` and ``neutral`` words; each protected word then meets each attribute word.
+    model
+        A name that :func:`list_models` shows, a path or a loaded model, without a common intercept.
+    truth
+        Parameter to a number, a mapping by label or an array: ``connection_mean``, ``connection_sd``, ``sigma`` and,
+        for crossed models, ``attribute_sd`` and ``interaction_sd`` (and ``nu`` for robust). ``word_mean``,
+        ``attribute_effect`` and ``interaction_effect`` are drawn unless they are given. None draws every parameter
+        from the prior.
+    seed
+        Seed of the draws; None takes a fresh one.
+
+    Returns
+    -------
+    DataFrame
+        A distance table; ``attrs["truth"]`` holds the parameters as arrays. Distances are not confined to [0, 2].
+
+    Raises
+    ------
+    InputError
+        A parameter is missing, unknown or of the wrong size, or the shape is none.
+    """
+    spec = known_model(model)
+    shape = table_of_shape(table_or_shape)
+    data = model_data(shape)
+    rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0))
+    drawn = draw_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
+    table = shape.assign(distance=draw_distances(spec, drawn, data, rng))
+    table.attrs = {"truth": drawn}
+    return table
+
+
+def known_model(model: str | Path | ModelSpec) -> ModelSpec:
+    """A model that can be simulated from."""
+    spec = model if isinstance(model, ModelSpec) else load_model(model)
+    if spec.terms.intercept:
+        raise InputError(f"the model {spec.name!r} has an intercept: simulation covers models without one")
+    return spec
+
+
+def table_of_shape(shape: Shape) -> pd.DataFrame:
+    """A distance table as it is, or one made of a mapping's numbers, every distance 1."""
+    if isinstance(shape, pd.DataFrame):
+        return shape
+    known = ("groups", "stereotypes", "human", "neutral")
+    if not isinstance(shape, Mapping) or not shape.get("groups") or set(shape) - set(known):
+        raise InputError(f"a shape is a distance table or a mapping with {', '.join(known)}; given is {shape!r}")
+    lists = [(name, size) for name, size in shape.get("stereotypes", {}).items()]
+    lists += [(name, shape[name]) for name in ("human", "neutral") if shape.get(name)]
+    rows = [
+        (f"{group} {word}", group, f"{name} word {at}", name, _connection(group, name), 1.0)
+        for group, words in shape["groups"].items()
+        for word in range(whole_number(words, f"groups, {group}"))
+        for name, size in lists
+        for at in range(whole_number(size, str(name)))
+    ]
+    columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _connection(group: str, name: str) -> str:
+    if name in ("human", "neutral"):
+        return name
+    return "associated" if name == group else "different"
+
+
+def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
+    """A ragged table, every distance 1: ``sizes`` of each connection, one fewer for every other protected word."""
+    rows = [
+        (f"p{word}", "gh"[word // 2 % 2], f"{connection}{at}", "c", connection, 1.0)
+        for word in range(words)
+        for connection, size in sizes.items()
+        for at in range(size if word % 2 else max(1, size - 1))
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Truth:
+    """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
+    scales = {}
+    for name, size in _sizes(spec, data).items():
+        prior = spec.priors[name]
+        if isinstance(prior, Pooled):
+            common = _prior_draws(spec.priors["attribute_sd0"], 1, rng)
+            scales["attribute_sd0"] = common[0]
+            scales[name] = common * np.exp(prior.spread * rng.standard_normal(size))
+        else:
+            drawn = _prior_draws(prior, max(size, 1), rng)
+            scales[name] = drawn if size else drawn[0]
+    return _with_effects(spec, data, scales, rng)
+
+
+def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
+    """Given parameters as arrays, with what is not given of the effects drawn."""
+    sizes = _sizes(spec, data)
+    effects = ("word_mean", "attribute_effect", "interaction_effect")
+    unknown = sorted(set(truth) - set(sizes) - set(effects))
+    missing = sorted(set(sizes) - set(truth))
+    if unknown or missing:
+        fault = f"does not know {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
+        raise InputError(f"the truth {fault}: the model {spec.name!r} has {', '.join(sizes)}")
+    values = {name: _array(name, truth[name], size, data) for name, size in sizes.items()}
+    drawn = _with_effects(spec, data, values, rng)
+    for name in set(truth) & set(effects):
+        given = np.asarray(truth[name], dtype=float)
+        needed = drawn[name].shape if name in drawn else ()
+        if given.shape != needed:
+            raise InputError(f"the truth's {name} has the shape {given.shape}, needed is {needed}")
+        drawn[name] = given
+    return drawn
+
+
+def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.random.Generator) -> FloatArray:
+    """A distance for each row of ``data`` given the parameters; not confined to [0, 2]."""
+    mean = truth["word_mean"][data.word, data.connection]
+    if "attribute_effect" in truth:
+        mean = mean + truth["attribute_effect"][data.attribute]
+    if "interaction_effect" in truth:
+        mean = mean + truth["interaction_effect"][data.attribute, data.group_index[data.word]]
+    sigma = truth["sigma"][data.connection] if np.ndim(truth["sigma"]) else truth["sigma"]
+    student = spec.likelihood.family == "student_t"
+    noise = rng.standard_t(float(truth["nu"]), len(data.y)) if student else rng.standard_normal(len(data.y))
+    value: FloatArray = mean + sigma * noise
+    return value
+
+
+def _sizes(spec: ModelSpec, data: ModelData) -> dict[str, int]:
+    """Parameter above the effects to its number of values, 0 for a single number."""
+    k = len(data.connections)
+    sizes = {"connection_mean": k, "connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 0}
+    if spec.crossed:
+        sizes["attribute_sd"] = 0 if spec.terms.attribute_sd == "shared" else len(data.attribute_classes)
+    if spec.terms.word_x_group:
+        sizes["interaction_sd"] = 0
+    if spec.likelihood.family == "student_t":
+        sizes["nu"] = 0
+    return sizes
+
+
+def _array(name: str, given: Any, size: int, data: ModelData) -> FloatArray:
+    if isinstance(given, Mapping):
+        labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
+        valid = labels.get(DIMS.get(name, ("",))[0], [])
+        if set(valid) - set(given):
+            raise InputError(f"the truth's {name} names {', '.join(map(str, given))}; needed are {', '.join(valid)}")
+        given = [given[label] for label in valid]
+    values = np.asarray(given, dtype=float)
+    if values.ndim == 0 or values.shape == (size,):
+        return np.broadcast_to(values, (size,) if size else ()).copy()
+    raise InputError(f"the truth's {name} is {given!r}: give a number, {size or 1} of them, or a mapping by label")
+
+
+def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.random.Generator) -> Truth:
+    cells = rng.standard_normal((len(data.protected_words), len(data.connections)))
+    word_mean = values["connection_mean"] + values["connection_sd"] * cells
+    truth = {**values, "word_mean": np.where(data.filled, word_mean, np.nan)}
+    words = len(data.attribute_words)
+    if spec.crossed:
+        scale = values["attribute_sd"]
+        by_word = scale[data.class_index] if np.ndim(scale) else scale
+        truth["attribute_effect"] = by_word * rng.standard_normal(words)
+    if spec.terms.word_x_group:
+        met = np.full((words, len(data.group_names)), np.nan)
+        met[data.attribute, data.group_index[data.word]] = 0
+        truth["interaction_effect"] = met + values["interaction_sd"] * rng.standard_normal(met.shape)
+    return truth
+
+
+def _prior_draws(prior: Prior, size: int, rng: np.random.Generator) -> FloatArray:
+    if isinstance(prior, Exponential):
+        return rng.exponential(1 / prior.rate, size)
+    if isinstance(prior, HalfNormal):
+        return np.abs(rng.normal(0, prior.sd, size))
+    if isinstance(prior, Gamma):
+        return rng.gamma(prior.shape, 1 / prior.rate, size)
+    if isinstance(prior, Normal):
+        return rng.normal(prior.mean, prior.sd, size)
+    raise TypeError(f"the prior {prior.distribution!r} depends on another parameter")

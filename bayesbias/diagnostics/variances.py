@@ -1,0 +1,74 @@
+"""``variance_shares``: how much of the spread of distances belongs to words and how much to single pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import probability
+from bayesbias._core.cosine import FloatArray
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION
+from bayesbias.models.results import check_fit
+
+COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
+
+
+def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
+    """Shares of the variance of distances within each connection.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    prob
+        Posterior mass of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
+        model has), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``: shares, which add to 1 in each connection and draw.
+        Distances that share an attribute word hang together by the second and third.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    parts = variance_draws(post)
+    total = sum(parts.values())
+    labels = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    pieces = [
+        pd.DataFrame({"connection": labels, "component": name, **describe(flat_draws(values / total), prob)})
+        for name, values in parts.items()
+    ]
+    table = pd.concat(pieces, ignore_index=True)
+    order = {name: at for at, name in enumerate(labels)}
+    return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+
+
+def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
+    """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
+    posterior = post["posterior"]
+    spread = posterior["connection_sd"].to_numpy() ** 2
+    parts = {"protected word": spread}
+    if "attribute_sd" in posterior:
+        parts["attribute word"] = _attribute_variance(post, spread.shape)
+    if "interaction_sd" in posterior:
+        parts["word x group"] = np.broadcast_to(posterior["interaction_sd"].to_numpy()[:, :, None] ** 2, spread.shape)
+    sigma = posterior["sigma"].to_numpy()
+    residual = np.broadcast_to((sigma if sigma.ndim == 3 else sigma[:, :, None]) ** 2, spread.shape)
+    if "nu" in posterior:
+        nu = posterior["nu"].to_numpy()[:, :, None]
+        residual = residual * np.where(nu > 2, nu / (nu - 2), np.inf)
+    return parts | {"residual": residual}
+
+
+def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray:
+    scale = post["posterior/attribute_sd"].to_numpy()
+    if scale.ndim == 2:
+        return np.broadcast_to(scale[:, :, None] ** 2, shape)
+    present = [str(name) for name in post["posterior"]["attribute_class"].to_numpy()]
+    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    at = [present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[name]]) for name in names]
+    value: FloatArray = scale[:, :, at] ** 2
+    return value
