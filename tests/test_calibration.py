@@ -1,49 +1,172 @@
-"""Simulation-based calibration of the exact engine, in a reduced size; the full one stands in benchmarks/."""
+"""Calibration in a reduced size (the full studies stand in benchmarks/): ranks, false alarms, coverage, real null."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.calibration import sbc_ranks, shaped_table
+from bayesbias.diagnostics.calibration.simulation import draw_distances, draw_truth, shaped_table
+from bayesbias.diagnostics.calibration.studies import permutation_p
+from bayesbias.models.data import model_data
 
 REPLICATES, DRAWS = 200, 199
+SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
+NULL = {
+    "connection_mean": 0.93,
+    "connection_sd": 0.02,
+    "sigma": 0.05,
+    "attribute_sd": 0.06,
+    "interaction_sd": 0.02,
+}
+
+
+def assert_uniform(found):
+    table = found.uniformity
+    assert table["p_value"].min() > 0.01 / len(table)
+    for row in table[~table["parameter"].str.contains("word|effect")].itertuples():
+        in_last = round(row.last_5_percent * REPLICATES)
+        assert stats.binomtest(in_last, REPLICATES, 0.05).pvalue > 1e-3, f"{row.parameter}: {in_last} in the last bin"
 
 
 @pytest.mark.parametrize("model", ["published", "pooled"])
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
-def test_ranks_are_uniform(model, sizes):
-    ranks = sbc_ranks(bb.load_model(model), shaped_table(sizes), REPLICATES, seed=20, engine="exact", draws=DRAWS)
-    pairs = [(name, column) for name, values in ranks.items() for column in values.T]
-    smallest = min(stats.kstest((column + 0.5) / (DRAWS + 1), "uniform").pvalue for _, column in pairs)
-    assert smallest > 0.01 / len(pairs)
-    for name, column in pairs:
-        if "word" not in name:
-            in_last = int((column >= 190).sum())
-            assert stats.binomtest(in_last, REPLICATES, 0.05).pvalue > 1e-3, f"{name}: {in_last} ranks in the last bin"
+def test_ranks_of_the_exact_engine_are_uniform(model, sizes):
+    assert_uniform(bb.sbc(model, shaped_table(sizes), REPLICATES, engine="exact", seed=20, draws=DRAWS))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [("crossed", SHAPE), ("crossed_plain", {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 2, "h": 1}, "human": 4})],
+)
+def test_ranks_of_the_marginal_engine_are_uniform(model, shape):
+    found = bb.sbc(model, shape, REPLICATES, engine="marginal", seed=21, draws=DRAWS)
+    assert_uniform(found)
+    assert (found.model, found.engine, found.draws) == (model, "marginal", DRAWS)
 
 
 def test_a_wrong_engine_is_caught():
-    """Ranks under a prior that the data were not drawn from are far from uniform: the test above can fail."""
+    """Ranks under a prior that the data were not drawn from are far from uniform: the tests above can fail."""
     spec = bb.load_model("published")
     table = shaped_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
-    from dataclasses import replace
-
-    from bayesbias.diagnostics import calibration
-
     narrow = replace(spec, priors={**spec.priors, "sigma": wrong})
-    data = calibration.model_data(table)
+    data = model_data(table)
     rng = np.random.default_rng(0)
     ranks = []
     for _ in range(60):
-        truth = calibration.draw_truth(spec, data, rng)
-        drawn = table.assign(distance=calibration.draw_distances(truth, data, rng))
+        truth = draw_truth(spec, data, rng)
+        drawn = table.assign(distance=draw_distances(spec, truth, data, rng))
         post = bb.fit(drawn, narrow, draws=99, chains=1, seed=1)
         ranks.append((post["posterior/sigma"].to_numpy()[0] < truth["sigma"]).sum(axis=0))
     assert stats.kstest((np.array(ranks)[:, 0] + 0.5) / 100, "uniform").pvalue < 1e-4
 
 
+def test_simulated_tables_have_the_truth_that_was_given():
+    truth = {**NULL, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.1}}
+    shape = {"groups": {"g": 60, "h": 60}, "stereotypes": {"g": 80, "h": 80}, "human": 160, "neutral": 160}
+    table = bb.simulate(shape, "crossed", truth, seed=3)
+    assert len(table) == 120 * 480
+    means = table.groupby("connection")["distance"].mean()
+    for name, mean in truth["connection_mean"].items():
+        # the mean of a connection varies with its words' effects: .06 / sqrt(160) and .02 / sqrt(120)
+        assert means[name] == pytest.approx(mean, abs=4 * np.hypot(0.06 / np.sqrt(160), 0.02 / np.sqrt(120)))
+    drawn = table.attrs["truth"]
+    assert drawn["attribute_effect"].std() == pytest.approx(0.06, rel=0.15)
+    assert drawn["interaction_effect"].std() == pytest.approx(0.02, rel=0.15)
+    residual = table["distance"] - table.groupby(["protected_word", "connection"])["distance"].transform("mean")
+    assert residual.std() == pytest.approx(np.sqrt(0.05**2 + 0.06**2 + 0.02**2), rel=0.1)
+    again = bb.simulate(shape, "crossed", truth, seed=3)
+    assert table["distance"].equals(again["distance"])
+
+
+def test_effects_can_be_given():
+    effect = np.linspace(-0.1, 0.1, 28)
+    table = bb.simulate(SHAPE, "crossed", NULL | {"attribute_effect": effect}, seed=1)
+    assert np.array_equal(table.attrs["truth"]["attribute_effect"], effect)
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        ({"connection_mean": 0.9}, "lacks attribute_sd, connection_sd, interaction_sd, sigma"),
+        (NULL | {"tau": 1}, "does not know tau"),
+        (NULL | {"sigma": [1, 2]}, "give a number, 4 of them"),
+        (NULL | {"sigma": {"associated": 1}}, "needed are associated, different, human, neutral"),
+        (NULL | {"attribute_effect": [1.0]}, r"has the shape \(1,\), needed is \(28,\)"),
+    ],
+)
+def test_a_faulty_truth_is_refused(truth, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.simulate(SHAPE, "crossed", truth)
+
+
+@pytest.mark.parametrize("shape", [{}, {"groups": {"g": 2}, "words": 3}, "religion", {"groups": {"g": 0}, "human": 2}])
+def test_a_faulty_shape_is_refused(shape):
+    with pytest.raises(bb.InputError):
+        bb.simulate(shape, "crossed", NULL)
+
+
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        sbc_ranks(bb.load_model("baseline"), shaped_table({"associated": 2}), 1, seed=0)
+        bb.sbc("baseline", shaped_table({"associated": 2}), 1)
+
+
+def test_false_alarms_are_counted_against_the_nominal_rate():
+    shape = {"groups": {"g": 12, "h": 12}, "stereotypes": {"g": 12, "h": 12}, "human": 40, "neutral": 40}
+    found = bb.false_alarms(shape, NULL, replicates=60, seed=5).set_index(["method", "contrast"])
+    assert (found["replicates"] == 60).all()
+    assert found["nominal"].to_numpy() == pytest.approx(0.11)
+    published = found.loc[("published", "associated - neutral")]
+    crossed = found.loc[("crossed", "associated - neutral")]
+    assert published["rate"] > 0.25  # 12 + 12 words whose effects the model does not know of
+    assert abs(crossed["rate"] - 0.11) < 3 * np.sqrt(0.11 * 0.89 / 60)
+    assert crossed["width"] > 1.5 * published["width"]
+    assert crossed["se"] == pytest.approx(np.sqrt(crossed["rate"] * (1 - crossed["rate"]) / 60))
+
+
+def test_a_truth_with_bias_has_no_false_alarms():
+    with pytest.raises(bb.InputError, match="without bias"):
+        bb.false_alarms(SHAPE, NULL | {"connection_mean": [0.8, 0.9, 0.9, 0.9]}, replicates=1)
+    with pytest.raises(bb.InputError, match="the metric is 'mac'"):
+        bb.false_alarms(SHAPE, NULL, metrics=["mac"], replicates=1)
+
+
+def test_planted_contrasts_are_covered_and_seen():
+    truth = NULL | {"connection_mean": {"associated": 0.7, "different": 0.9, "human": 0.9, "neutral": 0.9}}
+    found = bb.coverage_study(SHAPE, truth, ["crossed"], replicates=40, seed=2)
+    crossed = found[found["method"] == "crossed"].set_index("contrast")
+    assert crossed["planted"].to_dict() == pytest.approx(dict.fromkeys(crossed.index, -0.2))
+    assert (crossed["power"] == 1).all()
+    assert (crossed["coverage"] > 0.89 - 3 * np.sqrt(0.89 * 0.11 / 40)).all()
+
+
+def test_the_real_null_keeps_words_and_breaks_the_lists(religion):
+    found = bb.real_null(religion, ["published"], replicates=12, seed=1)
+    assert set(found["contrast"]) == {"associated - different", "associated - neutral"}
+    assert set(found["method"]) == {"published", "cluster", "weat", "t_test"}
+    again = bb.real_null(religion, ["published"], replicates=12, seed=1)
+    assert found.equals(again)
+    with pytest.raises(bb.InputError, match="source is 'associated'"):
+        bb.real_null(religion, replicates=1, source="associated")
+    few = religion[~religion["connection"].eq("neutral") | religion["attribute_word"].eq("ball")]
+    with pytest.raises(bb.InputError, match="the pseudo lists take"):
+        bb.real_null(few, replicates=1)
+    with pytest.raises(bb.InputError, match="group of each protected word"):
+        bb.real_null(religion.drop(columns="group"), replicates=1)
+
+
+def test_the_permutation_test_of_two_groups_is_weat():
+    """Exact: all 70 ways to deal 8 words into two groups of 4, against the sampled p-value."""
+    from itertools import combinations
+
+    table = bb.simulate(SHAPE, "crossed", NULL, seed=8)
+    own = table[table["connection"].isin(["associated", "different"])]
+    wide = own.pivot_table(index="protected_word", columns="attribute_class", values="distance")
+    s = (wide["h"] - wide["g"]).to_numpy()  # closeness to the stereotypes of g; rows are sorted, g first
+    every = [s[list(x)].sum() - np.delete(s, list(x)).sum() for x in combinations(range(8), 4)]
+    observed = s[:4].sum() - s[4:].sum()
+    exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
+    sampled = permutation_p(model_data(table), np.random.default_rng(0), permutations=20_000)
+    assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))

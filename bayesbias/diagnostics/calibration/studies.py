@@ -283,13 +283,11 @@ _METRICS: Mapping[str, Callable[[ModelData, list[str], np.random.Generator, floa
 
 
 def _pseudo_lists(table: pd.DataFrame, source: str) -> Callable[[np.random.Generator], pd.DataFrame]:
-    data = model_data(table)
-    names = data.group_names
     own = table["connection"] == "associated"
+    if "" in model_data(table).group_names or not own.any():
+        raise InputError("the real null needs the group of each protected word and associated distances")
     sizes = table[own].groupby("group", sort=False)["attribute_word"].nunique()
     pool = table.loc[table["connection"] == source, "attribute_word"].unique()
-    if "" in names or not len(sizes):
-        raise InputError("the real null needs the group of each protected word and associated distances")
     needed = int(sizes.sum())
     if len(pool) <= needed:
         raise InputError(f"the {source} list has {len(pool)} words: the pseudo lists take {needed} and leave none")

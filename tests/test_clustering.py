@@ -1,0 +1,116 @@
+"""The cluster interval: by hand, against the jackknife, and in its thin cases."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesbias as bb
+
+SHAPE = {"groups": {"g": 3, "h": 4}, "stereotypes": {"g": 5, "h": 6}, "human": 8}
+TRUTH = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.06, "interaction_sd": 0.02}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bb.simulate(SHAPE, "crossed", TRUTH, seed=1)
+
+
+def balanced(table, first, second):
+    cells = table.pivot_table(index="protected_word", columns="connection", values="distance")
+    return float((cells[first] - cells[second]).mean())
+
+
+@pytest.mark.parametrize("second", ["human", "different"])
+def test_it_is_the_leave_one_word_out_jackknife(table, second):
+    found = bb.cluster_interval(table, "associated", second)
+    assert found.estimate == pytest.approx(balanced(table, "associated", second))
+    variance, parts = 0.0, []
+    used = table[table["connection"].isin(["associated", second])]
+    for _, rows in used.groupby("attribute_class"):
+        words = rows["attribute_word"].unique()
+        left = np.array([balanced(table[table["attribute_word"] != w], "associated", second) for w in words])
+        n = len(words)
+        part = (n - 1) / n * ((left - left.mean()) ** 2).sum()
+        parts.append((part, n))
+        variance += part
+    assert found.se == pytest.approx(np.sqrt(variance))
+    df = variance**2 / sum(part**2 / (n - 1) for part, n in parts)
+    assert found.df == pytest.approx(df)
+    low, high = stats.t.interval(0.89, df, found.estimate, found.se)
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def test_by_hand():
+    """Two words a list and one protected word a group: contributions can be counted on paper."""
+    rows = [
+        ("a", "g", "x1", "g", "associated", 0.8),
+        ("a", "g", "x2", "g", "associated", 0.6),
+        ("a", "g", "n1", "neutral", "neutral", 1.0),
+        ("a", "g", "n2", "neutral", "neutral", 0.9),
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    found = bb.cluster_interval(pd.DataFrame(rows, columns=names), "associated", "neutral")
+    assert found.estimate == pytest.approx(-0.25)
+    # contributions .4, .3 and -.5, -.45: variances .005 and .00125, twice each
+    assert found.se == pytest.approx(np.sqrt(2 * 0.005 + 2 * 0.00125))
+    assert found.df == pytest.approx(0.0125**2 / (0.01**2 + 0.0025**2))
+    assert found.words == {"g": 2, "neutral": 2}
+
+
+def test_a_fit_and_its_table_give_the_same(table):
+    assert bb.cluster_interval(bb.fit(table, seed=0, draws=400)) == bb.cluster_interval(table)
+
+
+def test_lists_without_names_are_told_apart_by_their_groups(table):
+    named = bb.cluster_interval(table, "associated", "human")
+    nameless = bb.cluster_interval(table.drop(columns="attribute_class"), "associated", "human")
+    assert (nameless.se, nameless.df) == pytest.approx((named.se, named.df))
+
+
+def test_thin_lists_have_no_interval(table):
+    one = table[~table["connection"].eq("human") | table["attribute_word"].eq("human word 0")]
+    found = bb.cluster_interval(one)
+    assert "one attribute word only" in found.reason
+    assert np.isnan([found.se, found.low, found.high]).all()
+    assert found.estimate == pytest.approx(balanced(one, "associated", "human"))
+    kept = {"g": "associated", "h": "human"}
+    apart = table[table["connection"] == table["group"].map(kept)]
+    assert "no protected word" in bb.cluster_interval(apart).reason
+    same = bb.cluster_interval(table.assign(distance=0.5))
+    assert "do not differ" in same.reason
+
+
+def test_faulty_connections_are_refused(table):
+    with pytest.raises(bb.InputError, match="the connection is 'neutral'"):
+        bb.cluster_interval(table, "associated", "neutral")
+    with pytest.raises(bb.InputError, match="'human' twice"):
+        bb.cluster_interval(table, "human", "human")
+
+
+def test_contrasts_carry_it_and_warn(table):
+    found = bb.contrasts(bb.fit(table, seed=0), "associated", "human")
+    cluster = found.attrs["cluster"]
+    assert cluster == bb.cluster_interval(table, "associated", "human")
+    assert found.attrs["sd_ratio"] == pytest.approx(found.loc[0, "sd"] / cluster.se)
+    narrow = bb.contrasts(bb.fit(table, "published", seed=0), "associated", "human")
+    from bayesbias.comparison import cluster_sentence
+
+    assert narrow.attrs["sd_ratio"] < 0.95
+    assert "narrower than the choice of attribute words" in cluster_sentence(narrow)
+    assert "narrower" not in cluster_sentence(found)
+
+
+def test_variance_shares_add_up_and_find_what_was_planted():
+    shape = {"groups": {"g": 20, "h": 20}, "stereotypes": {"g": 40, "h": 40}, "human": 80, "neutral": 80}
+    post = bb.fit(bb.simulate(shape, "crossed", TRUTH, seed=4), seed=0)
+    shares = bb.variance_shares(post)
+    sums = shares.groupby("connection")["mean"].sum()
+    assert sums.to_numpy() == pytest.approx(1)
+    total = 0.02**2 + 0.05**2 + 0.06**2 + 0.02**2
+    expected = {"protected word": 0.02, "attribute word": 0.06, "word x group": 0.02, "residual": 0.05}
+    found = shares.groupby("component")["mean"].mean()
+    for name, scale in expected.items():
+        assert found[name] == pytest.approx(scale**2 / total, abs=0.06)
+    plain = bb.variance_shares(bb.fit(bb.simulate(shape, "crossed", TRUTH, seed=4), "published", seed=0))
+    assert set(plain["component"]) == {"protected word", "residual"}
