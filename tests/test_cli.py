@@ -169,8 +169,9 @@ def test_a_full_disk_stops_a_fit(chain, here, tmp_path, limited_files):
 
 def test_repeated_rows_are_kept_as_the_table_was_written(here, tmp_path):
     assert here("distances", "google-news-slice", "race", "-o", "t.csv", "--keep-duplicates")[0] == 0
-    for option, rows in ((), 2520), (("--no-keep-duplicates",), 1400):
-        code, out, _ = here("fit", "t.csv", "-o", "f.nc", "--seed", 0, *option)
+    published = ("--model", "published")
+    for options, rows in (published, 2520), ((*published, "--no-keep-duplicates"), 1400), ((), 1400):
+        code, out, _ = here("fit", "t.csv", "-o", "f.nc", "--seed", 0, *options)
         assert code == 0
         assert "repeat a pair" in out
         assert bb.load_fit(tmp_path / "f.nc")["observed_data"].sizes["pair"] == rows

@@ -27,6 +27,11 @@ def post():
     return bb.fit(planted({"associated": 0.8, "human": 0.9, "neutral": 0.95}), seed=0)
 
 
+@pytest.fixture(scope="module")
+def published():
+    return bb.fit(planted({"associated": 0.8, "human": 0.9, "neutral": 0.95}), "published", seed=0)
+
+
 def test_a_planted_contrast_is_found(post):
     table = bb.contrasts(post, "associated", "human", prob=0.89)
     assert list(table.columns) == [
@@ -81,7 +86,9 @@ def test_summary_gives_means_intervals_and_counts(post):
     import arviz as az
 
     table = bb.summary(post, prob=0.5)
-    assert len(table) == 3 * 3 + 36
+    counts = table["parameter"].value_counts().to_dict()
+    three = dict.fromkeys(["connection_mean", "connection_sd", "sigma", "attribute_sd"], 3)
+    assert counts == three | {"word_mean": 36, "attribute_sd0": 1}
     row = table[(table["parameter"] == "word_mean") & (table["protected_word"] == "w2")].iloc[1]
     assert (row["connection"], row["n"]) == ("human", 40)
     draws = post["posterior/word_mean"].sel(protected_word="w2", connection="human")
@@ -90,6 +97,20 @@ def test_summary_gives_means_intervals_and_counts(post):
     assert [row["hdi_low"], row["hdi_high"]] == pytest.approx(list(ends), abs=1e-12)
     assert table.iloc[0]["n"] == 480
     assert table.iloc[0]["protected_word"] is pd.NA
+    scale = table[(table["parameter"] == "attribute_sd") & (table["attribute_class"] == "stereotype")].iloc[0]
+    assert scale["mean"] == pytest.approx(float(post["posterior/attribute_sd"][..., 0].mean()), abs=1e-12)
+    assert (scale["n"], scale["connection"]) == (480, pd.NA)
+    effects = bb.summary(post, effects=True).query("parameter == 'attribute_effect'")
+    assert effects["attribute_word"].tolist() == post["posterior/attribute_word"].to_numpy().tolist()
+    assert effects["n"].tolist() == [12] * 120
+
+
+def test_summary_of_a_model_without_effects_has_no_columns_for_them(published):
+    table = bb.summary(published)
+    assert list(table.columns) == [
+        "parameter", "protected_word", "connection", "mean", "sd", "hdi_low", "hdi_high", "n",
+    ]  # fmt: skip
+    assert len(table) == 3 * 3 + 36
 
 
 def test_predictive_shares_are_nominal_where_the_model_is_right():
@@ -123,13 +144,25 @@ def test_a_good_fit_can_be_read(post):
     verdict = bb.diagnose(post)
     assert verdict.ok
     assert verdict.faults == ()
-    assert verdict.engine == "exact"
+    assert verdict.engine == "marginal"
     assert verdict.draws == 4000
     assert verdict.r_hat < 1.01
-    assert verdict.ess > 3000
+    assert verdict.ess > 1000
     assert verdict.divergences is None
-    assert verdict.grid_mass_outside < 1e-6
+    assert verdict.grid_mass_outside is None
+    assert verdict.pareto_k == float(post["sample_stats/pareto_k"]) < 0.7
+    assert verdict.importance_ess == float(post["sample_stats/importance_ess"]) >= verdict.ess
     assert "can be read" in str(verdict)
+
+
+def test_a_good_fit_by_quadrature_can_be_read(published):
+    verdict = bb.diagnose(published)
+    assert verdict.ok
+    assert (verdict.engine, verdict.draws) == ("exact", 4000)
+    assert verdict.r_hat < 1.01
+    assert verdict.ess > 3000
+    assert (verdict.divergences, verdict.pareto_k, verdict.importance_ess) == (None, None, None)
+    assert verdict.grid_mass_outside < 1e-6
 
 
 def test_too_few_draws_and_stuck_chains_are_said(post):
@@ -147,10 +180,14 @@ def test_too_few_draws_and_stuck_chains_are_said(post):
 
 def test_importance_and_grid_faults_are_said(post):
     marked = post.copy()
-    marked.attrs = {**post.attrs, "pareto_k": 0.9, "grid_mass_outside": 1e-3}
+    marked["sample_stats/pareto_k"] = 0.9
+    marked["sample_stats/importance_ess"] = 399.0
+    marked.attrs = {**post.attrs, "grid_mass_outside": 1e-3}
     faults = " ".join(bb.diagnose(marked).faults)
     assert "Pareto k is 0.90" in faults
+    assert "effective sample size is 399" in faults
     assert "outside the grid" in faults
+    assert bb.diagnose(post).ok
 
 
 def test_notes_tell_what_limits_a_fit():
@@ -159,7 +196,10 @@ def test_notes_tell_what_limits_a_fit():
     assert "Only 1 protected word: whole-list means rest on the prior." in notes
     assert "one protected word only" in bb.verdict_sentences(bb.fit(table, seed=0))[0]
     twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
-    assert "480 of 960 rows repeat a pair" in " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
+    notes = " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
+    assert notes.count("480 of 960 rows repeat a pair and were dropped.") == notes.count("repeat a pair") == 1
+    notes = " ".join(bb.diagnose(bb.fit(twice, "published", seed=0)).notes)
+    assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes
 
 
 def test_the_caution_does_not_hang_on_the_name_of_the_model(tmp_path):

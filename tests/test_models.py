@@ -35,8 +35,15 @@ def edited(tmp_path, old, new, model="published"):
 
 def test_bundled_models_and_their_engines():
     models = bb.list_models().set_index("name")
-    assert set(models.index) == {"published", "pooled", "baseline"}
-    assert models["engines"].to_dict() == {"published": "exact, nuts", "pooled": "exact, nuts", "baseline": "nuts"}
+    assert models["engines"].to_dict() == {
+        "baseline": "nuts",
+        "crossed": "marginal, nuts",
+        "crossed_plain": "marginal, nuts",
+        "crossed_shared": "marginal, nuts",
+        "pooled": "exact, nuts",
+        "published": "exact, nuts",
+        "robust": "nuts",
+    }
 
 
 def test_published_priors_are_those_of_the_study():
@@ -69,7 +76,9 @@ def test_a_faulty_model_file_is_refused(tmp_path, old, new, message):
 
 
 def test_an_unknown_model_lists_the_known_ones():
-    with pytest.raises(bb.InputError, match="one of baseline, pooled, published"):
+    with pytest.raises(
+        bb.InputError, match="one of baseline, crossed, crossed_plain, crossed_shared, pooled, published, robust"
+    ):
         bb.load_model("crosed")
 
 
@@ -77,7 +86,7 @@ def test_an_edited_prior_changes_the_posterior(tmp_path):
     old, new = "mean = 1.0, sd = 0.3", "mean = 0.2, sd = 0.001"
     pulled = bb.fit(small(), edited(tmp_path, old, new), seed=0)
     assert pulled["posterior/connection_mean"].mean() == pytest.approx(0.2, abs=0.01)
-    assert bb.fit(small(), seed=0)["posterior/connection_mean"].mean() == pytest.approx(0.9, abs=0.1)
+    assert bb.fit(small(), "published", seed=0)["posterior/connection_mean"].mean() == pytest.approx(0.9, abs=0.1)
 
 
 def expected_scale(y, scale_density, upper):
@@ -104,7 +113,7 @@ def test_half_normal_scales_are_exact_too(tmp_path):
 def test_groups_dims_and_attributes_of_a_fit():
     table = small()
     table.attrs["coverage"] = {"word_list": "mine"}
-    post = bb.fit(table, draws=200, chains=2, seed=7)
+    post = bb.fit(table, "published", draws=200, chains=2, seed=7)
     assert set(post.children) == {"posterior", "observed_data", "constant_data"}
     dims = {name: values.dims for name, values in post["posterior"].data_vars.items()}
     assert dims == {
@@ -117,10 +126,14 @@ def test_groups_dims_and_attributes_of_a_fit():
     assert dict(post["posterior"].sizes) == {"chain": 2, "draw": 100, "connection": 2, "protected_word": 3}
     assert tomllib.loads(post.attrs["model_text"])["name"] == "published" == post.attrs["model"]
     assert (post.attrs["engine"], post.attrs["seed"]) == ("exact", 7)
+    assert (post.attrs["attribute_words"], post.attrs["notes"]) == ("independent", "[]")
     assert json.loads(post.attrs["coverage"]) == {"word_list": "mine"}
     assert json.loads(post.attrs["versions"])["numpy"] == np.__version__
     assert post["constant_data/n"].to_numpy().tolist() == [[3, 5]] * 3
     assert post["constant_data/group"].to_numpy().tolist() == ["x", "x", "y"]
+    attributes = post["constant_data/attribute_word"].to_numpy()
+    assert attributes[post["constant_data/attribute_index"]].tolist() == table["attribute_word"].tolist()
+    assert post["constant_data/class"].to_numpy().tolist() == ["neutral"] * 5 + ["stereotype"] * 3
     assert post["observed_data/distance"].to_numpy().tolist() == table["distance"].tolist()
 
 
@@ -157,7 +170,7 @@ def test_one_row_leaves_little_more_than_the_prior():
     from scipy import stats
 
     one = small().head(1)
-    post = bb.fit(one, draws=100_000, seed=0)
+    post = bb.fit(one, "published", draws=100_000, seed=0)
     expected = expected_scale(one["distance"][0], stats.expon(scale=0.5).pdf, 8.0)
     assert float(post["posterior/connection_sd"].mean()) == pytest.approx(expected, abs=6e-3)
     assert 0.2 < float(post["posterior/connection_mean"].std()) < 0.3
@@ -205,15 +218,16 @@ def test_simulated_distances_outside_the_range_of_a_cosine_pass():
         "twice",
     ],
 )
-def test_a_faulty_table_is_refused(table, message):
+@pytest.mark.parametrize("model", ["published", "crossed"])
+def test_a_faulty_table_is_refused(table, message, model):
     with pytest.raises(bb.InputError, match=message):
-        bb.fit(table)
+        bb.fit(table, model)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"engine": "exat"}, "valid are auto, exact, nuts"),
+        ({"engine": "exat"}, "valid are auto, exact, marginal, nuts"),
         ({"engine": "exact", "model": "baseline"}, "cannot fit the model 'baseline': it has a common intercept"),
         ({"draws": 4001}, "do not split evenly"),
         ({"draws": 1e3}, r"draws is 1000.0: give a whole number"),
@@ -246,7 +260,7 @@ def test_log_likelihood_is_the_normal_density():
 
 
 def test_predictive_draws_have_the_moments_of_the_model():
-    post = bb.fit(small(), draws=40_000, seed=0)
+    post = bb.fit(small(), "published", draws=40_000, seed=0)
     predicted = bb.add_predictive(post)["posterior_predictive/distance"]
     mean, sigma = post["posterior/word_mean"].isel(protected_word=0, connection=1), post["posterior/sigma"][..., 1]
     variance = float(mean.var() + (sigma**2).mean())
@@ -264,14 +278,14 @@ def test_arviz_works_on_a_fit(religion, religion_fit):
         warnings.simplefilter("ignore")
         table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
         loo = az.loo(full)
-        pooled = bb.add_log_likelihood(bb.fit(religion, "pooled", seed=1))
-        ranking = az.compare({"published": full, "pooled": pooled})
+        fits = {name: bb.add_log_likelihood(bb.fit(religion, name, seed=1)) for name in ("published", "pooled")}
+        ranking = az.compare(fits | {"crossed": full})
         assert az.plot_forest(full, var_names=["connection_mean"]) is not None
         assert az.plot_ppc_dist(full, num_samples=20) is not None
     plt.close("all")
     assert list(table.index) == [f"connection_mean[{name}]" for name in full["posterior"]["connection"].to_numpy()]
     assert loo.elpd > 0
-    assert ranking.index[0] == "published"
+    assert ranking.index.tolist() == ["crossed", "published", "pooled"]
 
 
 def test_netcdf_and_zarr_keep_everything(tmp_path, religion_fit):
@@ -320,7 +334,8 @@ def test_what_is_no_fit_is_refused(tmp_path, content):
 
 @pytest.mark.nuts
 def test_nuts_gives_the_same_groups_and_its_statistics():
-    exact, nuts = (bb.fit(small(), engine=engine, draws=400, chains=2, seed=1) for engine in ("exact", "nuts"))
+    engines = ("exact", "nuts")
+    exact, nuts = (bb.fit(small(), "published", engine, draws=400, chains=2, seed=1) for engine in engines)
     assert set(nuts["posterior"].data_vars) == set(exact["posterior"].data_vars)
     assert {n: v.dims for n, v in nuts["posterior"].data_vars.items()} == {
         n: v.dims for n, v in exact["posterior"].data_vars.items()

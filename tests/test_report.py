@@ -5,6 +5,7 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,10 +39,12 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def hostile():
     """A fit whose protected and attribute words hold markup."""
+    rng = np.random.default_rng(0)
+    centre = {"associated": 0.80, "human": 0.85}
     rows = [
-        (word, "g", f"{MARKUP}{at}", "g", connection, 0.8 + 0.01 * at + 0.05 * (connection == "human"))
+        (word, "g", f"{MARKUP} {connection}{at}", "g", connection, rng.normal(centre[connection], 0.05))
         for word in (MARKUP, "a & b", 'quote"')
-        for connection in ("associated", "human")
+        for connection in centre
         for at in range(6)
     ]
     names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]

@@ -154,7 +154,11 @@ def _finite(column: pd.Series) -> FloatArray:
 def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]]:
     """Codes (rows) of a column of words, and the words in the order in which they first stand there."""
     codes, values = pd.factorize(table[column])
-    names = np.array([str(value) for value in values])
+    written = [str(value) for value in values]  # 0 and "0" are one word
+    distinct = list(dict.fromkeys(written))
+    names = np.array(distinct)
+    if len(distinct) < len(written):
+        codes = np.where(codes < 0, codes, np.array([distinct.index(each) for each in written])[codes])
     empty = (codes < 0) if names.size == 0 else (codes < 0) | (names == "")[codes]
     if empty.any():
         raise InputError(f"row {table.index[int(empty.argmax())]}, column {column!r} is empty")

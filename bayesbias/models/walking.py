@@ -11,6 +11,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias.models.importance import Density, slope
 
 TUNE = 1000
+TARGET_ACCEPT = 0.95
 NOWHERE = -1e12
 """The log density of points that have none, so that a step there counts as divergent."""
 
@@ -52,6 +53,7 @@ def walk(
         chains=chains,
         cores=1,
         seed=int(rng.integers(2**31)),
+        target_accept=TARGET_ACCEPT,
         progress_bar=sys.stderr.isatty() or "ipykernel" in sys.modules,
     )
     return trace["posterior/theta"].to_numpy(), trace["sample_stats/diverging"].to_numpy()

@@ -43,7 +43,7 @@ def distances_to_published(post, published):
 def test_fit_equals_the_published_one(shared, name):
     published = json.loads((shared / "paper_results" / "published_fits.json").read_text())[name]
     table = bb.read_distance_table(shared / "paper_tables" / f"{name}.csv", keep_duplicates=True)
-    means, ends = distances_to_published(bb.fit(table, draws=100_000, seed=0), published)
+    means, ends = distances_to_published(bb.fit(table, "published", draws=100_000, seed=0), published)
     print(f"{name}: {len(means)} means, largest difference {means.max():.4f}, ends {ends.max():.4f}")
     assert means.max() < (0.012 if name == LOOSER else 0.003)
     assert ends.max() < (0.018 if name == LOOSER else 0.006)
@@ -56,7 +56,7 @@ def test_all_published_fits_are_here(shared):
 def test_predictive_shares_of_religion_reddit(shared):
     """The study prints 90% and 55%; 55% is the share inside 55% intervals, as the text (not the caption) says."""
     table = bb.read_distance_table(shared / "paper_tables" / "religion_group_reddit_dataset.csv")
-    shares = bb.check_predictions(bb.fit(table, draws=40_000, seed=0), probs=(0.5, 0.55, 0.89)).iloc[0]
+    shares = bb.check_predictions(bb.fit(table, "published", draws=40_000, seed=0), probs=(0.5, 0.55, 0.89)).iloc[0]
     assert shares["inside_89"] == pytest.approx(0.90, abs=0.01)
     assert shares["inside_55"] == pytest.approx(0.55, abs=0.01)
     assert shares["inside_50"] == pytest.approx(0.50, abs=0.01)

@@ -1,0 +1,241 @@
+"""Posterior mean and covariance of the connection means without a draw of them, for models with a fast engine.
+
+Given the scales the connection means are normal. Averaging their conditional moments over the scales leaves the noise
+of a few well-spread points, far below that of draws: it shows what a single word does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
+
+from bayesbias._core.blocks import in_blocks
+from bayesbias._core.cells import reduce_to_cells
+from bayesbias._core.cosine import FloatArray
+from bayesbias._core.dense import DenseSums, _equations
+from bayesbias._core.marginal import mean_part, within_part
+from bayesbias._core.patterns import Scales
+from bayesbias._core.quadrature import Connection, InnerGrid, scale_grid
+from bayesbias.errors import InputError
+from bayesbias.models import exact, marginal
+from bayesbias.models.crossed import CrossedTarget, crossed_target
+from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, ModelData
+from bayesbias.models.importance import LEAST_SHARE, MAX_PARETO_K, importance_sample
+from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.models.walking import walk
+
+POINTS = 1024
+"""Points of the scales: the last stage of importance sampling, or draws of all chains."""
+CHAINS = 4
+BLOCK = 256
+"""Points that are looked at at once."""
+
+Moments = tuple[FloatArray, FloatArray]
+"""Mean (K,) and covariance (K, K)."""
+
+
+@dataclass(frozen=True)
+class ScalePoints:
+    """Points that stand for the posterior of a crossed model's scales.
+
+    Attributes
+    ----------
+    places
+        Scale to its columns of the points.
+    theta
+        (N, d), in the coordinates of :class:`CrossedTarget`.
+    weights
+        (N,), with sum 1.
+    log_density
+        (N,): of the posterior that they stand for, at the points.
+    moments
+        Posterior mean and covariance of the connection means.
+    """
+
+    places: dict[str, slice]
+    theta: FloatArray
+    weights: FloatArray
+    log_density: FloatArray
+    moments: Moments
+
+
+def mean_moments(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Moments:
+    """Posterior mean (K,) and covariance (K, K) of the connection means.
+
+    Parameters
+    ----------
+    spec
+        A model that the exact or the marginal engine fits.
+    data
+        A table; for a crossed model each pair once, and the model as :func:`fit_for_crossed` leaves it.
+    rng
+        Generator of the points of a crossed model's scales; the exact engine's quadrature needs none.
+
+    Raises
+    ------
+    InputError
+        A model that neither engine fits, or distances without spread.
+    """
+    if exact.obstacle(spec) is None:
+        return exact_moments(spec, data)
+    if (reason := marginal.obstacle(spec)) is not None:
+        raise InputError(f"the model {spec.name!r} needs draws by NUTS: {reason}; fit 'crossed' or 'published' instead")
+    return scale_points(spec, data, rng).moments
+
+
+def scale_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> ScalePoints:
+    """Points of a crossed model's scales by importance sampling; by NUTS where the weights cannot be trusted."""
+    target = crossed_target(spec, data)
+    found = importance_sample(target.log_density, target.start, POINTS, rng)
+    if found.pareto_k <= MAX_PARETO_K:
+        kept = found.weights > 0
+        return _weighted(target, found.points[kept], np.log(found.weights[kept]))
+    centre = found.weights @ found.points
+    theta = walk(target.log_density, centre, CHAINS, POINTS // CHAINS, rng)[0].reshape(-1, target.size)
+    return _weighted(target, theta, np.zeros(len(theta)))
+
+
+def moved_points(points: ScalePoints, spec: ModelSpec, data: ModelData) -> ScalePoints | None:
+    """The same points weighted for other data; None where they do not reach, or the scales are others.
+
+    Two posteriors on the same points differ by what the data say, not by the noise of the points.
+    """
+    from arviz_stats.base import array_stats
+
+    target = crossed_target(spec, data)
+    if target.places != points.places:
+        return None
+    log_density, means, covariances = conditional_means(target, points.theta)
+    smoothed, k = array_stats.psislw(points.log_density - log_density - np.log(points.weights))
+    weights = np.exp(smoothed - logsumexp(smoothed))
+    if k > MAX_PARETO_K or 1 / np.sum(weights**2) < LEAST_SHARE * len(weights):
+        return None
+    return ScalePoints(points.places, points.theta, weights, log_density, _averaged(weights, means, covariances))
+
+
+def _weighted(target: CrossedTarget, theta: FloatArray, log_weights: FloatArray) -> ScalePoints:
+    log_density, means, covariances = conditional_means(target, theta)
+    weights = np.exp(log_weights - logsumexp(log_weights))
+    return ScalePoints(target.places, theta, weights, log_density, _averaged(weights, means, covariances))
+
+
+def _averaged(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> Moments:
+    """Moments of a mixture of normals with weights (N,), means (N, K) and covariances (N, K, K)."""
+    mean = weights @ means
+    apart = means - mean
+    return mean, np.tensordot(weights, covariances, 1) + (apart * weights[:, None]).T @ apart
+
+
+def conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log density (B,), and mean (B, K) and covariance (B, K, K) of the connection means, at points (B, d)."""
+    prior = target.spec.priors["connection_mean"]
+    if not isinstance(prior, Normal):
+        raise TypeError("connection_mean has a normal prior")
+    k = target.sums.connections
+    log_likelihood, means = np.empty(len(theta)), np.empty((len(theta), k))
+    covariances = np.empty((len(theta), k, k))
+
+    def evaluate(part: slice) -> None:
+        scales = target.variances(theta[part])
+        found = _dense_means if isinstance(target.sums, DenseSums) else _pattern_means
+        log_likelihood[part], means[part], covariances[part] = found(target, scales)
+
+    in_blocks(evaluate, len(theta), BLOCK)
+    log_prior = -0.5 * ((theta**2).sum(axis=1) + target.size * np.log(2 * np.pi))
+    return log_likelihood + log_prior, prior.mean + prior.sd * means, prior.sd**2 * covariances
+
+
+def _pattern_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log likelihood (B,), and mean and covariance of the standardised means, at the points of the scales.
+
+    beta ~ N(R L'^-1 x, R (L L')^-1 R): with A the first K columns of L^-1 these are A'x and A'A.
+    """
+    sums = target.sums
+    if isinstance(sums, DenseSums):
+        raise TypeError("a dense table has no patterns")
+    part = mean_part(sums, scales, target.mean_sd)
+    columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1], sums.connections))
+    means = np.einsum("bnk,bn->bk", columns, part.x)
+    return part.log_likelihood + within_part(sums, scales), means, columns.transpose(0, 2, 1) @ columns
+
+
+def _dense_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same where words share no pattern, point by point: a factor is as large as the table has cells."""
+    sums = target.sums
+    if not isinstance(sums, DenseSums):
+        raise TypeError("a table of patterns is not dense")
+    found = []
+    for at in range(len(scales.sigma2)):
+        one = _equations(sums, scales, target.mean_sd, at)
+        columns = solve_triangular(one.chol, np.eye(len(one.x), sums.connections), lower=True)
+        found.append((one.log_likelihood, columns.T @ one.x, columns.T @ columns))
+    log_likelihood, means, covariances = zip(*found, strict=True)
+    return np.array(log_likelihood), np.stack(means), np.stack(covariances)
+
+
+def exact_moments(spec: ModelSpec, data: ModelData) -> Moments:
+    """Mean and covariance of the connection means by quadrature over the scales."""
+    priors = exact._priors(spec)
+    sums = [exact._sums(data, k, priors.mean) for k in range(len(data.connections))]
+    every = list(range(len(sums)))
+    mean, covariance = np.empty(len(sums)), np.zeros((len(sums), len(sums)))
+    for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
+        try:
+            grid = scale_grid([sums[k] for k in block], priors)
+        except ValueError as error:
+            named = ", ".join(data.connections[k] for k in block)
+            raise InputError(f"the distances of {named} do not vary: their spread cannot be estimated") from error
+        found = [
+            _given_sigma(grid.log_sigma, inner, sums[k], priors.sd) for k, inner in zip(block, grid.inner, strict=True)
+        ]
+        means, variances = (np.column_stack(columns) for columns in zip(*found, strict=True))
+        apart = variances[:, :, None] * np.eye(len(block))
+        mean[block], covariance[np.ix_(block, block)] = _averaged(grid.mass, means, apart)
+    return priors.mean + mean, covariance
+
+
+def _given_sigma(log_sigma: FloatArray, inner: InnerGrid, sums: Connection, sd: float) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance (O,) of mu, minus its prior mean, at each node of sigma: an average over the grid of s."""
+    nodes = np.arange(inner.log_density.shape[1])
+    s2 = np.exp(2 * (inner.low[:, None] + inner.step[:, None] * nodes))
+    sigma2 = np.exp(2 * log_sigma)[:, None]
+    precision, weighted = np.full(s2.shape, sd**-2), np.zeros(s2.shape)
+    for n, count, deviation in zip(sums.n, sums.count, sums.deviation, strict=True):
+        weight = count / (sigma2 / n + s2)
+        precision += weight
+        weighted += weight * deviation
+    mass = np.exp(inner.log_density - inner.log_density.max(axis=1, keepdims=True))
+    mass /= mass.sum(axis=1, keepdims=True)
+    centre = weighted / precision
+    mean = (mass * centre).sum(axis=1)
+    return mean, (mass * (1 / precision + (centre - mean[:, None]) ** 2)).sum(axis=1)
+
+
+def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
+    """A part of a table's rows, with the words and connections that they hold."""
+    words, word = np.unique(data.word[kept], return_inverse=True)
+    held, connection = np.unique(data.connection[kept], return_inverse=True)
+    attributes, attribute = np.unique(data.attribute[kept], return_inverse=True)
+    labels = data.connections[held]
+    kind = np.array([CLASS_OF_CONNECTION[name] for name in labels.tolist()])[connection]
+    classes = np.full(len(attributes), len(ATTRIBUTE_CLASSES))
+    np.minimum.at(classes, attribute, kind)
+    y = data.y[kept]
+    return ModelData(
+        protected_words=data.protected_words[words],
+        connections=labels,
+        groups=data.groups[words],
+        word=word,
+        connection=connection,
+        attribute=attribute,
+        attribute_words=data.attribute_words[attributes],
+        class_of_attribute=classes,
+        attribute_class=data.attribute_class[kept],
+        y=y,
+        cells=reduce_to_cells(word, connection, y, (len(words), len(held))),
+        notes=data.notes,
+    )

@@ -1,0 +1,591 @@
+"""Crossed models: what a fit holds, thin and wrong tables, and the marginal engine against independent computations."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias._core.conditionals import draw_gaussians
+from bayesbias._core.dense import dense_sums
+from bayesbias._core.marginal import crossed_sums
+from bayesbias._core.patterns import Scales, find_patterns
+
+COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+CENTRES = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
+CONTROLS = {"human": 4, "neutral": 6}
+TRUTH = {"connection_sd": 0.05, "sigma": 0.08, "attribute_sd": 0.07, "interaction_sd": 0.04}
+PRIOR_SD = 0.3
+
+
+def simulated(words=6, groups="ab", own=3, controls=CONTROLS, seed=0):
+    """A complete table drawn from the crossed model: ``own`` stereotypes of each group and the controls."""
+    rng = np.random.default_rng(seed)
+    group_of = {f"w{at}": groups[at % len(groups)] for at in range(words)}
+    cell = {(w, k): rng.normal(mean, TRUTH["connection_sd"]) for w in group_of for k, mean in CENTRES.items()}
+    rows = []
+    for label, size in {**dict.fromkeys(groups, own), **controls}.items():
+        for at in range(size):
+            effect, by_group = rng.normal(0, TRUTH["attribute_sd"]), rng.normal(0, TRUTH["interaction_sd"], len(groups))
+            for w, g in group_of.items():
+                k = label if label in CONTROLS else "associated" if label == g else "different"
+                centre = cell[w, k] + effect + by_group[groups.index(g)]
+                rows.append((w, g, f"{label}{at}", label, k, rng.normal(centre, TRUTH["sigma"])))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def holed(table):
+    """The table without the associated words of w3, and with human0 never compared with a word of b."""
+    gone = (table["protected_word"] == "w3") & (table["connection"] == "associated")
+    return table[~gone & ~((table["attribute_word"] == "human0") & (table["group"] == "b"))]
+
+
+def edited(tmp_path, model, *changes):
+    """The path of a bundled model's file with changes (old, new)."""
+    text = Path(bb.list_models().set_index("name").loc[model, "path"]).read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def distances_expected(post, table):
+    """Mean of each row's distance in each draw, (chain, draw, row), by labels."""
+    posterior = post["posterior"]
+    rows = {name: table[name].to_numpy() for name in COLUMNS[:-1]}
+    mean = posterior["word_mean"].to_numpy()[
+        :,
+        :,
+        posterior.indexes["protected_word"].get_indexer(rows["protected_word"]),
+        posterior.indexes["connection"].get_indexer(rows["connection"]),
+    ]
+    word = posterior.indexes["attribute_word"].get_indexer(rows["attribute_word"])
+    mean = mean + posterior["attribute_effect"].to_numpy()[:, :, word]
+    if "interaction_effect" in posterior:
+        group = posterior.indexes["group"].get_indexer(rows["group"])
+        mean = mean + posterior["interaction_effect"].to_numpy()[:, :, word, group]
+    sigma = posterior["sigma"].to_numpy()
+    spread = sigma[:, :, posterior.indexes["connection"].get_indexer(rows["connection"])]
+    return mean, spread
+
+
+COMMON = {
+    "connection_mean": ("connection",),
+    "connection_sd": ("connection",),
+    "word_mean": ("protected_word", "connection"),
+    "sigma": ("connection",),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": (),
+}
+BY_GROUP = {"interaction_effect": ("attribute_word", "group"), "interaction_sd": ()}
+DIMS = {
+    "crossed_plain": COMMON,
+    "crossed_shared": COMMON | BY_GROUP,
+    "crossed": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "attribute_sd0": ()},
+    "mine": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "sigma": ()},
+}
+LABELS = {
+    "connection": ["associated", "different", "human", "neutral"],
+    "protected_word": [f"w{at}" for at in range(6)],
+    "attribute_word": [f"{label}{at}" for label, size in (("a", 3), ("b", 3), *CONTROLS.items()) for at in range(size)],
+    "attribute_class": ["stereotype", "human", "neutral"],
+    "group": ["a", "b"],
+}
+
+
+@pytest.mark.parametrize("name", DIMS)
+def test_names_dims_and_holes_of_a_posterior(tmp_path, name):
+    model = name
+    if name == "mine":
+        changes = ('sigma = "connection"', 'sigma = "shared"'), ('attribute_sd = "shared"', 'attribute_sd = "separate"')
+        model = edited(tmp_path, "crossed_shared", *changes)
+    post = bb.fit(holed(simulated()), model, draws=200, chains=2, seed=1)
+    posterior = post["posterior"]
+    assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == DIMS[name]
+    held = {label for dims in DIMS[name].values() for label in dims}
+    labels = {label: posterior[label].to_numpy().tolist() for label in held}
+    assert labels == {label: LABELS[label] for label in held}
+    assert dict(posterior.sizes) == {"chain": 2, "draw": 100} | {label: len(LABELS[label]) for label in held}
+    holes = {name: int(np.isnan(values).sum()) for name, values in posterior.data_vars.items()}
+    assert {name: count for name, count in holes.items() if count} == dict.fromkeys(
+        {"word_mean", "interaction_effect"} & set(holes), 200
+    )
+    assert np.isnan(posterior["word_mean"].sel(protected_word="w3", connection="associated")).all()
+    if "interaction_effect" in posterior:
+        assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", group="b")).all()
+    assert {name: values.dims for name, values in post["sample_stats"].data_vars.items()} == {
+        "pareto_k": (),
+        "importance_ess": (),
+    }
+    assert post["constant_data"]["class"].to_numpy().tolist() == [
+        {"h": "human", "n": "neutral"}.get(word[0], "stereotype") for word in LABELS["attribute_word"]
+    ]
+    assert (post.attrs["engine"], post.attrs["attribute_words"]) == ("marginal", "modelled")
+    assert bb.diagnose(post).notes == ()
+
+
+@pytest.mark.parametrize("model", ["crossed_plain", "crossed"])
+def test_arviz_works_on_a_crossed_fit(model):
+    import arviz as az
+
+    table = holed(simulated(words=10, own=6, controls={"human": 8, "neutral": 10}))
+    post = bb.add_log_likelihood(bb.fit(table, model, seed=1))
+    rows = az.summary(post, ci_kind="hdi", ci_prob=0.89)
+    numbers = bb.summary(post, effects=True)
+    absent = 1 + 1 * (model == "crossed")
+    assert len(rows) == len(numbers) + absent
+    assert int(rows["mean"].isna().sum()) == absent
+    mean = float(post["posterior/connection_mean"].sel(connection="human").mean())
+    assert rows.loc["connection_mean[human]", "mean"] == pytest.approx(mean, abs=6e-4)
+    ends = az.hdi(post, prob=0.89)["word_mean"].sel(protected_word="w3", connection="neutral").to_numpy()
+    mine = numbers.query("parameter == 'word_mean' and protected_word == 'w3' and connection == 'neutral'").iloc[0]
+    assert ends.tolist() == pytest.approx([mine["hdi_low"], mine["hdi_high"]], abs=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # single distances have much to say about effects of few rows
+        loo = az.loo(post)
+    assert loo.n_data_points == len(table)
+    assert 0 < loo.p < len(table) / 2
+    assert loo.elpd > 0
+
+
+def test_a_seed_fixes_the_draws_whatever_the_chains_and_cores(monkeypatch):
+    table = simulated()
+    first, other = (bb.fit(table, draws=600, seed=seed)["posterior"] for seed in (1, 2))
+    two = bb.fit(table, draws=600, chains=2, seed=1)["posterior"]
+    assert (dict(first.sizes)["chain"], dict(first.sizes)["draw"]) == (4, 150)
+    assert (dict(two.sizes)["chain"], dict(two.sizes)["draw"]) == (2, 300)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert bb.fit(table, draws=600, seed=1)["posterior"].identical(first)
+    for name, values in first.data_vars.items():
+        np.testing.assert_array_equal(values.to_numpy().ravel(), two[name].to_numpy().ravel())
+        assert not np.isin(values, other[name]).any()
+
+
+def test_a_saved_fit_comes_back_whole(tmp_path):
+    post = bb.fit(holed(simulated()), draws=80, seed=1)
+    bb.save_fit(post, tmp_path / "fit.nc")
+    assert bb.load_fit(tmp_path / "fit.nc").identical(post)
+
+
+def same(values):
+    return np.equal.outer(values, values).astype(float)
+
+
+def log_normal(table, connection_sd, sigma, attribute, interaction):
+    """Log density (B,) of all rows from their whole covariance, at variances (B, rows), (B,) for interaction."""
+    word, connection, group = (table[name].to_numpy() for name in ("protected_word", "connection", "group"))
+    same_attribute = same(table["attribute_word"].to_numpy())
+    value = np.empty(len(sigma))
+    for at in range(0, len(sigma), 1000):
+        part = slice(at, at + 1000)
+        covariance = PRIOR_SD**2 * same(connection) + connection_sd[part, :, None] * same(connection) * same(word)
+        covariance += attribute[part, :, None] * same_attribute
+        covariance += interaction[part, None, None] * same_attribute * same(group)
+        covariance += sigma[part, :, None] * np.eye(len(table))
+        chol = np.linalg.cholesky(covariance)
+        y = np.broadcast_to(table["distance"].to_numpy()[:, None] - 1, (*chol.shape[:2], 1))
+        white = np.linalg.solve(chol, y)[..., 0]
+        value[part] = -0.5 * (white**2).sum(axis=1) - np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
+    return value - 0.5 * len(table) * np.log(2 * np.pi)
+
+
+def log_posterior(table, model, prior, theta):
+    """Log of prior and likelihood (B,) at log scales (B, d): connection_sd, sigma, attribute_sd, interaction_sd."""
+    connections = [k for k in CENTRES if k in set(table["connection"])]
+    k = np.array([connections.index(name) for name in table["connection"]])
+    scale = np.exp(theta)
+    s, sigma, rest = np.split(scale, [len(connections), 2 * len(connections)], axis=1)
+    classes = np.where(table["connection"].isin(CONTROLS), 1, 0) if model == "crossed" else np.zeros_like(k)
+    attribute = rest[:, classes]
+    interaction = rest[:, 3] if model == "crossed" else np.zeros(len(rest))
+    value = (prior.logpdf(scale) + theta).sum(axis=1)
+    if model == "crossed":
+        value -= (prior.logpdf(rest[:, :2]) + np.log(rest[:, :2])).sum(axis=1)
+        value += stats.norm(np.log(rest[:, [2]]), 0.3).logpdf(np.log(rest[:, :2])).sum(axis=1)
+    return value + log_normal(table, s[:, k] ** 2, sigma[:, k] ** 2, attribute**2, interaction**2)
+
+
+@pytest.mark.parametrize(
+    ("model", "prior"),
+    [
+        ("crossed_plain", stats.expon(scale=0.5)),
+        ("crossed_plain", stats.halfnorm(scale=0.2)),
+        ("crossed", stats.expon(scale=0.5)),
+    ],
+    ids=["plain", "plain, half-normal", "crossed"],
+)
+def test_log_evidence_equals_plain_importance_sampling(tmp_path, model, prior):
+    """Log scales from a multivariate t, thrice fitted to its own weights, against the normal of all rows."""
+    table = simulated(words=4, controls={"neutral": 4}, seed=3)
+    rng = np.random.default_rng(0)
+    scales = ["connection_sd"] * 3 + ["sigma"] * 3 + ["attribute_sd"]
+    scales += ["attribute_sd", "attribute_sd", "interaction_sd"] if model == "crossed" else []
+    centre, spread = np.log([TRUTH[name] for name in scales]), 0.5 * np.eye(len(scales))
+    for size, power in ((2000, 0.3), (2000, 0.6), (4000, 1.0), (16_000, 1.0)):
+        proposal = stats.multivariate_t(centre, spread, df=5)
+        theta = proposal.rvs(size, random_state=rng)
+        log_weight = log_posterior(table, model, prior, theta) - proposal.logpdf(theta)
+        relative = np.exp(log_weight - log_weight.max())
+        tempered = relative**power / (relative**power).sum()
+        centre, spread = tempered @ theta, 1.3 * np.cov(theta.T, aweights=tempered)
+    expected = np.log(relative.mean()) + log_weight.max()
+    error = relative.std() / relative.mean() / np.sqrt(size)
+    assert error < 0.05
+    if prior.dist.name == "halfnorm":
+        model = edited(tmp_path, model, ('"exponential", rate = 2.0', '"half_normal", sd = 0.2'))
+    post = bb.fit(table, model, seed=0)
+    own_error = 1 / np.sqrt(float(post["sample_stats/importance_ess"]))
+    assert abs(post.attrs["log_evidence"] - expected) < 4 * np.hypot(error, own_error)
+
+
+def conditional(table, scale, by_group):
+    """Names of all Gaussians and their joint mean and covariance given the scales, by one dense solve over the rows."""
+    names = [("mu", k) for k in CENTRES]
+    basis = {name: {name: PRIOR_SD} for name in names}
+    for word, k in table[["protected_word", "connection"]].drop_duplicates().itertuples(index=False):
+        basis["cell", word, k] = {("mu", k): PRIOR_SD, ("cell", word, k): scale["connection_sd", k]}
+    for word, label in table[["attribute_word", "attribute_class"]].drop_duplicates().itertuples(index=False):
+        name = label if label in CONTROLS else "stereotype"
+        basis["u", word] = {("u", word): scale["attribute_sd", name]}
+    for word, group in table[["attribute_word", "group"]].drop_duplicates().itertuples(index=False):
+        if by_group:
+            basis["v", word, group] = {("v", word, group): scale["interaction_sd"]}
+    names = list(basis)
+    place = {name: at for at, name in enumerate(names)}
+    loads = np.zeros((len(names), len(names)))
+    for name, parts in basis.items():
+        for part, size in parts.items():
+            loads[place[name], place[part]] = size
+    design = np.zeros((len(table), len(names)))
+    for at, row in enumerate(table.itertuples(index=False)):
+        design[at, place["cell", row.protected_word, row.connection]] = 1
+        design[at, place["u", row.attribute_word]] = 1
+        if by_group:
+            design[at, place["v", row.attribute_word, row.group]] = 1
+    noise = np.array([scale["sigma", k] for k in table["connection"]])
+    white = design @ loads / noise[:, None]
+    covariance = loads @ np.linalg.inv(np.eye(len(names)) + white.T @ white) @ loads.T
+    return names, covariance @ design.T @ ((table["distance"].to_numpy() - 1) / noise**2), covariance
+
+
+def gaussian_draws(table, scale, by_group, dense, draws):
+    """The package's draws at one point, as columns in the order of ``conditional``."""
+    lists = {name: list(dict.fromkeys(table[name])) for name in ("protected_word", "attribute_word", "group")}
+    codes = {name: np.array([lists[name].index(x) for x in table[name]]) for name in lists}
+    connection = np.array([list(CENTRES).index(x) for x in table["connection"]])
+    word, attribute = codes["protected_word"], codes["attribute_word"]
+    groups = np.zeros(len(lists["protected_word"]), dtype=int)
+    groups[word] = codes["group"] * by_group
+    kinds = ["stereotype", "human", "neutral"]
+    classes = np.zeros(len(lists["attribute_word"]), dtype=int)
+    classes[attribute] = [kinds.index(x if x in CONTROLS else "stereotype") for x in table["attribute_class"]]
+    filled = np.zeros((len(groups), 4), dtype=bool)
+    filled[word, connection] = True
+    rows = (word, connection, attribute, groups, classes, table["distance"].to_numpy() - 1)
+    patterns, blocks = find_patterns(*rows, 4)
+    sums = dense_sums(patterns, filled, *rows) if dense else crossed_sums(patterns, blocks, groups, 4, by_group)
+
+    def repeated(values):
+        return np.tile(np.square(values), (draws, 1))
+
+    scales = Scales(
+        repeated([scale["sigma", k] for k in CENTRES]),
+        repeated([scale["connection_sd", k] for k in CENTRES]),
+        repeated([scale["attribute_sd", name] for name in kinds]),
+        repeated([scale["interaction_sd"]])[:, 0] if by_group else None,
+    )
+    drawn = draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5))
+    columns = {("mu", k): drawn.mu[:, at] for at, k in enumerate(CENTRES)}
+    for at, (j, k) in enumerate(np.argwhere(filled)):
+        columns["cell", lists["protected_word"][j], list(CENTRES)[k]] = drawn.cells[:, at]
+    for at, name in enumerate(lists["attribute_word"]):
+        columns["u", name] = drawn.attribute[:, at]
+        for h, group in enumerate(lists["group"] if by_group else ()):
+            columns["v", name, group] = drawn.interaction[:, at, h]
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("missing", "dense", "draws"),
+    [(0.0, False, 200_000), (0.3, False, 80_000), (0.0, True, 8_000), (0.3, True, 8_000)],
+    ids=["complete, patterns", "incomplete, patterns", "complete, dense", "incomplete, dense"],
+)
+@pytest.mark.parametrize("by_group", [True, False], ids=["by group", "plain"])
+def test_gaussians_given_the_scales_have_the_moments_of_the_dense_normal(missing, by_group, dense, draws):
+    """Means within 4 standard errors; the covariances, thousands, within as unlikely a bound for the largest."""
+    table = simulated(words=4, own=2, controls={"human": 2, "neutral": 3}, seed=4)
+    rows = np.random.default_rng(1).random(len(table)) >= missing
+    table = holed(table[rows]) if missing else table
+    scale = {("sigma", k): value for k, value in zip(CENTRES, (0.05, 0.1, 0.07, 0.2), strict=True)}
+    scale |= {("connection_sd", k): value for k, value in zip(CENTRES, (0.2, 0.03, 0.08, 0.05), strict=True)}
+    kinds = zip(("stereotype", "human", "neutral"), (0.12, 0.05, 0.08), strict=True)
+    scale |= {("attribute_sd", kind): value for kind, value in kinds} | {"interaction_sd": 0.09}
+    names, mean, covariance = conditional(table, scale, by_group)
+    columns = gaussian_draws(table, scale, by_group, dense, draws)
+    never = {name for name, values in columns.items() if np.isnan(values).all()}
+    assert set(columns) - never == set(names)
+    assert bool(never) == (by_group and missing > 0)
+    drawn = np.column_stack([columns[name] for name in names])
+    variance = np.diag(covariance)
+    apart = (drawn.mean(axis=0) - mean) / np.sqrt(variance / draws)
+    assert np.abs(apart).max() < 4, names[np.abs(apart).argmax()]
+    error = np.sqrt((np.outer(variance, variance) + covariance**2) / draws)
+    apart = (np.cov(drawn.T) - covariance) / error
+    assert np.abs(np.diag(apart)).max() < 4
+    assert np.abs(apart).max() < stats.norm.isf(stats.norm.sf(4) / len(names) ** 2)
+
+
+LEFT_OUT = "Word x group was left out, since"
+ONE = "Only 1 protected word: whole-list means rest on the prior."
+TWO = "Only 2 protected words: whole-list means rest on the prior."
+FULL = simulated()
+THIN = {
+    "one word per class": (simulated(own=1, controls={"human": 1, "neutral": 1}), []),
+    "one protected word": (simulated(words=1), [f"{LEFT_OUT} there is one group only.", ONE]),
+    "one protected word per group": (simulated(words=2), [TWO]),
+    "a single connection": (FULL.query("connection == 'neutral'"), []),
+    "no controls": (simulated(controls={}), []),
+    "one group": (simulated(groups="a"), [f"{LEFT_OUT} there is one group only."]),
+    "no groups": (FULL.drop(columns="group"), [f"{LEFT_OUT} the groups of protected words are not known."]),
+    "no group of w0": (
+        FULL.assign(group=FULL["group"].where(FULL["protected_word"] != "w0", pd.NA)),
+        [f"{LEFT_OUT} the groups of some words are not known."],
+    ),
+    "a list all missing": (FULL.query("attribute_class != 'b'"), []),
+    "one row": (
+        FULL.head(1),
+        [f"{LEFT_OUT} there is one group only.", ONE, "No protected word has more than one distance."],
+    ),
+    "one distance of each word": (
+        FULL.query("attribute_word == 'neutral0'"),
+        ["No protected word has more than one distance."],
+    ),
+    "irregular missing pairs": (FULL.sample(frac=0.6, random_state=1), []),
+    "most pairs missing": (FULL.sample(frac=0.25, random_state=1), []),
+}
+
+
+@pytest.mark.parametrize("kind", THIN)
+def test_a_thin_table_has_a_posterior_and_its_notes(kind):
+    table, notes = THIN[kind]
+    post = bb.fit(table, seed=0)
+    assert list(bb.diagnose(post).notes) == notes
+    assert ("interaction_sd" in post["posterior"]) == (LEFT_OUT not in " ".join(notes))
+    numbers = bb.summary(post, effects=True)
+    assert np.isfinite(numbers[["mean", "sd", "hdi_low", "hdi_high"]]).all(axis=None)
+    cells = numbers[numbers["parameter"] == "word_mean"]
+    counted = table.groupby(["protected_word", "connection"])["distance"].count()
+    assert cells.set_index(["protected_word", "connection"])["n"].sort_index().tolist() == counted.tolist()
+    assert numbers.query("parameter == 'attribute_effect'")["n"].sum() == len(table)
+    assert (numbers.query("parameter == 'connection_mean'")["sd"] < PRIOR_SD).all()
+    assert numbers.query("parameter == 'word_mean'")["mean"].between(0.6, 1.2).all()
+
+
+def test_groups_and_lists_without_rows_leave_their_cells_empty():
+    post = bb.fit(THIN["a list all missing"][0], draws=40, seed=0)
+    word_mean = post["posterior/word_mean"].isel(chain=0, draw=0)
+    for first, absent in ((0, "different"), (1, "associated")):
+        mine = word_mean.sel(protected_word=[f"w{at}" for at in range(first, 6, 2)])
+        assert np.isnan(mine.sel(connection=absent)).all()
+        assert np.isfinite(mine.drop_sel(connection=absent)).all()
+
+
+def test_repeated_rows_count_once():
+    twice = pd.concat([FULL, FULL.iloc[[3, 40, 41]]])
+    post, expected = bb.fit(twice, seed=0), bb.fit(FULL, seed=0)
+    assert post["posterior"].identical(expected["posterior"])
+    assert post["constant_data"].identical(expected["constant_data"])
+    assert json.loads(post.attrs["notes"]) == ["3 of 99 rows repeat a pair and were dropped."]
+    assert bb.diagnose(post).notes == ("3 of 99 rows repeat a pair and were dropped.",)
+    kept = bb.fit(twice, "published", seed=0)
+    assert kept["observed_data"].sizes["pair"] == 99
+
+
+def test_a_pair_of_two_lists_counts_for_the_first_connection():
+    second = FULL[FULL["attribute_word"] == "a0"].assign(attribute_class="neutral", connection="neutral")
+    post = bb.fit(pd.concat([second, FULL], ignore_index=True), draws=40, seed=0)
+    assert post["constant_data/n"].sum("protected_word").to_numpy().tolist() == [18, 18, 24, 36]
+    assert post["constant_data/class"].sel(attribute_word="a0") == "stereotype"
+
+
+ADDITIVE = FULL.assign(
+    distance=FULL["protected_word"].str[1:].astype(int) * 0.01 + pd.factorize(FULL["attribute_word"])[0] * 0.02 + 0.5
+)
+
+
+@pytest.mark.parametrize("model", ["crossed_plain", "crossed_shared", "crossed"])
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (FULL.assign(distance=0.9), "do not vary"),
+        (FULL.assign(distance=FULL["distance"].where(FULL["connection"] != "neutral", 0.9)), "of neutral do not vary"),
+        (ADDITIVE, "do not vary beyond their means, so their spread cannot be estimated"),
+        (
+            pd.concat([FULL, FULL.iloc[[20]].assign(distance=0.5)]),
+            r"the pair 'w2', 'b0' has more than one distance; the model 'crossed\w*' takes each pair once",
+        ),
+    ],
+    ids=["all equal", "one connection equal", "additive", "two distances"],
+)
+def test_a_table_without_a_posterior_is_refused(table, message, model):
+    with pytest.raises(bb.InputError, match=message):
+        bb.fit(table, model)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("word_x_group = true", "word_by_group = true", "unknown key 'terms.word_by_group'; valid keys"),
+        ('attribute_sd = "pooled"', 'attribute_sd = "none"', "word_x_group needs an attribute_sd: shared, pooled"),
+        ('attribute_sd = "pooled"', 'attribute_sd = "each"', "'none', 'shared', 'pooled' or 'separate'"),
+        ('attribute_sd = "pooled"', 'attribute_sd = "shared"', "unknown key 'priors.attribute_sd0'"),
+        ("word_x_group = true", "word_x_group = false", "unknown key 'priors.interaction_sd'"),
+        ("interaction_sd = {", "# {", "priors.interaction_sd' is missing"),
+        ("attribute_sd0 = {", "# {", "priors.attribute_sd0' is missing"),
+        ("[priors]", "[priors]\nnu = { distribution = 'gamma', shape = 2.0, rate = 0.1 }", "unknown key 'priors.nu'"),
+        ("spread = 0.3", "spread = -0.3", "priors.attribute_sd.spread.*greater than 0"),
+        ('"pooled", spread = 0.3', '"exponential", rate = 2.0', "priors.attribute_sd.distribution"),
+    ],
+)  # fmt: skip
+def test_a_faulty_crossed_model_is_refused(tmp_path, old, new, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.load_model(edited(tmp_path, "crossed", (old, new)))
+
+
+@pytest.mark.parametrize(
+    ("model", "engine", "message"),
+    [
+        (
+            "crossed",
+            "exact",
+            "'exact' cannot fit the model 'crossed': it has effects of attribute words.*; use auto",
+        ),
+        ("robust", "exact", "its residuals are not normal; use auto or nuts"),
+        ("robust", "marginal", "its residuals are not normal, so that nothing can be integrated out; use auto or nuts"),
+        ("published", "marginal", "it has no effects of attribute words; use auto or exact or nuts"),
+        ("baseline", "marginal", "it has no effects of attribute words; use auto or nuts"),
+    ],
+)
+def test_an_engine_that_cannot_fit_a_model_says_why(model, engine, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.fit(FULL, model, engine=engine)
+
+
+def test_a_crossed_model_with_an_intercept_is_for_nuts_alone(tmp_path):
+    changes = (
+        ("intercept = false", "intercept = true"),
+        ("connection_mean = {", "m = { distribution = 'normal', mean = 1.0, sd = 0.3 }\noffset_mean = {"),
+        ("connection_sd = {", "offset_sd = {"),
+    )
+    with pytest.raises(bb.InputError, match="it has a common intercept; use auto or nuts"):
+        bb.fit(FULL, edited(tmp_path, "crossed_plain", *changes), engine="marginal")
+
+
+@pytest.mark.parametrize("model", ["crossed_plain", "crossed"])
+def test_predictive_draws_are_around_the_sum_of_the_terms(model):
+    table = holed(simulated())
+    post = bb.fit(table, model, seed=0)
+    predicted = bb.add_predictive(post, seed=1)["posterior_predictive/distance"].to_numpy()
+    mean, sigma = distances_expected(post, table)
+    standard = (predicted - mean) / sigma
+    error = sigma.mean(axis=(0, 1)) / np.sqrt(4000)
+    assert np.abs((predicted - mean).mean(axis=(0, 1)) / error).max() < 4
+    assert np.abs((standard**2).mean(axis=(0, 1)) - 1).max() < 4 * np.sqrt(2 / 4000)
+    assert np.abs(np.corrcoef(standard.reshape(4000, -1).T) - np.eye(len(table))).max() < 6 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize("model", ["crossed_plain", "crossed"])
+def test_log_likelihood_is_the_normal_density_around_the_sum_of_the_terms(model):
+    table = holed(simulated())
+    post = bb.add_log_likelihood(bb.fit(table, model, draws=40, seed=0))
+    expected = stats.norm(*distances_expected(post, table)).logpdf(table["distance"].to_numpy())
+    np.testing.assert_allclose(post["log_likelihood/distance"], expected, rtol=1e-10)
+
+
+def test_predictive_shares_are_nominal_for_distances_of_the_model():
+    """Rows hang together by attribute word: the error of a share comes from the shares of single words."""
+    table = simulated(words=12, own=250, controls={"neutral": 500}, seed=5)
+    shares = bb.check_predictions(bb.fit(table, seed=0)).set_index("connection")
+    rng, total = np.random.default_rng(0), np.sqrt(sum(TRUTH[name] ** 2 for name in TRUTH if name != "connection_sd"))
+    word, group = (rng.normal(0, TRUTH[name], (1000, n, 1)) for name, n in (("attribute_sd", 1), ("interaction_sd", 2)))
+    apart = np.abs(word + group + rng.normal(0, TRUTH["sigma"], (1000, 2, 6))) / total
+    for prob in (0.5, 0.89):
+        inside = apart < stats.norm.isf((1 - prob) / 2)
+        for connection, words in (("neutral", 500), ("associated", 500), ("different", 500)):
+            by_word = inside.mean(axis=(1, 2)) if connection == "neutral" else inside[:, 0].mean(axis=1)
+            error = by_word.std() / np.sqrt(words)
+            assert shares.loc[connection, f"inside_{100 * prob:g}"] == pytest.approx(prob, abs=4 * error), connection
+
+
+def test_effects_and_scales_are_found_again():
+    """Errors of the posterior means are as large as their posterior sds say."""
+    rng = np.random.default_rng(8)
+    truth = {f"neutral{at}": effect for at, effect in enumerate(rng.normal(0, 0.2, 40))}
+    table = simulated(words=10, controls={"neutral": 40}, seed=9)
+    own = table[table["connection"] == "neutral"]
+    found = own.groupby("attribute_word")["distance"].transform("mean") - own["distance"].mean()
+    shifted = own["distance"] - found + own["attribute_word"].map(truth)
+    post = bb.fit(own.assign(distance=shifted), "crossed_plain", seed=0)["posterior"]
+    effects = post["attribute_effect"].mean(("chain", "draw")).to_series()
+    expected = pd.Series(truth) - np.mean(list(truth.values()))
+    assert np.abs(effects - effects.mean() - expected[effects.index]).max() < 0.02
+    assert float(post["attribute_sd"].mean()) == pytest.approx(np.std(list(truth.values())), rel=0.1)
+
+
+def standard_errors_apart(weighted, walked):
+    """The largest difference of means of each variable, without single interactions, in Monte Carlo standard errors."""
+    from arviz_stats.base import array_stats
+
+    ess = float(weighted["sample_stats/importance_ess"])
+    apart = {}
+    for name in sorted(set(weighted["posterior"].data_vars) - {"interaction_effect"}):
+        a, b = (fit["posterior"][name].to_numpy().reshape(4, 1000, -1) for fit in (weighted, walked))
+        error = array_stats.mcse(b, chain_axis=0, draw_axis=1, method="mean")
+        difference = np.abs(a.mean((0, 1)) - b.mean((0, 1))) / np.hypot(error, a.std((0, 1)) / np.sqrt(ess))
+        apart[name] = float(difference.max())
+    return apart
+
+
+@pytest.mark.nuts
+def test_nuts_and_the_marginal_engine_agree():
+    table = simulated()
+    marginal = bb.fit(table, seed=1)
+    nuts = bb.fit(table, engine="nuts", seed=2)
+    assert bb.diagnose(nuts).r_hat < 1.02
+    assert {name: values.dims for name, values in nuts["posterior"].data_vars.items()} == {
+        name: values.dims for name, values in marginal["posterior"].data_vars.items()
+    }
+    assert max(standard_errors_apart(marginal, nuts).values()) < 4
+
+
+@pytest.mark.nuts
+def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeypatch):
+    """A limit that no table keeps sends the engine to NUTS on the same marginal posterior."""
+    table = simulated()
+    weighted = bb.fit(table, "crossed_plain", seed=0)
+    monkeypatch.setattr("bayesbias.models.marginal.MAX_PARETO_K", -9)
+    with pytest.warns(UserWarning, match="the scales were drawn by NUTS on the same marginal posterior"):
+        walked = bb.fit(table, "crossed_plain", seed=0)
+    verdict = bb.diagnose(walked)
+    assert verdict.ok, verdict.faults
+    assert (verdict.engine, verdict.pareto_k, verdict.divergences) == ("marginal", None, 0)
+    assert "drawn by NUTS" in verdict.notes[0]
+    assert max(standard_errors_apart(weighted, walked).values()) < 4
+
+
+@pytest.mark.nuts
+def test_log_likelihood_of_robust_is_student_t():
+    table = holed(simulated())
+    post = bb.add_log_likelihood(bb.fit(table, "robust", draws=40, chains=2, seed=0))
+    mean, sigma = distances_expected(post, table)
+    nu = post["posterior/nu"].to_numpy()[:, :, None]
+    expected = stats.t(nu, mean, sigma).logpdf(table["distance"].to_numpy())
+    np.testing.assert_allclose(post["log_likelihood/distance"], expected, rtol=1e-10)
+    assert {"nu", "interaction_effect", "attribute_sd0"} < set(post["posterior"].data_vars)
