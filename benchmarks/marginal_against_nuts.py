@@ -1,6 +1,6 @@
 """The marginal engine against NUTS on the plain PyMC model: means and sds of every parameter, in Monte Carlo errors.
 
-    python benchmarks/marginal_against_nuts.py    # about an hour; finished parts are kept
+python benchmarks/marginal_against_nuts.py    # about an hour; finished parts are kept
 """
 
 import os

@@ -94,16 +94,27 @@ def test_markup_in_words_is_shown(pages):
 def test_pictures_have_titles(pages):
     page = Page(pages["religion"])
     labels = [value for tag, name, value in page.attributes if tag == "svg" and name == "aria-label"]
-    assert len(labels) == 4
-    assert page.tags.count("title") == 5
+    assert len(labels) == 5
+    assert page.tags.count("title") == 6
 
 
-def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion_fit):
+def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, religion_fit):
     text = re.sub(r"\s+", " ", " ".join(Page(pages["religion"]).text))
     row = bb.contrasts(religion_fit, "associated", "human").iloc[0]
     assert f"{abs(row['mean']):.3f} closer to their own stereotypes than to words for people" in text
-    assert "treats distances that share an attribute word as independent" in text
+    assert "gives every attribute word an effect of its own" in text
     assert "This fit can be read." in text
+    cluster = bb.cluster_interval(religion_fit, "associated", "human")
+    assert f"cluster interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
+    published = bb.contrasts(bb.fit(religion, "published", seed=1), "associated", "human").iloc[0]
+    ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("hdi_low", "hdi_high")]
+    sentence = f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under crossed"
+    assert sentence.replace("-", "\N{MINUS SIGN}") in text
+    first = bb.influence(religion_fit, words="stereotype").iloc[0]
+    assert f"{first['word']} {first['kind']} {first['list']} {first['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
+    share = bb.variance_shares(religion_fit).iloc[1]
+    assert f"associated attribute word {100 * share['mean']:.0f}%" in text
+    assert "How long a list would settle it" in text
     assert "neutral control 226 61" in text
     assert "10.1162/coli_a_00507" in text
     assert religion_fit.attrs["model_hash"][:16] in text

@@ -210,3 +210,34 @@ def calibrate(
     if out is not None:
         write_text(out, found.to_csv(index=False))
         say(f"rates written to {out}")
+
+
+@app.command()
+def plan(
+    what: Annotated[str, typer.Argument(help="A distance table (.csv, .parquet), a bundled word list or a TOML file.")],
+    effect: Annotated[float, typer.Option(help="Contrast to be seen, in cosine distance.")] = 0.05,
+    prob: Prob = 0.89,
+    power: Annotated[float, typer.Option(help="Probability with which the interval is to exclude 0.")] = 0.8,
+    first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
+    second: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "human",
+    seed: Annotated[int, typer.Option(help="Seed of the fit.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
+) -> None:
+    """How many words a list needs so that a contrast of a given size is seen."""
+    from bayesbias._files import whole_file
+    from bayesbias.cli.screen import say, show, working
+    from bayesbias.comparison import plan as plan_words
+    from bayesbias.distances import read_distance_table
+    from bayesbias.plots import plot_plan
+
+    if out is not None:
+        check_target(out, (".png",), "a picture")
+    given = read_distance_table(what) if what.endswith((".csv", ".parquet")) else what
+    with working("planning"):
+        found = plan_words(given, effect=effect, prob=prob, power=power, first=first, second=second, seed=seed)
+    say(found.sentence)
+    show(found.needed, f"Words needed to see {effect:g} with probability {power:g}")
+    if out is not None:
+        with whole_file(out) as temporary:
+            plot_plan(found).savefig(temporary, dpi=150, format="png")
+        say(f"picture written to {out}")

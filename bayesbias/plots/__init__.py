@@ -4,6 +4,7 @@ from bayesbias.plots.attribute_words import plot_attribute_effects
 from bayesbias.plots.calibrating import plot_calibration
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
+from bayesbias.plots.planned import plot_plan
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
 from bayesbias.plots.variance import plot_variance
@@ -14,6 +15,7 @@ __all__ = [
     "plot_coefficients",
     "plot_contrasts",
     "plot_distances",
+    "plot_plan",
     "plot_predictions",
     "plot_variance",
 ]

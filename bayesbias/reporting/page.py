@@ -15,21 +15,31 @@ from markupsafe import Markup
 
 from bayesbias._checks import probability
 from bayesbias._files import check_suffix, write_text
-from bayesbias.comparison import beside_associated, contrasts, signed
+from bayesbias.comparison import beside_associated, cluster_sentence, contrasts, influence, plan, signed
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.diagnostics.predictions import check_predictions
 from bayesbias.diagnostics.summaries import summary
+from bayesbias.diagnostics.variances import variance_shares
 from bayesbias.distances.coverages import stored_coverage
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
+from bayesbias.plots.variance import plot_variance
+from bayesbias.reporting.beside import side_by_side, what_changed
 from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.reporting.svg import inline_svg
 
 HERE = Path(__file__).parent
+MOST_WORDS = 10
+MODEL_SENTENCES = {
+    "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word hang "
+    "together. The published model takes them for independent.",
+    "independent": "This fit takes distances that share an attribute word for independent. They hang together; the "
+    "crossed model, set beside it here, says so.",
+}
 
 
 def report(post: xr.DataTree, path: str | Path, prob: float = PROB) -> Path:
@@ -85,8 +95,42 @@ def _page(post: xr.DataTree, prob: float) -> str:
         asked=_asked(table),
         pictures=_pictures(post, table, prob),
         tables=_tables(post, prob),
+        model_sentence=MODEL_SENTENCES.get(post.attrs["attribute_words"], ""),
+        beside=_beside(post, prob),
+        influence=_influence(post),
+        plan=_plan(post, table, prob),
         counts={"pairs": len(table), "words": table["protected_word"].nunique()},
     )
+
+
+def _beside(post: xr.DataTree, prob: float) -> dict[str, Any]:
+    table = side_by_side(post, prob)
+    return {"rows": table.to_dict("records"), "sentences": what_changed(table)}
+
+
+def _influence(post: xr.DataTree) -> dict[str, Any] | None:
+    """The words that move the headline most; None for models that need NUTS and fits without a headline."""
+    if not beside_associated(post) or "nu" in post["posterior"] or "m" in post["posterior"]:
+        return None
+    table = influence(post, words="stereotype")
+    return {"second": table.attrs["second"], "rows": table.head(MOST_WORDS).to_dict("records")}
+
+
+def _plan(post: xr.DataTree, table: pd.DataFrame, prob: float) -> str | None:
+    """What list length would settle the headline contrast, if it is as large as its posterior mean."""
+    others = beside_associated(post)
+    if not others:
+        return None
+    row = contrasts(post, "associated", others[0], prob).iloc[0]
+    effect = round(float(row["mean"]), 3) or 0.001
+    found = plan(table, effect=effect, prob=prob, second=others[0])
+    if row["hdi_low"] > 0 or row["hdi_high"] < 0:
+        return (
+            f"The interval of associated \N{MINUS SIGN} {others[0]} excludes 0 already. On lists as long as these a "
+            f"difference of {abs(effect):g} is seen with probability {share(found.present.power)} "
+            f"(scales: {found.scales_from})."
+        )
+    return found.sentence
 
 
 def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
@@ -108,6 +152,7 @@ def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[
             )
             for other in others[:1]
         ),
+        ("variance", "Where the spread of distances comes from", plot_variance(post)),
         ("predictions", "Observed and predicted distances", plot_predictions(post, prob)),
         ("distances", "Raw distances by connection", plot_distances(table)),
     ]
@@ -117,15 +162,17 @@ def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[
 def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
     everything = summary(post, prob)
     of_words = everything["protected_word"].notna()
+    everything["connection"] = everything["connection"].fillna(everything.get("attribute_class"))
     everything = everything.fillna({"connection": "", "protected_word": ""})
     return {
         "whole": everything[~of_words].to_dict("records"),
         "words": everything[of_words].to_dict("records"),
         "contrasts": {name: _contrast(post, name, prob) for name in beside_associated(post)},
         "predictions": check_predictions(post, (0.5, prob)).to_dict("records"),
+        "variances": variance_shares(post, prob).to_dict("records"),
     }
 
 
 def _contrast(post: xr.DataTree, other: str, prob: float) -> dict[str, Any]:
     table = contrasts(post, "associated", other, prob)
-    return {"rows": table.to_dict("records"), "left_out": table.attrs["left_out"]}
+    return {"rows": table.to_dict("records"), "left_out": table.attrs["left_out"], "cluster": cluster_sentence(table)}

@@ -90,7 +90,9 @@ def real_null():
     for name, table in published_tables().items():
         once(
             f"real_{name}",
-            lambda name=name, table=table: bb.real_null(table, [*ALWAYS, "crossed_plain"], DRAWS_OF_LISTS, seed=1).assign(table=name),
+            lambda name=name, table=table: bb.real_null(
+                table, [*ALWAYS, "crossed_plain"], DRAWS_OF_LISTS, seed=1
+            ).assign(table=name),
         )
 
 

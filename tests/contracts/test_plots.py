@@ -14,6 +14,8 @@ OF_A_FIT = {
     "coefficients": bb.plot_coefficients,
     "predictions": bb.plot_predictions,
     "contrasts": lambda post: bb.plot_contrasts(post, second="neutral"),
+    "variance": bb.plot_variance,
+    "attribute effects": bb.plot_attribute_effects,
     "contrasts with a rope": lambda post: bb.plot_contrasts(post, second="neutral", rope=0.05),
 }
 
@@ -73,7 +75,7 @@ def test_a_picture_of_a_fit(fits, plot, kind):
 def test_words_are_text_and_never_formulas(fits, plot):
     figure = plot(fits["words that look like formulas"])
     assert "<svg" in svg(figure)
-    if plot is not bb.plot_predictions:
+    if plot in (bb.plot_coefficients, OF_A_FIT["contrasts"], OF_A_FIT["contrasts with a rope"]):
         assert {f"$x_{{1}}$ <b>&{word}" for word in range(3)} <= texts(figure)
 
 
@@ -109,6 +111,47 @@ def test_raw_distances_show_every_pair():
 def test_a_word_that_is_not_there_is_refused():
     with pytest.raises(bb.InputError, match=r"no protected word 'jedi'; it holds word0, word1"):
         bb.plot_distances(table_of(2), "jedi")
+
+
+def test_attribute_effects_show_the_ends_of_long_lists_and_need_a_crossed_model():
+    table = table_of(4, ("associated", "neutral"), size=30)
+    figure = bb.plot_attribute_effects(bb.fit(table, seed=0), most=5)
+    assert [len(axes.get_yticks()) for axes in figure.axes] == [10, 10]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["stereotype (30 words)", "neutral (30 words)"]
+    assert sum("20 more" in text for text in texts(figure)) == 1
+    with pytest.raises(bb.InputError, match="fit a crossed model"):
+        bb.plot_attribute_effects(bb.fit(table, "published", seed=0))
+
+
+def test_variance_bars_are_the_shares():
+    post = bb.fit(table_of(4), seed=0)
+    widths = sorted(bar.get_width() for bar in bb.plot_variance(post).axes[0].patches)
+    assert widths == pytest.approx(sorted(bb.variance_shares(post)["mean"]))
+
+
+def test_calibration_is_drawn_with_its_errors():
+    shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "neutral": 6}
+    truth = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.05, "interaction_sd": 0.01}
+    rates = bb.false_alarms(shape, truth, ["published"], replicates=10)
+    figure = bb.plot_calibration(rates)
+    assert len(figure.axes) == rates["contrast"].nunique()
+    drawn = {x for axes in figure.axes for points in axes.collections for x, _ in points.get_offsets()}
+    assert set(rates["rate"]) <= drawn
+    ranks = bb.plot_calibration(bb.sbc("published", shape, 10))
+    assert len([axes for axes in ranks.axes if axes.get_visible()]) == 4
+    with pytest.raises(bb.InputError, match="false_alarms, real_null or coverage_study"):
+        bb.plot_calibration(table_of(2))
+
+
+def test_a_plan_is_drawn_with_the_present_lists_marked():
+    plan = bb.plan(table_of(6), effect=0.1)
+    figure = bb.plot_plan(plan)
+    left, right = figure.axes
+    assert len(left.get_lines()) >= plan.curve["varied"].nunique()
+    assert left.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.width])
+    assert right.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.power])
+    with pytest.raises(bb.InputError, match="a result of plan"):
+        bb.plot_plan(table_of(2))
 
 
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())

@@ -1,0 +1,250 @@
+"""Comparison of models: the density of a word's distances, what leaving words out gives, and wrong input."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.special import logsumexp
+
+import bayesbias as bb
+from bayesbias._core.leaving import word_log_likelihood
+from bayesbias._core.patterns import Scales, find_patterns
+from bayesbias.comparison import choosing
+from bayesbias.comparison.choosing import compare_models, pair_density, parts_of, word_densities
+from bayesbias.models.crossed import crossed_target
+from bayesbias.models.data import model_data
+from bayesbias.models.moments import conditional_means, data_of_rows, scale_points
+
+SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
+SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}
+MEANS = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
+CROSSED = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.05, "attribute_sd": 0.10, "interaction_sd": 0.03}
+PLAIN = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}
+COLUMNS = ["model", "engine", "elpd_word", "se_word", "diff_word", "diff_se_word", "bad_k_word", "unresolved_k_word"]
+COLUMNS += ["elpd_pair", "se_pair", "bad_k_pair", "log_evidence"]
+
+
+@pytest.fixture(scope="module")
+def crossed_table():
+    return bb.simulate(SHAPE, "crossed", CROSSED, seed=1)
+
+
+@pytest.fixture(scope="module")
+def plain_table():
+    return bb.simulate(SHAPE, "published", PLAIN, seed=2)
+
+
+@pytest.fixture(scope="module")
+def small_table():
+    return bb.simulate(SMALL, "crossed", CROSSED, seed=1)
+
+
+@pytest.fixture(scope="module")
+def by_evidence(small_table):
+    """Log p(word | others) of each word by published: the log evidence of all less that of the others."""
+
+    def evidence(table):
+        return bb.fit(table, "published", draws=4, seed=0).attrs["log_evidence"]
+
+    words = small_table["attribute_word"].unique()
+    return evidence(small_table) - np.array([evidence(small_table.query("attribute_word != @word")) for word in words])
+
+
+def without_evidence(table, spec, **options):
+    """A fit such as NUTS gives, which knows no evidence."""
+    post = bb.fit(table, spec, **options)
+    del post.attrs["log_evidence"]
+    return post
+
+
+def holed(table):
+    """The table with pairs missing here and there, so that words stand in several patterns."""
+    return table[np.random.default_rng(3).random(len(table)) > 0.15]
+
+
+@pytest.mark.parametrize("by_group", [True, False])
+def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_group):
+    data = model_data(holed(crossed_table))
+    groups = data.group_index if by_group else np.zeros_like(data.group_index)
+    rng, draws, k = np.random.default_rng(4), 40, len(data.connections)
+    scales = Scales(
+        sigma2=rng.uniform(0.05, 0.2, (draws, k)) ** 2,
+        s2=np.full((draws, k), np.nan),
+        attribute=rng.uniform(0.02, 0.2, (draws, 3)) ** 2,
+        interaction=rng.uniform(0.01, 0.1, draws) ** 2 if by_group else None,
+    )
+    cells = rng.normal(0.9, 0.1, (draws, *data.filled.shape))
+    cells[:, ~data.filled] = np.nan
+    rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y)
+    found = word_log_likelihood(*find_patterns(*rows, k), scales, cells)
+    for draw in (0, 17, 39):
+        for word in range(len(data.attribute_words)):
+            own = data.attribute == word
+            at, group = (data.word[own], data.connection[own]), groups[data.word[own]]
+            covariance = np.diag(scales.sigma2[draw, at[1]]) + scales.attribute[draw, data.class_index[word]]
+            covariance += (scales.interaction[draw] if by_group else 0) * (group[:, None] == group)
+            expected = stats.multivariate_normal(cells[draw][at], covariance).logpdf(data.y[own])
+            assert found[draw, word] == pytest.approx(expected, abs=1e-10)
+
+
+def test_without_effects_the_density_is_a_product_of_normals(plain_table):
+    table = holed(plain_table)
+    post = bb.fit(table, "published", draws=40, seed=0)
+    data = model_data(table)
+    pairs = bb.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
+    expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
+    found = word_densities(post, data, np.arange(len(data.attribute_words)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(word_densities(post, data, np.array([3, 7])), expected[:, [3, 7]], rtol=0, atol=1e-10)
+
+
+def test_the_headline_of_a_plain_model_is_what_the_evidence_without_each_word_says(small_table, by_evidence):
+    found = compare_models(small_table, ["published"], pairs=False).iloc[0]
+    assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=0.5)
+    assert found["se_word"] == pytest.approx(np.sqrt(len(by_evidence)) * by_evidence.std(ddof=1), rel=0.02)
+    whole = bb.fit(small_table, "published", draws=4, seed=0).attrs["log_evidence"]
+    assert found["log_evidence"] == pytest.approx(whole, abs=1e-9)
+
+
+def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
+    """1 / p(word | others) is the posterior mean over the scales of p(others | scales) / p(all | scales)."""
+    found = compare_models(small_table, ["crossed"], pairs=False).iloc[0]
+    data, spec = model_data(small_table), bb.load_model("crossed")
+    points = scale_points(spec, data, np.random.default_rng(1))
+    rest = [data_of_rows(data, data.attribute != word) for word in range(len(data.attribute_words))]
+    densities = [conditional_means(crossed_target(spec, one), points.theta)[0] for one in rest]
+    expected = -np.array([logsumexp(one - points.log_density, b=points.weights) for one in densities])
+    assert found["elpd_word"] == pytest.approx(expected.sum(), abs=0.5)
+    assert found["se_word"] == pytest.approx(np.sqrt(len(expected)) * expected.std(ddof=1), rel=0.03)
+
+
+def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_evidence, monkeypatch):
+    monkeypatch.setattr(choosing, "MAX_PARETO_K", -np.inf)
+    found = compare_models(small_table, ["published"], draws=400, pairs=False).iloc[0]
+    assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=1e-9)
+    assert (found["bad_k_word"], found["unresolved_k_word"]) == (len(by_evidence), 0)
+
+
+def test_without_an_evidence_the_density_is_averaged_over_the_fit_without_the_word(
+    small_table, by_evidence, monkeypatch
+):
+    monkeypatch.setattr(choosing, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(choosing, "fit", without_evidence)
+    found = compare_models(small_table, ["published"], draws=2000, pairs=False).iloc[0]
+    assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=0.5)
+    assert np.isnan(found["log_evidence"])
+
+
+def test_a_word_that_no_fit_can_do_without_keeps_its_weights(plain_table, monkeypatch):
+    alone = (plain_table["protected_word"] == "a 1") & (plain_table["connection"] == "human")
+    table = plain_table[~alone | (plain_table["attribute_word"] == "human word 3")].copy()
+    table.loc[(table["protected_word"] == "a 1") & (table["connection"] == "human"), "distance"] += 0.8
+    resolved = compare_models(table, ["published"], pairs=False)
+    assert resolved["unresolved_k_word"].tolist() == [0]
+    assert resolved.attrs["notes"] == []
+    monkeypatch.setattr(choosing, "fit", without_evidence)
+    found = compare_models(table, ["published"], pairs=False)
+    assert found["bad_k_word"].tolist() == resolved["bad_k_word"].tolist()
+    assert found["unresolved_k_word"].tolist() == [1]
+    assert np.isfinite(found["elpd_word"]).all()
+    assert found.attrs["notes"] == ["published: Words with a high Pareto k that no refit could do without: 1."]
+
+
+def test_the_model_that_made_the_data_wins(crossed_table):
+    table = compare_models(crossed_table, ["published", "crossed"], pairs=False)
+    assert list(table.columns) == COLUMNS
+    assert table["model"].tolist() == ["crossed", "published"]
+    assert table["engine"].tolist() == ["marginal", "exact"]
+    best, other = table.iloc[0], table.iloc[1]
+    assert (best["diff_word"], best["diff_se_word"]) == (0, 0)
+    assert other["diff_word"] == pytest.approx(other["elpd_word"] - best["elpd_word"], abs=1e-9)
+    assert other["diff_word"] < -4 * other["diff_se_word"]
+    assert table[["elpd_pair", "se_pair"]].isna().all(axis=None)
+    assert table["bad_k_pair"].isna().all()
+    assert table.attrs == {"notes": [], "seed": 0, "rows": len(crossed_table)}
+
+
+def test_effects_that_are_not_there_cost_no_more_than_noise(plain_table):
+    table = compare_models(plain_table, ["published", "crossed"], pairs=False).set_index("model")
+    lost = table.loc["published", "elpd_word"] - table.loc["crossed", "elpd_word"]
+    assert abs(lost) < 2 * table["diff_se_word"].max() + 2
+
+
+def test_pairs_are_left_out_as_arviz_does(small_table):
+    from arviz_stats import loo
+
+    found = compare_models(small_table, ["crossed_plain"], draws=1000).iloc[0]
+    post = bb.add_log_likelihood(bb.fit(small_table, "crossed_plain", draws=1000, seed=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # ArviZ says that some k are high
+        expected = loo(post, pointwise=True, reff=1)
+    assert found["elpd_pair"] == pytest.approx(expected.elpd, abs=1e-6)
+    assert found["se_pair"] == pytest.approx(expected.se, abs=1e-6)
+    assert found["bad_k_pair"] == int((expected.pareto_k > 0.7).sum())
+
+
+def test_a_repeated_pair_counts_once_for_every_model(crossed_table):
+    twice = crossed_table.loc[[*crossed_table.index, *range(40)]]
+    found, once = (compare_models(table, ["published"], draws=400, pairs=False) for table in (twice, crossed_table))
+    pd.testing.assert_frame_equal(found, once)
+    assert found.attrs["rows"] == len(crossed_table)
+    assert found.attrs["notes"] == ["40 of 248 rows repeat a pair and were dropped for every model."]
+
+
+def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, monkeypatch):
+    small = crossed_table.query("protected_word in ['a 0', 'b 0']")
+
+    def fitted(table, spec, **options):
+        """What NUTS would give for robust, near enough: the fit of crossed with degrees of freedom."""
+        post = bb.fit(table, "crossed" if spec.name == "robust" else spec, **options)
+        if spec.name == "robust":
+            dims = ("chain", "draw")
+            nu = np.random.default_rng(0).gamma(20, 1, [post["posterior"].sizes[name] for name in dims])
+            post["posterior"] = post["posterior"].dataset.assign(nu=(dims, nu))
+            post.attrs |= {"engine": "nuts"}
+            del post.attrs["log_evidence"]
+        return post
+
+    monkeypatch.setattr(choosing, "fit", fitted)
+    found = compare_models(small, ["robust", "published"], draws=400).set_index("model")
+    assert found.index.tolist() == ["published", "robust"]
+    row = found.loc["robust"]
+    numbers = ["elpd_word", "se_word", "diff_word", "diff_se_word", "bad_k_word", "unresolved_k_word", "log_evidence"]
+    assert row[numbers].isna().all()
+    assert np.isfinite(row[["elpd_pair", "se_pair"]].astype(float)).all()
+    assert found.attrs["notes"] == [
+        "robust: Its residuals are not normal, so that no word's effects can be integrated out: no elpd_word."
+    ]
+    post = bb.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
+    expected = post["log_likelihood/distance"].to_numpy().reshape(400, -1)
+    density = pair_density(post)
+    joined = np.hstack([density(part) for part in parts_of(expected.shape[1])])
+    np.testing.assert_allclose(joined, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"models": "crossed"}, "models is 'crossed': give a list of at least one model"),
+        ({"models": []}, "give a list of at least one model"),
+        ({"models": ["crossd"]}, "there is no model 'crossd'"),
+        ({"models": ["crossed", "crossed"]}, "two models are named 'crossed'"),
+        ({"seed": -1}, "seed is -1"),
+        ({"draws": 0}, "draws is 0"),
+        ({"draws": 401}, "do not split evenly"),
+    ],
+)
+def test_wrong_arguments_are_refused(plain_table, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        compare_models(plain_table, **{"models": ["published"], **options})
+
+
+def test_wrong_tables_are_refused(plain_table):
+    with pytest.raises(bb.InputError, match="lacks the column distance"):
+        compare_models(plain_table.drop(columns="distance"))
+    other = plain_table.loc[[*plain_table.index, 0]].reset_index(drop=True)
+    other.loc[len(plain_table), "distance"] = 0.1
+    with pytest.raises(bb.InputError, match="more than one distance; models are compared on pairs that count once"):
+        compare_models(other)

@@ -1,0 +1,361 @@
+"""Null models: hand-worked statistics, draws against a loop over tables, uniform p-values, planted ranks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.diagnostics.null_models import NEIGHBOURS, noise_null, null_distribution
+
+COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+
+
+def lists(neutral=40, human=30, groups=("a", "b"), protected=3, stereotypes=3):
+    return bb.WordLists(
+        name="made",
+        protected={g: [f"{g}{at}" for at in range(protected)] for g in groups},
+        stereotypes={g: [f"{g} stereotype {at}" for at in range(stereotypes)] for g in groups},
+        controls={
+            "neutral": [f"neutral {at}" for at in range(neutral)],
+            "human": [f"human {at}" for at in range(human)],
+        },
+    )
+
+
+def vectors_of(words, seed=0, size=12):
+    rng = np.random.default_rng(seed)
+    return {word: rng.standard_normal(size) for word in words}
+
+
+def values_of(null):
+    return null.values  # noqa: PD011
+
+
+def contrast(first, second):
+    def statistic(table):
+        means = table.pivot_table(values="distance", index="protected_word", columns="connection")
+        return (means[first] - means[second]).mean()
+
+    return statistic
+
+
+def mac(table):
+    stereotypes = table[table["connection"].isin(["associated", "different"])]
+    return stereotypes.groupby(["protected_word", "attribute_class"])["distance"].mean().mean()
+
+
+def weat(table):
+    first = table["group"].iloc[0]
+    means = table.pivot_table(values="distance", index=["group", "protected_word"], columns="connection")
+    s = means["different"] - means["associated"]
+    s = s.where(s.index.get_level_values("group") == first, -s)
+    by_group = s.groupby("group").mean()
+    return (by_group[first] - by_group.drop(first).item()) / s.std(ddof=0)
+
+
+NAMED = {
+    "associated - human": contrast("associated", "human"),
+    "neutral - different": contrast("neutral", "different"),
+    "associated - different": contrast("associated", "different"),
+    "weat": weat,
+    "mac": mac,
+}
+
+
+@pytest.fixture(scope="module")
+def figure_1():
+    """A table with the four associations of Figure 1 of the article: .5, .3, -.6 and -.3."""
+    similarity = {"he": (0.6, 0.7, 0.2, 0.1), "man": (0.5, 0.5, 0.2, 0.2)}
+    similarity |= {"woman": (0.1, 0.1, 0.6, 0.8), "she": (0.0, 0.2, 0.5, 0.3)}
+    rows = []
+    for (word, row), apart in zip(similarity.items(), (0.01, -0.01, 0.02, -0.02), strict=True):
+        own = "male" if word in ("he", "man") else "female"
+        for at, value in enumerate(row):
+            listed = "male" if at < 2 else "female"
+            stands = "associated" if listed == own else "different"
+            rows.append((word, own, f"{listed} {at}", listed, stands, 1 - value))
+        rows += [
+            (
+                word,
+                own,
+                f"human {at}",
+                "human",
+                "human",
+                0.7 + 0.1 * at + apart * (1.37, -2.51, 4.29, -7.83, 15.1, -10.42)[at],
+            )
+            for at in range(6)
+        ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def test_statistics_by_hand(figure_1):
+    def observed(name):
+        return null_distribution(None, figure_1, name, draws=20).observed
+
+    s = np.array([0.5, 0.3, -0.6, -0.3])
+    assert observed("weat") == pytest.approx(0.85 / np.sqrt((s**2).mean() - s.mean() ** 2))
+    # means to the lists: he .65 .15, man .5 .2, woman .1 .7, she .1 .4, as similarities
+    assert observed("mac") == pytest.approx(1 - (0.65 + 0.15 + 0.5 + 0.2 + 0.1 + 0.7 + 0.1 + 0.4) / 8)
+    assert observed("associated - different") == pytest.approx(-(0.5 + 0.3 + 0.6 + 0.3) / 4)
+    # associated distances .35, .5, .3, .6; human ones are .95 on average, apart from what sums to 0 over the words
+    assert observed("associated - human") == pytest.approx((0.35 + 0.5 + 0.3 + 0.6) / 4 - 0.95)
+
+
+def test_p_value_and_quantile_by_hand(figure_1):
+    null = null_distribution(None, figure_1, "associated - human", draws=99)
+    far = [abs(value - null.centre) >= abs(null.observed - null.centre) for value in values_of(null)]
+    assert null.p_value == (sum(far) + 1) / 100
+    assert null.quantile == np.mean(values_of(null) < null.observed)
+    assert null.centre == np.median(values_of(null))
+    row = null.summary().iloc[0]
+    assert row["p_value"] == null.p_value
+    assert (row["draws"], row["n_candidates"], row["source"]) == (99, 6, "controls")
+    assert "6 candidates" in str(null)
+    assert f"{null.observed:.4f}" in str(null)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("source", ["controls", "vocabulary"])
+def test_vectorised_draws_are_those_of_a_loop_over_tables(name, source):
+    words = lists()
+    kv = bb.load_embedding(vectors_of([*words.every_word(), *(f"word {at:03d}" for at in range(60, 0, -1))]))
+    options = {"draws": 12, "seed": 3, "source": source}
+    fast = null_distribution(kv, words, name, **options)
+    if source == "controls" and "-" in name and name != "associated - different":
+        # a function is drawn for from both control lists: leave only the list that the contrast names
+        kept = next(part for part in name.split(" - ") if part in words.controls)
+        words = bb.WordLists("one", words.protected, words.stereotypes, {kept: words.controls[kept]})
+    slow = null_distribution(kv, words, NAMED[name], **options)
+    np.testing.assert_allclose(values_of(fast), values_of(slow), rtol=0, atol=1e-12)
+    assert fast.observed == pytest.approx(slow.observed, abs=1e-12)
+    assert len(set(values_of(fast))) > 1
+
+
+@pytest.mark.parametrize("name", ["associated - different", "weat", "mac"])
+def test_missing_pairs_are_left_out_of_the_means(name):
+    table = bb.distance_table(bb.load_embedding(vectors_of(lists().every_word())), lists())
+    holes = table.drop(np.random.default_rng(5).permutation(len(table))[: len(table) // 4]).reset_index(drop=True)
+    fast = null_distribution(None, holes, name, draws=12)
+    slow = null_distribution(None, holes, NAMED[name], draws=12)
+    np.testing.assert_allclose(values_of(fast), values_of(slow), rtol=0, atol=1e-12)
+
+
+def test_a_drawn_control_word_leaves_its_list_and_takes_a_place():
+    words = lists(neutral=5, human=4)
+    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word())), words)
+    seen = []
+
+    def look(drawn):
+        seen.append(drawn)
+        return len(drawn)
+
+    null_distribution(None, table, look, draws=40, seed=2)
+    kinds = table.drop_duplicates("attribute_word").set_index("attribute_word")["connection"]
+    distances = table.set_index(["protected_word", "attribute_word"])["distance"]
+    for drawn in seen[1:]:
+        assert not drawn.duplicated(["protected_word", "attribute_word"]).any()
+        stereotypes = drawn[drawn["connection"].isin(["associated", "different"])]
+        assert stereotypes["attribute_word"].nunique() == 6
+        assert kinds[stereotypes["attribute_word"]].isin(["human", "neutral"]).all()
+        rest = drawn.drop(stereotypes.index)
+        assert not set(rest["attribute_word"]) & set(stereotypes["attribute_word"])
+        assert rest["attribute_word"].nunique() == 3
+        pairs = pd.MultiIndex.from_frame(drawn[["protected_word", "attribute_word"]])
+        np.testing.assert_array_equal(distances[pairs], drawn["distance"])
+        shape = ["protected_word", "attribute_class", "connection"]
+        real = table[table["connection"].isin(["associated", "different"])]
+        pd.testing.assert_series_equal(stereotypes.groupby(shape).size(), real.groupby(shape).size())
+        assert list(drawn.columns) == COLUMNS
+        assert (drawn.dtypes == table.dtypes).all()
+
+
+def test_p_values_are_uniform_where_the_stereotypes_are_random_control_words():
+    rng = np.random.default_rng(8)
+    words = lists(neutral=80, human=1)
+    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word(), seed=9)), words)
+    table = table[table["connection"] == "neutral"].reset_index(drop=True)
+    group, word = table["group"].to_numpy(), table["attribute_word"].to_numpy()
+    p_values = []
+    for seed in range(60):
+        chosen = rng.permutation(words.controls["neutral"])
+        owner = dict.fromkeys(chosen[:3], "a") | dict.fromkeys(chosen[3:6], "b")
+        listed = np.array([owner.get(each, "neutral") for each in word])
+        stands = np.where(listed == "neutral", "neutral", np.where(listed == group, "associated", "different"))
+        random = table.assign(connection=stands, attribute_class=listed)
+        p_values.append(null_distribution(None, random, "associated - neutral", draws=199, seed=seed).p_value)
+    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_a_planted_bias_is_seen():
+    words = lists()
+    vectors = vectors_of(words.every_word())
+    for group in words.protected:
+        towards = np.eye(12)[len(group)] * 4
+        for word in (*words.protected[group], *words.stereotypes[group]):
+            vectors[word] = vectors[word] + towards
+    null = null_distribution(bb.load_embedding(vectors), words, draws=999)
+    assert null.observed < -0.2
+    assert null.p_value == 0.001
+    assert null.quantile == 0
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    """An embedding of 4,000 words in random order of letters, and lists whose stereotypes have known ranks."""
+    rng = np.random.default_rng(4)
+    names = [f"word{at:04d}" for at in rng.permutation(4000)]
+    words = bb.WordLists(
+        "ranked",
+        protected={"a": names[0:3], "b": names[3:6]},
+        stereotypes={"a": [names[50], names[1500]], "b": [names[2000], names[3999]]},
+        controls={"human": names[1501:1520]},
+    )
+    return bb.load_embedding({name: rng.standard_normal(4) for name in names}), words
+
+
+def drawn_ranks(kv, words, **options):
+    ranks = []
+
+    def look(table):
+        stereotypes = table[table["connection"].isin(["associated", "different"])]
+        ranks.append([kv.key_to_index[word] for word in dict.fromkeys(stereotypes["attribute_word"])])
+        return 0.0
+
+    null = null_distribution(kv, words, look, source="vocabulary", **options)
+    return np.array(ranks[1:]), np.array(ranks[0]), null
+
+
+def test_stand_ins_have_the_frequency_of_the_words(ranked):
+    kv, words = ranked
+    ranks, own, null = drawn_ranks(kv, words, draws=150)
+    assert own.tolist() == [50, 1500, 2000, 3999]
+    apart = ranks - own
+    # the words of the lists are not counted among the neighbours, and the ends have neighbours on one side only
+    assert (np.abs(apart[:, 1:3]) <= NEIGHBOURS / 2 + 26).all()
+    assert (ranks[:, 0] <= NEIGHBOURS + 6).all()
+    assert (ranks[:, 3] >= 3999 - NEIGHBOURS).all()
+    assert abs(apart[:, 2].mean()) < 20
+    assert apart[:, 2].std() == pytest.approx(NEIGHBOURS / np.sqrt(12), rel=0.2)
+    assert null.n_candidates == 4 * NEIGHBOURS
+    taken = {kv.key_to_index[word] for word in words.every_word()}
+    assert not taken & set(ranks.ravel().tolist())
+
+
+def test_without_matching_any_word_stands_in(ranked):
+    kv, words = ranked
+    ranks, _, null = drawn_ranks(kv, words, draws=150, match_frequency=False)
+    assert null.n_candidates == 4000 - len(words.every_word())
+    assert stats.kstest(ranks.ravel() / 4000, "uniform").pvalue > 0.001
+    assert all(len(set(row)) == len(row) for row in ranks.tolist())
+
+
+def test_no_word_is_drawn_twice_though_all_have_the_same_neighbours():
+    words = lists(neutral=3, human=3, stereotypes=20)
+    names = [*words.every_word(), *(f"word {at}" for at in range(50))]
+    kv = bb.load_embedding(vectors_of(names))
+    ranks, _, null = drawn_ranks(kv, words, draws=30)
+    assert all(len(set(row)) == 40 for row in ranks.tolist())
+    assert null.n_candidates == 50
+
+
+def test_a_seed_fixes_the_draws(religion):
+    first, again, other = (values_of(null_distribution(None, religion, draws=50, seed=at)) for at in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_vectors_and_their_table_give_the_same(slice_vectors, religion):
+    one = null_distribution(slice_vectors, "religion", draws=50)
+    two = null_distribution(None, religion, draws=50)
+    np.testing.assert_array_equal(values_of(one), values_of(two))
+    assert one.n_candidates == (religion["attribute_class"] == "human").groupby(religion["attribute_word"]).any().sum()
+
+
+def test_noise_reaches_the_effect_of_the_article_in_about_one_sample_of_a_hundred():
+    null = noise_null(draws=40_000)
+    assert null.p_value == pytest.approx(0.0085, abs=4 * null.p_value_se)
+    assert null.p_value_se == pytest.approx(0.00046, rel=0.2)
+    assert null.source == "noise with sd 0.08"
+    # group sums in place of means make the score 8 times as large: the 38% of the article
+    assert (values_of(null) >= 1.27 / 8).mean() == pytest.approx(0.384, abs=0.01)
+
+
+def test_noise_has_the_spread_that_theory_says():
+    null = noise_null(protected=20, attributes=10, sd=0.1, statistic="associated - different", observed=0.0)
+    # each of 20 words has the difference of two means of 5 distances
+    assert values_of(null).std() == pytest.approx(0.1 * np.sqrt(2 / 5 / 20), rel=0.03)
+    assert values_of(noise_null(statistic="mac", draws=4000)).std() == pytest.approx(0.08 / 16, rel=0.05)
+    # WEAT does not hang on the scale of distances
+    np.testing.assert_allclose(values_of(noise_null(draws=20)), values_of(noise_null(sd=8, draws=20)), rtol=1e-9)
+
+
+def test_weat_of_noise_is_that_of_a_table():
+    distances = np.random.default_rng(0).normal(0, 0.08, (16, 1, 16))[:, 0]
+    rows = [
+        (
+            f"p{j}",
+            "ab"[j // 8],
+            f"w{a}",
+            "ab"[a // 8],
+            "associated" if j // 8 == a // 8 else "different",
+            distances[j, a],
+        )
+        for j in range(16)
+        for a in range(16)
+    ]
+    assert values_of(noise_null(draws=1))[0] == pytest.approx(weat(pd.DataFrame(rows, columns=COLUMNS)))
+
+
+WRONG = {
+    "source": ({"source": "noise"}, "source is 'noise'"),
+    "draws": ({"draws": 0}, "draws is 0"),
+    "connection": ({"statistic": "associated - robots"}, "'robots'"),
+    "statistic": ({"statistic": "rnsb"}, "statistic is 'rnsb'"),
+    "number": ({"statistic": 3}, "statistic is 3"),
+    "controls only": ({"statistic": "human - neutral"}, "stereotype lists"),
+    "weat of three groups": ({"statistic": "weat"}, "two groups, not 3"),
+    "no number": ({"statistic": lambda table: None}, "returns a number"),
+    "not finite": ({"statistic": lambda table: float("nan")}, "is nan for the lists"),
+    "vocabulary": ({"source": "vocabulary"}, "kv=None and source='controls'"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_drawn_is_refused(religion, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        null_distribution(None, religion, **{"draws": 5, **options})
+
+
+def test_what_cannot_be_drawn_from_is_refused(slice_vectors, religion):
+    with pytest.raises(bb.InputError, match="alphabetical order"):
+        null_distribution(slice_vectors, "religion", source="vocabulary")
+    with pytest.raises(bb.InputError, match="kv is None"):
+        null_distribution(None, "religion")
+    with pytest.raises(bb.InputError, match="6 stereotype words and 6 control words"):
+        null_distribution(bb.load_embedding(vectors_of(lists(6, 6).every_word())), lists(6, 6))
+    few = lists()
+    with pytest.raises(bb.InputError, match="holds 2 words outside"):
+        null_distribution(vectors_of([*few.every_word(), "z", "y"]), few, source="vocabulary")
+    controls = religion[religion["attribute_class"].isin(["human", "neutral"])]
+    with pytest.raises(bb.InputError, match="no stereotype words"):
+        null_distribution(None, controls, lambda table: 0.0)
+    with pytest.raises(bb.InputError, match="attribute_class"):
+        null_distribution(None, religion.drop(columns="attribute_class"), "mac")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"protected": 15}, "protected is 15"),
+        ({"attributes": 0}, "attributes is 0"),
+        ({"sd": 0}, "sd is 0"),
+        ({"sd": "wide"}, "sd is 'wide'"),
+        ({"observed": float("nan")}, "observed is nan"),
+        ({"statistic": "associated - human"}, "statistic is 'associated - human'"),
+    ],
+    ids=str,
+)
+def test_noise_of_impossible_sizes_is_refused(options, message):
+    with pytest.raises(bb.InputError, match=message):
+        noise_null(**options)
