@@ -1,5 +1,12 @@
+from .comparison import Plan as Plan
+from .comparison import PriorSensitivity as PriorSensitivity
+from .comparison import compare_models as compare_models
 from .comparison import contrasts as contrasts
+from .comparison import influence as influence
+from .comparison import plan as plan
+from .comparison import prior_sensitivity as prior_sensitivity
 from .diagnostics import ClusterInterval as ClusterInterval
+from .diagnostics import NullDistribution as NullDistribution
 from .diagnostics import Ranks as Ranks
 from .diagnostics import Verdict as Verdict
 from .diagnostics import check_predictions as check_predictions
@@ -7,6 +14,8 @@ from .diagnostics import cluster_interval as cluster_interval
 from .diagnostics import coverage_study as coverage_study
 from .diagnostics import diagnose as diagnose
 from .diagnostics import false_alarms as false_alarms
+from .diagnostics import noise_null as noise_null
+from .diagnostics import null_distribution as null_distribution
 from .diagnostics import real_null as real_null
 from .diagnostics import sbc as sbc
 from .diagnostics import simulate as simulate
@@ -32,6 +41,7 @@ from .plots import plot_calibration as plot_calibration
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_distances as plot_distances
+from .plots import plot_plan as plot_plan
 from .plots import plot_predictions as plot_predictions
 from .plots import plot_variance as plot_variance
 from .reporting.page import report as report

@@ -1,5 +1,21 @@
-"""What a fit says about bias: contrasts, and how much hangs on single words, priors and models."""
+"""What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
 
+from bayesbias.comparison.choosing import compare_models
 from bayesbias.comparison.contrasting import beside_associated, cluster_sentence, contrast_draws, contrasts, signed
+from bayesbias.comparison.influences import influence
+from bayesbias.comparison.planning import Plan, plan
+from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
 
-__all__ = ["beside_associated", "cluster_sentence", "contrast_draws", "contrasts", "signed"]
+__all__ = [
+    "Plan",
+    "PriorSensitivity",
+    "beside_associated",
+    "cluster_sentence",
+    "compare_models",
+    "contrast_draws",
+    "contrasts",
+    "influence",
+    "plan",
+    "prior_sensitivity",
+    "signed",
+]

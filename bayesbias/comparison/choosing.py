@@ -1,0 +1,347 @@
+"""``compare_models``: which model foretells distances to attribute words that it has not seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import gammaln, logsumexp
+
+from bayesbias._checks import whole_number
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import FloatArray
+from bayesbias._core.leaving import word_log_likelihood
+from bayesbias._core.patterns import Scales, find_patterns
+from bayesbias._progress import progress
+from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
+from bayesbias.diagnostics.intervals import flat_draws
+from bayesbias.distances.tables import PAIR, once
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.fitting import fit
+from bayesbias.models.results import pair_places
+from bayesbias.models.spec import ModelSpec, load_model
+
+MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
+PAIR_DRAWS = 1000
+PAIRS_AT_ONCE = 1024
+LOG_2PI = float(np.log(2 * np.pi))
+
+Model = str | Path | ModelSpec
+PairDensity = Callable[[slice], FloatArray]
+Done = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class _Score:
+    """Pointwise log predictive densities of what was left out, how many Pareto k were high, how many stayed so."""
+
+    elpd: FloatArray
+    bad: int
+    unresolved: int = 0
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model with its scores by attribute word and by pair; None where there is none."""
+
+    name: str
+    engine: str
+    by_word: _Score | None
+    by_pair: _Score | None
+    log_evidence: float
+    notes: tuple[str, ...]
+
+
+def compare_models(
+    table: pd.DataFrame, models: Sequence[Model] = MODELS, draws: int = 4000, seed: int = 0, pairs: bool = True
+) -> pd.DataFrame:
+    """How well models foretell the distances of an attribute word that they have not seen.
+
+    The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
+    scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
+    without the word. Words whose weights cannot be trusted (Pareto k above 0.7) are left out in truth, by a refit.
+    Leaving out single pairs flatters a model with effects of attribute words: the same word's other distances stay.
+
+    Parameters
+    ----------
+    table
+        A distance table. Repeated pairs are dropped for every model, so that all are judged by the same rows.
+    models
+        Names that :func:`list_models` shows, paths of TOML files, or loaded models.
+    draws
+        Posterior draws of each fit, a multiple of 4.
+    seed
+        Seed of every fit.
+    pairs
+        Whether single pairs are left out too, given the effects of their words (1,000 of the draws).
+
+    Returns
+    -------
+    DataFrame
+        One row a model, the best first: ``model``, ``engine``; ``elpd_word``, ``se_word``, ``diff_word`` to the best
+        and its standard error ``diff_se_word`` (natural log units); ``bad_k_word`` (words that called for a refit),
+        ``unresolved_k_word`` (those that kept their weights, since no refit could do without them); ``elpd_pair``,
+        ``se_pair``, ``bad_k_pair``; ``log_evidence`` (NaN where the engine gives none). ``attrs`` holds ``notes``,
+        ``seed`` and ``rows``.
+
+    Raises
+    ------
+    InputError
+        A table that cannot be fitted, no model or an unknown one, or two models of one name.
+
+    References
+    ----------
+    Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC. Statistics and Computing 27. https://doi.org/10.1007/s11222-016-9696-4
+    """
+    specs = _specs(models)
+    draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0)
+    rows, notes = _pairs_once(table)
+    data = model_data(rows)
+    judged = []
+    with progress("comparing models", len(specs)) as done:
+        for at, spec in enumerate(specs):
+            judged.append(_judge(spec, rows, data, draws, seed, pairs, _part(done, at, 1)))
+    result = _ranking(judged)
+    notes += [f"{one.name}: {note}" for one in judged for note in one.notes]
+    result.attrs = {"notes": notes, "seed": seed, "rows": len(rows)}
+    return result
+
+
+def _specs(models: Sequence[Model]) -> list[ModelSpec]:
+    if isinstance(models, Model) or not isinstance(models, Sequence) or not models:
+        raise InputError(f"models is {models!r}: give a list of at least one model, such as {list(MODELS)}")
+    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in models]
+    names = [spec.name for spec in specs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two models are named {twice!r}: give each file a name of its own")
+    return specs
+
+
+def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that every model can take, and what was dropped."""
+    model_data(table)
+    repeated = int(table.duplicated(PAIR).sum())
+    if not repeated:
+        return table, []
+    kept = once(table, "the table", "models are compared on pairs that count once")
+    return kept, [f"{repeated:,} of {len(table):,} rows repeat a pair and were dropped for every model."]
+
+
+def _judge(
+    spec: ModelSpec,
+    table: pd.DataFrame,
+    data: ModelData,
+    draws: int,
+    seed: int,
+    pairs: bool,
+    done: Done,
+) -> _Judged:
+    """Fit a model and score it; ``done`` is told which share of that is behind."""
+    post = fit(table, spec, draws=draws, seed=seed)
+    done(0.1)
+    notes = [*json.loads(post.attrs["notes"]), *_faults(post)]
+    by_word = None
+    if spec.likelihood.family == "normal":
+        by_word = _leave_words(post, spec, table, data, _part(done, 0.1, 0.4))
+    else:
+        notes.append("Its residuals are not normal, so that no word's effects can be integrated out: no elpd_word.")
+    by_pair = _leave_pairs(post, _part(done, 0.5, 0.5)) if pairs else None
+    if by_word and by_word.unresolved:
+        notes.append(f"Words with a high Pareto k that no refit could do without: {by_word.unresolved}.")
+    evidence = float(post.attrs.get("log_evidence", np.nan))
+    return _Judged(spec.name, post.attrs["engine"], by_word, by_pair, evidence, tuple(notes))
+
+
+def _part(done: Done, begin: float, width: float) -> Done:
+    """What a part of the work is to call with its own share done."""
+    return lambda share: done(begin + width * share)
+
+
+def _faults(post: xr.DataTree) -> list[str]:
+    """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
+    chains = "sample_stats" in post.children and "diverging" in post["sample_stats"].data_vars
+    return [f"The fit should not be read: {fault}." for fault in diagnose(post).faults] if chains else []
+
+
+def _leave_words(post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, done: Done) -> _Score:
+    """Log predictive density of each attribute word's distances given all others."""
+    values, k = _left_out(word_densities(post, data, np.arange(len(data.attribute_words))))
+    bad = np.flatnonzero(~(k <= MAX_PARETO_K))
+    unresolved = 0
+    for at, word in enumerate(bad.tolist()):
+        found = _refitted(post, spec, table, data, word)
+        unresolved += found is None
+        values[word] = values[word] if found is None else found
+        done((at + 1) / len(bad))
+    return _Score(values, len(bad), unresolved)
+
+
+def _refitted(post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, word: int) -> float | None:
+    """Log predictive density of a word from a fit without it; None where none can be had.
+
+    It is the difference of two log evidences where the engine gives them, whatever the word leaves empty. Otherwise the
+    word's density is averaged over the draws, for which no cell may be empty.
+    """
+    rows = data.attribute == word
+    empties = bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
+    if rows.all() or (empties and "log_evidence" not in post.attrs):
+        return None
+    size = post["posterior"].sizes["chain"] * post["posterior"].sizes["draw"]
+    try:
+        without = fit(table[~rows], spec, engine=post.attrs["engine"], draws=size, seed=post.attrs["seed"])
+    except InputError:
+        return None  # without the word, a connection's distances do not vary
+    if set(without["posterior"].data_vars) != set(post["posterior"].data_vars):
+        return None  # another model: without the word there is one group only
+    if "log_evidence" in post.attrs and "log_evidence" in without.attrs:
+        return float(post.attrs["log_evidence"] - without.attrs["log_evidence"])
+    if empties:
+        return None
+    return float(logsumexp(word_densities(without, data, np.array([word]))) - np.log(size))
+
+
+def word_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> FloatArray:
+    """Log density (draws, words) of the distances of some attribute words, given cells and scales of a fit.
+
+    Parameters
+    ----------
+    post
+        A fit with normal residuals of a table that has the cells of ``data``.
+    data
+        The table that holds the words, each pair once.
+    words
+        Indices of attribute words of ``data``, ascending.
+    """
+    labels = {"protected_word": data.protected_words, "connection": data.connections}
+    posterior = post["posterior"].dataset.sel(labels)
+    cells = flat_draws(posterior["word_mean"].to_numpy())
+    by_group = "interaction_sd" in posterior
+    rows = np.isin(data.attribute, words)
+    patterns, blocks = find_patterns(
+        data.word[rows],
+        data.connection[rows],
+        np.searchsorted(words, data.attribute[rows]),
+        data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp),
+        data.class_index[words],
+        data.y[rows],
+        len(data.connections),
+    )
+    attribute = np.zeros((len(cells), len(data.attribute_classes)))
+    if "attribute_sd" in posterior:
+        scale = posterior["attribute_sd"]
+        by_class = scale.sel(attribute_class=data.attribute_classes) if "attribute_class" in scale.dims else scale
+        attribute = attribute + _columns(by_class) ** 2
+    scales = Scales(
+        sigma2=np.broadcast_to(_columns(posterior["sigma"]) ** 2, (len(cells), len(data.connections))),
+        s2=_columns(posterior["connection_sd"]) ** 2,
+        attribute=attribute,
+        interaction=_columns(posterior["interaction_sd"])[:, 0] ** 2 if by_group else None,
+    )
+    return word_log_likelihood(patterns, blocks, scales, cells)
+
+
+def _columns(values: xr.DataArray) -> FloatArray:
+    """Draws of a scale as (draws, values), one column where it has no dimension."""
+    flat = flat_draws(values.to_numpy())
+    return flat.reshape(len(flat), -1)
+
+
+def _leave_pairs(post: xr.DataTree, done: Done) -> _Score:
+    """Log predictive density of each pair given all others, and the effects of its words."""
+    size, draws = post["observed_data"].sizes["pair"], post["posterior"].sizes
+    density = pair_density(post, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
+    values, bad = np.empty(size), 0
+    for part in parts_of(size):
+        values[part], k = _left_out(density(part))
+        bad += int((~(k <= MAX_PARETO_K)).sum())
+        done(part.stop / size)
+    return _Score(values, bad)
+
+
+def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
+    """A function from a slice of the pairs to their log densities (draws, pairs) given everything, by every ``step``.
+
+    What :func:`add_log_likelihood` adds, without a place for all pairs at once.
+    """
+    places, y = pair_places(post), post["observed_data/distance"].to_numpy()
+    drawn = {
+        name: flat_draws(values.to_numpy())[::step]
+        for name, values in post["posterior"].data_vars.items()
+        if name in ("word_mean", "attribute_effect", "interaction_effect", "sigma", "nu")
+    }
+
+    def density(part: slice) -> FloatArray:
+        at = {dim: place[part] for dim, place in places.items()}
+        apart = y[part] - drawn["word_mean"][:, at["protected_word"], at["connection"]]
+        if "attribute_effect" in drawn:
+            apart -= drawn["attribute_effect"][:, at["attribute_word"]]
+        if "interaction_effect" in drawn:
+            apart -= drawn["interaction_effect"][:, at["attribute_word"], at["group"]]
+        sigma = drawn["sigma"][:, at["connection"]] if drawn["sigma"].ndim == 2 else drawn["sigma"][:, None]
+        squares = (apart / sigma) ** 2
+        if "nu" not in drawn:
+            normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
+            return normal
+        nu = drawn["nu"][:, None]
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+        student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
+        return student
+
+    return density
+
+
+def parts_of(pairs: int) -> Iterator[slice]:
+    """Slices of the pairs, few enough at a time for the memory."""
+    return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
+
+
+def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log predictive density (N,) of each point when it is left out, and Pareto k, from log densities (D, N)."""
+    from arviz_stats.base import array_stats
+
+    by_point = np.ascontiguousarray(log_density.T)
+    log_weights, k = array_stats.psislw(by_point)  # it takes the negative of log weights
+    value: FloatArray = logsumexp(log_weights + by_point, axis=1) - logsumexp(log_weights, axis=1)
+    return value, np.asarray(k)
+
+
+def _ranking(judged: Sequence[_Judged]) -> pd.DataFrame:
+    """The table of scores, the best first by attribute words, models without such a score last."""
+    ordered = sorted(judged, key=lambda one: -_sum(one.by_word)[0] if one.by_word else np.inf)
+    best = ordered[0].by_word
+    rows = []
+    for one in ordered:
+        apart = _Score(one.by_word.elpd - best.elpd, 0) if one.by_word and best else None
+        rows.append(
+            (
+                one.name,
+                one.engine,
+                *_sum(one.by_word),
+                *_sum(apart),
+                one.by_word.bad if one.by_word else pd.NA,
+                one.by_word.unresolved if one.by_word else pd.NA,
+                *_sum(one.by_pair),
+                one.by_pair.bad if one.by_pair else pd.NA,
+                one.log_evidence,
+            )
+        )
+    names = ["model", "engine", "elpd_word", "se_word", "diff_word", "diff_se_word", "bad_k_word", "unresolved_k_word"]
+    names += ["elpd_pair", "se_pair", "bad_k_pair", "log_evidence"]
+    table = pd.DataFrame(rows, columns=names)
+    counts = [name for name in names if "_k_" in name]
+    return table.astype({"model": "string", "engine": "string", **dict.fromkeys(counts, "Int64")})
+
+
+def _sum(score: _Score | None) -> tuple[float, float]:
+    """Sum of pointwise values and its standard error; NaN without a score."""
+    if score is None:
+        return float("nan"), float("nan")
+    return float(score.elpd.sum()), float(np.sqrt(len(score.elpd)) * score.elpd.std(ddof=1))

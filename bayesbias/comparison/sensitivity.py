@@ -1,0 +1,287 @@
+"""``prior_sensitivity``: how much of an answer comes from the priors."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import whole_number
+from bayesbias._core.cosine import FloatArray
+from bayesbias._progress import progress
+from bayesbias.comparison.choosing import pair_density, parts_of
+from bayesbias.comparison.contrasting import contrast_draws
+from bayesbias.diagnostics.intervals import PROB, describe
+from bayesbias.errors import InputError
+from bayesbias.models.fitting import fit
+from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, load_model
+
+DRAWS = 4000
+ALL = "all"
+MOST_SHIFT = 0.5
+MOST_SD_CHANGE = 0.2
+LEAST_STEP = 0.25
+"""In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
+WORDS = ("word_mean", "attribute_effect", "interaction_effect")
+"""What single words have; power-scaling asks for what stands above them."""
+MOST_POWER = 0.05
+"""Above this, scaling prior or likelihood moves a posterior noticeably."""
+
+
+@dataclass(frozen=True, eq=False)
+class PriorSensitivity:
+    """How a contrast changes with the priors.
+
+    Attributes
+    ----------
+    first, second
+        The contrast: the mean of ``first`` minus that of ``second``.
+    refits
+        One row a refit, the fit as given first: ``prior`` (pd.NA for the fit as given, ``"all"`` for all together),
+        ``change`` (``as given``, ``wider``, ``narrower``), ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (cosine
+        distance), ``shift`` of the mean in posterior sds of the fit as given, ``sd_ratio``, and whether the prior
+        ``matters`` by it.
+    power
+        Power-scaling sensitivity, one row a quantity: ``parameter``, ``label`` (pd.NA where there is one of it),
+        ``prior``, ``likelihood`` (above 0.05: scaling it moves the posterior), ``diagnosis``.
+    verdict
+        Whether the prior matters, in a sentence.
+
+    References
+    ----------
+    Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
+    Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
+    """
+
+    first: str
+    second: str
+    refits: pd.DataFrame
+    power: pd.DataFrame
+    verdict: str
+
+    @property
+    def matters(self) -> bool:
+        """Whether a refit says that the prior matters."""
+        return bool(self.refits["matters"].any())
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+def prior_sensitivity(
+    post: xr.DataTree, first: str = "associated", second: str = "human", factor: float = 2.0, seed: int = 0
+) -> PriorSensitivity:
+    """How much a whole-list contrast hangs on the priors.
+
+    The model is fitted again to the same distances with each prior in turn, and with all of them, ``factor`` times
+    wider and narrower: the sd of a normal or half-normal prior, the mean of an exponential one, the spread of a pooled
+    one. The prior of a Student t's degrees of freedom stays. The prior matters where a refit moves the contrast by
+    more than half a posterior sd, changes its sd by more than 20%, or decides whether its 89% interval excludes 0 (by
+    an end that moves at least a quarter of a posterior sd: less may be the noise of draws).
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``.
+    factor
+        How much wider and narrower, above 1.
+    seed
+        Seed of the refits, which take 4,000 draws and the engine of the fit (the fastest there is in place of NUTS).
+
+    Raises
+    ------
+    InputError
+        A connection that the fit does not hold, the same one twice, or a factor that is not above 1.
+    """
+    check_fit(post)
+    seed = whole_number(seed, "seed", least=0)
+    factor = _above_one(factor)
+    given = contrast_draws(post, first, second)[0]
+    spec = model_of(post)
+    refits = _refits(post, spec, first, second, factor, seed, given)
+    power = _power(post, spec, f"{first} - {second}", given)
+    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} - {second}"))
+
+
+def _above_one(factor: object) -> float:
+    if isinstance(factor, bool) or not isinstance(factor, Real) or not 1 < float(factor) < np.inf:
+        raise InputError(f"factor is {factor!r}: give a number above 1, such as 2")
+    return float(factor)
+
+
+def model_of(post: xr.DataTree) -> ModelSpec:
+    """The model of a fit, read from the text that the fit carries.
+
+    Raises
+    ------
+    InputError
+        The text is missing or is no model.
+    """
+    text = post.attrs.get("model_text")
+    if not isinstance(text, str):
+        raise InputError("the fit does not carry the text of its model: fit the distances again")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.toml"
+        file.write_text(text, encoding="utf-8")
+        return load_model(file)
+
+
+def wider(prior: Prior, factor: float) -> Prior:
+    """A prior that is ``factor`` times as wide; the prior of degrees of freedom stays as it is."""
+    if isinstance(prior, Normal | HalfNormal):
+        return prior.model_copy(update={"sd": prior.sd * factor})
+    if isinstance(prior, Exponential):
+        return prior.model_copy(update={"rate": prior.rate / factor})
+    return prior.model_copy(update={"spread": prior.spread * factor}) if isinstance(prior, Pooled) else prior
+
+
+def _priors_used(post: xr.DataTree, spec: ModelSpec) -> dict[str, Prior]:
+    """The priors that the fit made use of: word x group is left out of a table with one group."""
+    absent = {"interaction_sd"} - set(post["posterior"].data_vars)
+    return {name: prior for name, prior in spec.priors.items() if name not in absent}
+
+
+def _refits(
+    post: xr.DataTree, spec: ModelSpec, first: str, second: str, factor: float, seed: int, given: FloatArray
+) -> pd.DataFrame:
+    """The contrast by the fit as given and by each refit."""
+    priors = _priors_used(post, spec)
+    movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
+    asked = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
+    table, engine = distances_of(post), "auto" if post.attrs["engine"] == "nuts" else post.attrs["engine"]
+    rows = [(pd.NA, "as given", *describe(given, PROB).values())]
+    with progress("fitting with other priors", len(asked)) as done:
+        for at, (name, change) in enumerate(asked):
+            by = factor if change == "wider" else 1 / factor
+            others = {one: wider(priors[one], by) for one in (movable if name == ALL else [name])}
+            again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
+            rows.append((name, change, *describe(contrast_draws(again, first, second)[0], PROB).values()))
+            done(at + 1)
+    refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "hdi_low", "hdi_high"])
+    refits = refits.astype({"prior": "string", "change": "string", "hdi_low": float, "hdi_high": float})
+    refits["shift"] = (refits["mean"] - refits["mean"][0]) / refits["sd"][0]
+    refits["sd_ratio"] = refits["sd"] / refits["sd"][0]
+    return refits.assign(matters=(_strength(refits) > 1) | _decides(refits))
+
+
+def _strength(refits: pd.DataFrame) -> pd.Series:
+    """How far mean and sd moved; above 1 is too far."""
+    by_mean, by_sd = refits["shift"].abs() / MOST_SHIFT, (refits["sd_ratio"] - 1).abs() / MOST_SD_CHANGE
+    return by_mean.where(by_mean > by_sd, by_sd)
+
+
+def _decides(refits: pd.DataFrame) -> pd.Series:
+    """Whether the interval of a refit excludes 0 where that of the fit as given does not, or the other way round."""
+    low, high, step = refits["hdi_low"], refits["hdi_high"], LEAST_STEP * refits["sd"][0]
+    by_low = (low > 0).ne(low[0] > 0) & ((low - low[0]).abs() > step)
+    by_high = (high < 0).ne(high[0] < 0) & ((high - high[0]).abs() > step)
+    decided: pd.Series = by_low | by_high
+    return decided
+
+
+def _verdict(refits: pd.DataFrame, contrast: str) -> str:
+    others = refits[1:]
+    moved = others[others["matters"]]
+    if moved.empty:
+        return (
+            f"The prior does not matter for {contrast}: over {len(others)} refits it moves by at most "
+            f"{others['shift'].abs().max():.2f} posterior sds, its sd changes by at most "
+            f"{(others['sd_ratio'] - 1).abs().max():.0%}, and none decides whether its interval excludes 0."
+        )
+    single = moved[moved["prior"] != ALL]
+    shown = moved if single.empty else single
+    at = shown.index[int(_strength(shown).argmax())]
+    worst = refits.loc[at]
+    named = "all priors" if worst["prior"] == ALL else f"the prior of {worst['prior']}"
+    verdict = (
+        f"The prior matters for {contrast}: with {named} {worst['change']} it moves by {worst['shift']:+.2f} posterior "
+        f"sds and its sd changes by {worst['sd_ratio'] - 1:+.0%}"
+    )
+    if _decides(refits)[at]:
+        excludes = worst["hdi_low"] > 0 or worst["hdi_high"] < 0
+        verdict += f", and its interval {'comes to exclude' if excludes else 'no longer excludes'} 0"
+    more = list(dict.fromkeys(single.loc[single["prior"] != worst["prior"], "prior"]))
+    return f"{verdict}; {' and '.join(more)} matter{'s' * (len(more) == 1)} too." if more else f"{verdict}."
+
+
+def _power(post: xr.DataTree, spec: ModelSpec, contrast: str, given: FloatArray) -> pd.DataFrame:
+    """Power-scaling sensitivity of the contrast, the means and the scales."""
+    from arviz_stats import psense
+
+    posterior, steps = post["posterior"].dataset, ("chain", "draw")
+    shape, coords = [posterior.sizes[name] for name in steps], {name: posterior[name] for name in steps}
+    kept = [str(name) for name in posterior.data_vars if name not in WORDS]
+    asked = posterior[kept].assign({contrast: (steps, given.reshape(shape))})
+    log_priors = _log_priors(posterior, _priors_used(post, spec))
+    tree = xr.DataTree.from_dict(
+        {
+            "/posterior": asked,
+            "/log_prior": xr.Dataset({name: (steps, values) for name, values in log_priors.items()}, coords),
+            "/log_likelihood": xr.Dataset({"distance": (steps, _log_likelihood(post).reshape(shape))}, coords),
+        }
+    )
+    by_prior, by_likelihood = psense(tree, group="prior"), psense(tree, group="likelihood")
+    rows = [
+        (name, label, float(prior), float(likelihood), _diagnosis(float(prior), float(likelihood)))
+        for name in [contrast, *kept]
+        for label, prior, likelihood in zip(
+            _labels(asked[name]), np.ravel(by_prior[name]), np.ravel(by_likelihood[name]), strict=True
+        )
+    ]
+    table = pd.DataFrame(rows, columns=["parameter", "label", "prior", "likelihood", "diagnosis"])
+    return table.astype(dict.fromkeys(("parameter", "label", "diagnosis"), "string"))
+
+
+def _labels(values: xr.DataArray) -> list[object]:
+    """The label of each value of a parameter (chain, draw, ...); pd.NA where there is one."""
+    return [pd.NA] if values.ndim == 2 else values[values.dims[2]].to_numpy().tolist()
+
+
+def _diagnosis(prior: float, likelihood: float) -> str:
+    if not prior > MOST_POWER:
+        return "the prior hardly counts"
+    return "prior and data may disagree" if likelihood > MOST_POWER else "the prior rules"
+
+
+def _log_priors(posterior: xr.Dataset, priors: Mapping[str, Prior]) -> dict[str, FloatArray]:
+    """Prior to its log density (chain, draw) at the draws, summed over the parameters that have it."""
+    values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
+    if "m" in values:
+        values["offset_mean"] = values["connection_mean"] - values["m"][:, :, None]
+        values["offset_sd"] = values["connection_sd"]
+    common = values.get("attribute_sd0")
+    return {
+        name: _log_density(prior, values[name], common).reshape(*values[name].shape[:2], -1).sum(axis=2)
+        for name, prior in priors.items()
+    }
+
+
+def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> FloatArray:
+    """Log density of a prior up to a constant; a pooled scale's is that of its log around the ``common`` one's."""
+    if isinstance(prior, Exponential | HalfNormal):
+        return prior.log_density(x)
+    if isinstance(prior, Gamma):
+        return (prior.shape - 1) * np.log(x) - prior.rate * x
+    if isinstance(prior, Normal):
+        return -0.5 * ((x - prior.mean) / prior.sd) ** 2
+    if common is None:
+        raise TypeError("a pooled prior needs a common scale")
+    return -0.5 * ((np.log(x) - np.log(common)[:, :, None]) / prior.spread) ** 2
+
+
+def _log_likelihood(post: xr.DataTree) -> FloatArray:
+    """Log likelihood (draws,) of all distances given everything."""
+    density = pair_density(post)
+    total = np.zeros(post["posterior"].sizes["chain"] * post["posterior"].sizes["draw"])
+    for part in parts_of(post["observed_data"].sizes["pair"]):
+        total += density(part).sum(axis=1)
+    return total

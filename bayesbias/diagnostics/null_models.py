@@ -1,0 +1,542 @@
+"""What a statistic is worth where there is no bias: stereotype words replaced by random words, or plain noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._checks import one_of, whole_number
+from bayesbias._core.cells import IntArray, reduce_to_cells
+from bayesbias._core.cosine import FloatArray, cosine_distances
+from bayesbias._progress import progress
+from bayesbias.diagnostics.intervals import PROB
+from bayesbias.distances import distance_table
+from bayesbias.distances.tables import once
+from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.errors import InputError
+from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
+from bayesbias.words import WordLists, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+Metric = Callable[[pd.DataFrame], float]
+STEREOTYPES = ("associated", "different")
+CONTROLS = ("human", "neutral")
+NEIGHBOURS = 200
+"""Words nearest in frequency rank among which the stand-in of a stereotype word is drawn."""
+BLOCK = 2**21
+"""Distances that are looked at together."""
+PART = 20_000
+"""Vectors whose distances are taken together."""
+
+
+@dataclass(frozen=True)
+class NullDistribution:
+    """Where a statistic stands among its values without bias.
+
+    Attributes
+    ----------
+    statistic, source
+        What was asked.
+    observed
+        The statistic of the lists as they are.
+    values
+        (draws,): the statistic of each draw.
+    centre
+        From where two-sided distances are measured: the median of the values, 0 for plain noise.
+    n_candidates
+        How many words could be drawn; 0 for plain noise.
+    """
+
+    statistic: str
+    source: str
+    observed: float
+    values: FloatArray
+    centre: float
+    n_candidates: int
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided: (draws at least as far from the centre as the observed + 1) / (draws + 1)."""
+        far = np.abs(self.values - self.centre) >= abs(self.observed - self.centre) - 1e-12
+        return float((far.sum() + 1) / (len(self.values) + 1))
+
+    @property
+    def p_value_se(self) -> float:
+        """Monte Carlo standard error of the p-value."""
+        return float(np.sqrt(self.p_value * (1 - self.p_value) / len(self.values)))
+
+    @property
+    def quantile(self) -> float:
+        """Share of the draws below the observed value."""
+        return float((self.values < self.observed).mean())
+
+    def summary(self) -> pd.DataFrame:
+        """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
+        low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
+        row = {
+            "statistic": self.statistic,
+            "source": self.source,
+            "observed": self.observed,
+            "mean": self.values.mean(),
+            "sd": self.values.std(ddof=1),
+            "low": low,
+            "high": high,
+            "quantile": self.quantile,
+            "p_value": self.p_value,
+            "p_value_se": self.p_value_se,
+            "draws": len(self.values),
+            "n_candidates": self.n_candidates,
+        }
+        return pd.DataFrame([row])
+
+    def __str__(self) -> str:
+        row = self.summary().iloc[0]
+        pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
+        return (
+            f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
+            f"{row['mean']:.4f} on average, {100 * PROB:g}% between {row['low']:.4f} and {row['high']:.4f}; "
+            f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
+        )
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the S stereotype words stand to the J protected words.
+
+    Attributes
+    ----------
+    connection, attribute_class
+        (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing.
+    group
+        (J,): group of each protected word.
+    """
+
+    connection: IntArray
+    attribute_class: IntArray
+    group: IntArray
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Words that may stand in for the stereotype words.
+
+    Attributes
+    ----------
+    chosen
+        (draws, S): the stand-in of each stereotype word.
+    words
+        (C,): the words to which ``chosen`` points.
+    distances
+        (J, C); NaN where a pair is missing.
+    control
+        (C,): the control list that a word leaves when it is drawn, empty for none.
+    candidates
+        How many words could be drawn.
+    """
+
+    chosen: IntArray
+    words: list[str]
+    distances: FloatArray
+    control: np.ndarray
+    candidates: int
+
+
+def null_distribution(
+    kv: Embedding | None,
+    words: WordLists | str | Path | pd.DataFrame,
+    statistic: str | Metric = "associated - human",
+    draws: int = 1000,
+    seed: int = 0,
+    source: str = "controls",
+    match_frequency: bool = True,
+) -> NullDistribution:
+    """A statistic on real vectors when the stereotype lists hold random words, and the observed value among them.
+
+    Each stereotype word is replaced by a word drawn at random, which takes its place in the list; no word is drawn
+    twice. Protected words and vectors stay as they are.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes; None where ``words`` is a distance table.
+    words
+        Word lists, or what :func:`load_words` takes; or a distance table.
+    statistic
+        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, at
+        least one of them associated or different. ``"weat"``: the effect size for two groups (population sd; positive
+        if own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean
+        distance. Or a function of a distance table that returns a number.
+    draws, seed
+        How many times the lists are drawn, and the seed.
+    source
+        ``"controls"``: control words, which then leave their list; for a contrast with ``human`` or ``neutral`` the
+        words of that list, else of both. The p-value is on the safe side where these words are fewer than some three
+        times all stereotype words. ``"vocabulary"``: any words of the embedding that stand in none of the lists.
+    match_frequency
+        From the vocabulary, draw the stand-in of a word among the 200 nearest to it in frequency rank, which is taken
+        to be the order of the embedding.
+
+    Raises
+    ------
+    InputError
+        An unknown statistic or source, too few words to draw from, a statistic that is not a finite number, or an
+        embedding in alphabetical order, which cannot be matched by rank.
+
+    References
+    ----------
+    Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain
+    human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
+    Manzini, T. et al. (2019). Black is to Criminal as Caucasian is to Police. NAACL. https://doi.org/10.18653/v1/N19-1062
+    """
+    one_of(source, ("controls", "vocabulary"), "source")
+    if not callable(statistic) and not isinstance(statistic, str):
+        raise InputError(f"statistic is {statistic!r}: give its name or a function of a distance table")
+    draws = whole_number(draws, "draws")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    vectors, lists, table = _given(kv, words, source)
+    data = model_data(table)
+    named = _checked(statistic, data) if isinstance(statistic, str) else ()
+    slots = np.flatnonzero(data.class_of_attribute == 0)
+    if not len(slots):
+        raise InputError("there are no stereotype words that random words could replace: give lists with stereotypes")
+    if vectors is None or lists is None:
+        pool = _control_pool(data, len(slots), [name for name in named if name in CONTROLS], draws, rng)
+    else:
+        pool = _vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
+    places = _places(data, slots)
+    if isinstance(statistic, str):
+        label, observed = statistic, _of_table(statistic, data)
+        values = np.concatenate(list(_named_values(statistic, data, places, pool)))
+    else:
+        label, observed = getattr(statistic, "__name__", type(statistic).__name__), _called(statistic, table)
+        values = np.array(list(_called_values(statistic, data, places, pool)))
+    odd = ~np.isfinite(values)
+    if odd.any() or not np.isfinite(observed):
+        raise InputError(
+            f"{label} is {observed:g} for the lists as they are and not a finite number for {odd.sum():,} of {draws:,} "
+            "draws: check that no list is empty and that distances vary, or choose another statistic"
+        )
+    return NullDistribution(label, source, observed, values, float(np.median(values)), pool.candidates)
+
+
+def noise_null(
+    protected: int = 16,
+    attributes: int = 16,
+    sd: float = 0.08,
+    statistic: str = "weat",
+    draws: int = 10_000,
+    seed: int = 0,
+    observed: float = 1.27,
+) -> NullDistribution:
+    """A statistic when every distance is drawn from N(0, sd^2): no bias, no vectors, no words.
+
+    Half of the protected words belong to each of two groups, half of the attributes to each of two stereotype lists.
+    The defaults are those of the simulation behind Figure 10 of Dobrzeniecka and Urbaniak (2024). Their text says that
+    around 38% of such samples have a WEAT score at least as extreme as 1.27; by WEAT's definition 0.9% do, both sides
+    taken together. Above 1.27 are 38% of the samples if the groups' sums stand in the numerator in place of means.
+
+    Parameters
+    ----------
+    protected, attributes
+        Even numbers of words.
+    sd
+        Of the distances.
+    statistic
+        ``"weat"``, ``"mac"`` or ``"associated - different"``.
+    draws, seed
+        Number and seed of the samples.
+    observed
+        The value to find among them.
+
+    Raises
+    ------
+    InputError
+        A number of words that is odd or below 2, an sd that is not positive, an unknown statistic.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+    """
+    for name, number in (("protected", protected), ("attributes", attributes)):
+        if whole_number(number, name, least=2) % 2:
+            raise InputError(f"{name} is {number}: give an even number, half of it for each of two groups")
+    sd, observed = _number(sd, "sd"), _number(observed, "observed")
+    if sd <= 0:
+        raise InputError(f"sd is {sd!r}: give a positive number in cosine distance")
+    one_of(statistic, ("weat", "mac", "associated - different"), "statistic")
+    draws = whole_number(draws, "draws")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    group, listed = np.repeat([0, 1], protected // 2), np.repeat([0, 1], attributes // 2)
+    own = np.tile(listed, (protected, 1))
+    places = _Places((own != group[:, None]).astype(np.intp), own, group)
+    size = max(1, BLOCK // (protected * attributes))
+    counts = (min(size, draws - begin) for begin in range(0, draws, size))
+    blocks = (rng.normal(0, sd, (protected, count, attributes)) for count in counts)
+    values = np.concatenate([_value(statistic, _stereotype_cells(block, places), places.group) for block in blocks])
+    return NullDistribution(statistic, f"noise with sd {sd:g}", observed, values, 0.0, 0)
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise InputError(f"{name} is {value!r}: give a finite number")
+    return float(value)
+
+
+Cells = dict[str, FloatArray]
+"""Mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)."""
+
+
+def _value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
+    """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
+    if statistic == "mac":
+        return _mean(cells["list"].reshape(-1, cells["list"].shape[-1]))
+    if statistic == "weat":
+        closer = cells["different"] - cells["associated"]  # to the own stereotypes
+        closer[group == 1] *= -1
+        gap = _mean(closer[group == 0]) - _mean(closer[group == 1])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return gap / np.sqrt(_mean((closer - _mean(closer)) ** 2))
+    first, second = _parts(statistic)
+    return _mean(cells[first] - cells[second])
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """Mean (B,) over the rows of (R, B) that are known."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
+    return mean
+
+
+def _parts(statistic: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in statistic.split("-"))
+
+
+def _checked(statistic: str, data: ModelData) -> tuple[str, ...]:
+    """The connections that a named statistic rests on, once it is known that the table has them."""
+    named = STEREOTYPES if statistic == "weat" else () if statistic == "mac" else _parts(statistic)
+    valid = data.connections.tolist()
+    if statistic not in ("weat", "mac") and (len(named) != 2 or len(set(named)) < 2):
+        raise InputError(f"statistic is {statistic!r}: valid are 'weat', 'mac', 'a - b' of two connections, a function")
+    for name in named:
+        one_of(name, valid, "the connection")
+    if statistic == "mac" and (data.attribute_class[_stereotype_rows(data)] == "").any():
+        raise InputError("mac is a mean over stereotype lists: give the table the column attribute_class")
+    if named and not set(named) & set(STEREOTYPES):
+        raise InputError(f"{statistic!r} does not rest on the stereotype lists: name associated or different")
+    if statistic == "weat" and (len(data.group_names) != 2 or "" in data.group_names):
+        shown = ", ".join(name or "not known" for name in data.group_names)
+        raise InputError(f"weat compares two groups, not {len(data.group_names)} ({shown}): take 'mac' or 'a - b'")
+    return named
+
+
+def _given(
+    kv: Embedding | None, words: WordLists | str | Path | pd.DataFrame, source: str
+) -> tuple[KeyedVectors | None, WordLists | None, pd.DataFrame]:
+    """Vectors and lists where they are to be drawn from, and the distance table."""
+    if isinstance(words, pd.DataFrame):
+        if kv is not None or source != "controls":
+            raise InputError(
+                "a distance table holds the control words only: give kv=None and source='controls', "
+                "or the embedding with word lists"
+            )
+        model_data(words)
+        return None, None, once(words, "the table", "each pair is taken once")
+    if kv is None:
+        raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
+    lists = words if isinstance(words, WordLists) else load_words(words)
+    vectors = load_embedding(kv)
+    table = distance_table(vectors, lists)
+    return (None, None, table) if source == "controls" else (vectors, lists, table)
+
+
+def _places(data: ModelData, slots: IntArray) -> _Places:
+    """Where the words at ``slots`` stand in a table."""
+    at = np.full(len(data.attribute_words), -1)
+    at[slots] = np.arange(len(slots))
+    rows = _stereotype_rows(data)
+    connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
+    where = data.word[rows], at[data.attribute[rows]]
+    connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
+    attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
+    return _Places(connection, attribute_class, data.group_index)
+
+
+def _stereotype_rows(data: ModelData) -> np.ndarray:
+    return np.isin(data.connections, STEREOTYPES)[data.connection]
+
+
+def _of_table(statistic: str, data: ModelData) -> float:
+    """A named statistic of a table as it is."""
+    cells: Cells = {name: data.cells.mean[:, [at]] for at, name in enumerate(data.connections.tolist())}
+    rows = _stereotype_rows(data)
+    names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
+    found = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
+    cells["list"] = found.mean.T[:, :, None]
+    return float(_value(statistic, cells, data.group_index)[0])
+
+
+def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
+    """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
+    known = ~np.isnan(near)
+    near = np.where(known, near, 0)
+    whole = bool(known.all())
+
+    def mean(members: np.ndarray) -> FloatArray:
+        weight = members.astype(float)[:, :, None]
+        count = members.sum(axis=1)[:, None] if whole else (known @ weight)[:, :, 0]
+        with np.errstate(invalid="ignore"):
+            value: FloatArray = (near @ weight)[:, :, 0] / count
+        return value
+
+    cells = {name: mean(places.connection == at) for at, name in enumerate(STEREOTYPES)}
+    lists = range(places.attribute_class.max() + 1)
+    return cells | {"list": np.stack([mean(places.attribute_class == at) for at in lists])}
+
+
+def _named_values(statistic: str, data: ModelData, places: _Places, pool: _Pool) -> Iterator[FloatArray]:
+    size = max(1, BLOCK // places.connection.size)
+    with progress(f"drawing words for {statistic}", len(pool.chosen)) as done:
+        for begin in range(0, len(pool.chosen), size):
+            chosen = pool.chosen[begin : begin + size]
+            near = pool.distances[:, chosen]
+            cells = _stereotype_cells(near, places)
+            for name in set(_parts(statistic)) & set(CONTROLS):
+                cells[name] = _control_cell(data, name, near, pool.control[chosen] == name)
+            yield _value(statistic, cells, places.group)
+            done(begin + len(chosen))
+
+
+def _called(statistic: Metric, table: pd.DataFrame) -> float:
+    try:
+        return float(statistic(table))
+    except TypeError as error:
+        raise InputError(
+            f"the statistic must be a function of a distance table that returns a number: {error}"
+        ) from error
+
+
+def _called_values(statistic: Metric, data: ModelData, places: _Places, pool: _Pool) -> Iterator[float]:
+    with progress("drawing words", len(pool.chosen)) as done:
+        for at, table in enumerate(_tables(data, places, pool)):
+            yield _called(statistic, table)
+            done(at + 1)
+
+
+def _control_cell(data: ModelData, name: str, near: FloatArray, leaves: np.ndarray) -> FloatArray:
+    """Mean distances (J, B) of a control list without the words (B, S) that have left it."""
+    at = data.connections.tolist().index(name)
+    count, mean = data.cells.n[:, [at]], data.cells.mean[:, [at]]
+    gone = leaves & ~np.isnan(near)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left: FloatArray = (count * mean - np.where(gone, near, 0).sum(axis=2)) / (count - gone.sum(axis=2))
+    return left
+
+
+def _tables(data: ModelData, places: _Places, pool: _Pool) -> Iterator[pd.DataFrame]:
+    """For each draw the table with the stereotype words replaced, and without the control words that have left."""
+    classes, listed = np.unique(data.attribute_class, return_inverse=True)
+    rows = _stereotype_rows(data)
+    labels: dict[str, Iterable[str]] = {
+        "protected_word": data.protected_words,
+        "group": data.group_names,
+        "attribute_word": [*data.attribute_words, *pool.words],
+        "attribute_class": classes,
+        "connection": data.connections,
+    }
+    texts = {name: pd.array(list(values), dtype="str") for name, values in labels.items()}
+    word, slot = np.nonzero(places.connection >= 0)
+    stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
+    new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
+    place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
+    for chosen in pool.chosen:
+        drawn = chosen[slot]
+        near = pool.distances[word, drawn]
+        new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
+        codes = {
+            "protected_word": np.r_[data.word[old], word[new]],
+            "group": data.group_index[np.r_[data.word[old], word[new]]],
+            "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
+            "attribute_class": np.r_[listed[old], new_list[new]],
+            "connection": np.r_[data.connection[old], stands[new]],
+        }
+        columns = {name: texts[name].take(at) for name, at in codes.items()}
+        yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
+
+
+def _control_pool(data: ModelData, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> _Pool:
+    """Control words: those of the lists that the statistic names, else all."""
+    listed = np.array(ATTRIBUTE_CLASSES)[data.class_of_attribute]
+    members = np.flatnonzero(np.isin(listed, named or CONTROLS))
+    if len(members) <= needed:
+        raise InputError(
+            f"there are {needed} stereotype words and {len(members)} control words ({' and '.join(named or CONTROLS)}) "
+            "to draw from, which must be more: lengthen the control list, choose another contrast, or draw from the "
+            "vocabulary"
+        )
+    at = np.full(len(listed), -1)
+    at[members] = np.arange(len(members))
+    own = at[data.attribute] >= 0
+    distances = np.full((len(data.protected_words), len(members)), np.nan)
+    distances[data.word[own], at[data.attribute[own]]] = data.y[own]
+    low = np.zeros(needed, dtype=np.intp)
+    chosen = _distinct(low, low + len(members), draws, rng)
+    return _Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
+
+
+def _vocabulary_pool(
+    kv: KeyedVectors,
+    lists: WordLists,
+    data: ModelData,
+    slots: IntArray,
+    match: bool,
+    draws: int,
+    rng: np.random.Generator,
+) -> _Pool:
+    """Words of the embedding that stand in none of the lists; only those that are drawn are looked at."""
+    taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+    eligible = np.array([at for at, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
+    if len(eligible) <= len(slots):
+        raise InputError(
+            f"the embedding holds {len(eligible)} words outside of the lists, fewer than are needed to stand in for "
+            f"{len(slots)} stereotype words: load more of it, or draw from the controls"
+        )
+    low = np.zeros(len(slots), dtype=np.intp)
+    width = len(eligible)
+    if match:
+        if kv.index_to_key == sorted(kv.index_to_key):
+            raise InputError(
+                "the words of the embedding are in alphabetical order, which says nothing of their frequency: "
+                "pass match_frequency=False, or vectors in the order of frequency"
+            )
+        width = min(width, max(NEIGHBOURS, 2 * len(slots)))
+        rank = np.array([kv.key_to_index[word] for word in data.attribute_words[slots].tolist()])
+        low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
+    drawn = eligible[_distinct(low, low + width, draws, rng)]
+    used, chosen = np.unique(drawn, return_inverse=True)
+    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
+    parts = np.array_split(used, -(-used.size // PART))
+    distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
+    candidates = len(np.unique(low[:, None] + np.arange(width))) if match else width
+    words = [kv.index_to_key[at] for at in used]
+    return _Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
+
+
+def _distinct(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
+    """For each draw one whole number from each range [low, high), no number twice, (draws, ranges)."""
+    drawn = np.empty((draws, len(low)), dtype=np.intp)
+    for at in range(len(low)):
+        again = np.arange(draws)
+        while len(again):
+            drawn[again, at] = rng.integers(low[at], high[at], len(again))
+            again = again[(drawn[again, :at] == drawn[again, at, None]).any(axis=1)]
+    return drawn
