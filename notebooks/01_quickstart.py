@@ -64,9 +64,9 @@ bb.plot_distances(table, "she")
 # %% [markdown]
 # ## Fit
 #
-# The default model gives every attribute word an effect of its own, since distances that share a word hang together. Its
-# engine integrates everything Gaussian out and draws in a fraction of a second. `diagnose` says whether the fit can be
-# read.
+# The default model gives every attribute word an effect of its own, since distances that share a word hang together.
+# Its engine integrates everything Gaussian out and draws in a fraction of a second. `diagnose` says whether the fit can
+# be read.
 
 # %%
 post = bb.fit(table, seed=0)
@@ -138,8 +138,8 @@ bb.plot_plan(plan)
 # %% [markdown]
 # ## A null that is real
 #
-# Stereotype lists replaced by random neutral words: there is no bias, and an 89% interval should exclude 0 in 11% of the
-# draws. (The full study stands in `docs/model.md`; forty draws are a glimpse.)
+# Stereotype lists replaced by random neutral words: there is no bias, and an 89% interval should exclude 0 in 11% of
+# the draws. (The full study stands in `docs/model.md`; forty draws are a glimpse.)
 
 # %%
 bb.plot_calibration(bb.real_null(table, replicates=40, seed=1))

@@ -12,9 +12,9 @@ from bayesbias.comparison import influences
 from bayesbias.comparison.influences import influence
 from bayesbias.models import crossed, moments
 from bayesbias.models.crossed import crossed_target, fit_for_crossed
-from bayesbias.models.data import model_data
+from bayesbias.models.data import data_of_rows, model_data
 from bayesbias.models.importance import importance_sample, resample
-from bayesbias.models.moments import data_of_rows, mean_moments, moved_points, scale_points
+from bayesbias.models.moments import mean_moments, moved_points, scale_points
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 8, "b": 8}, "human": 10, "neutral": 10}
 MEANS = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}

@@ -50,7 +50,7 @@ class DenseSums:
 
 
 @dataclass(frozen=True)
-class _Equations:
+class Equations:
     """The Gaussian of (a, z) at one point, where a cell is prior_sd a_k + s_k z; and the log likelihood."""
 
     log_likelihood: float
@@ -96,7 +96,7 @@ def dense_log_likelihood(sums: DenseSums, scales: Scales, prior_sd: float) -> Fl
 
     def evaluate(part: slice) -> None:
         for at in range(part.start, part.stop):
-            value[at] = _equations(sums, scales, prior_sd, at).log_likelihood
+            value[at] = equations_at(sums, scales, prior_sd, at).log_likelihood
 
     in_blocks(evaluate, len(value), BLOCK)
     return value
@@ -110,14 +110,15 @@ def draw_dense_cells(
     mu = np.empty((len(scales.sigma2), k))
     cells = np.empty((len(mu), len(sums.connection)))
     for at in range(len(mu)):
-        found = _equations(sums, scales, prior_sd, at)
+        found = equations_at(sums, scales, prior_sd, at)
         standard = np.linalg.solve(found.chol.T, found.x + rng.standard_normal(len(found.x)))
         mu[at] = prior_sd * standard[:k]
         cells[at] = mu[at, sums.connection] + np.sqrt(scales.s2[at, sums.connection]) * standard[k:]
     return mu, cells
 
 
-def _equations(sums: DenseSums, scales: Scales, prior_sd: float, at: int) -> _Equations:
+def equations_at(sums: DenseSums, scales: Scales, prior_sd: float, at: int) -> Equations:
+    """The Gaussian of the cells at one of the scales' points."""
     inverse = (1 / scales.sigma2[at])[sums.connection]
     t_u = scales.attribute[at, sums.attribute_class]
     t_v = 0.0 if scales.interaction is None else float(scales.interaction[at])
@@ -150,4 +151,4 @@ def _equations(sums: DenseSums, scales: Scales, prior_sd: float, at: int) -> _Eq
     chol = np.linalg.cholesky(precision)
     x = np.linalg.solve(chol, np.r_[member.T @ right, s * right])
     value = -0.5 * (sums.rows * LOG_2PI + log_det + quadratic - x @ x) - np.log(np.diag(chol)).sum()
-    return _Equations(float(value), chol, x)
+    return Equations(float(value), chol, x)

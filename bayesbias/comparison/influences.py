@@ -17,8 +17,8 @@ from bayesbias.comparison.sensitivity import model_of
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.crossed import fit_for_crossed
-from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.moments import Moments, data_of_rows, mean_moments, moved_points, scale_points
+from bayesbias.models.data import ModelData, data_of_rows, model_data
+from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.models.spec import ModelSpec
 

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import ndtr, ndtri
 
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import FloatArray
 from bayesbias._core.patterns import Scales
+from bayesbias.comparison.designs import Design, PlannedSize, Question, design_of
 from bayesbias.diagnostics.calibration.simulation import complete_truth
 from bayesbias.diagnostics.intervals import PROB, flat_draws, share
 from bayesbias.errors import InputError
@@ -46,29 +45,7 @@ DRAWS = 300
 FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
 LIMIT = 1000
 """How many times the present length stands for a list without end."""
-MOST_UNKNOWNS = 200
 SIZES = ("stereotype_words", "control_words", "protected_words")
-
-
-@dataclass(frozen=True)
-class PlannedSize:
-    """Lengths of word lists, and what an interval on them is like.
-
-    Attributes
-    ----------
-    stereotype_words, control_words, protected_words
-        Numbers of distinct words.
-    width
-        Mean width of the contrast's central interval, in cosine distance.
-    power
-        Probability that the interval excludes 0 if the contrast is as large as was asked.
-    """
-
-    stereotype_words: int
-    control_words: int
-    protected_words: int
-    width: float
-    power: float
 
 
 @dataclass(frozen=True)
@@ -116,59 +93,6 @@ class Plan:
 
     def __str__(self) -> str:
         return self.sentence
-
-
-@dataclass(frozen=True)
-class Design:
-    """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
-
-    The words of a list stand alike to every set, and so do the words of a set to every list.
-
-    Attributes
-    ----------
-    connections
-        Names of the connections.
-    words, classes
-        (P,): attribute words of each list, and their place in ``ATTRIBUTE_CLASSES``.
-    class_index
-        (P,): place of that class among those of the table.
-    protected, group
-        (S,): protected words of each set, and their group.
-    connection
-        (S, P): how a set stands to a list; -1 where they never meet.
-    """
-
-    connections: tuple[str, ...]
-    words: IntArray
-    classes: IntArray
-    class_index: IntArray
-    protected: IntArray
-    group: IntArray
-    connection: IntArray
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Stereotype, control and protected words."""
-        own = self.classes == ATTRIBUTE_CLASSES.index("stereotype")
-        return int(self.words[own].sum()), int(self.words[~own].sum()), int(self.protected.sum())
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of each design: places of the two connections, effect, interval; and the scales to answer by."""
-
-    first: int
-    second: int
-    effect: float
-    prob: float
-    scales: Scales
-    mean_sd: float
-
-    def answer(self, design: Design) -> PlannedSize:
-        """Width and power of a design."""
-        sd, z = contrast_sd(design, self), ndtri((1 + self.prob) / 2)
-        seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
-        return PlannedSize(*design.sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
 def plan(
@@ -243,75 +167,6 @@ def _effect(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) == 0:
         raise InputError(f"effect is {value!r}: give the contrast to be seen in cosine distance, such as 0.05")
     return float(value)
-
-
-def contrast_sd(design: Design, question: Question) -> FloatArray:
-    """Posterior sd (B,) of a contrast of connection means given scales at B points, from the design alone.
-
-    The Gaussian of :func:`bayesbias._core.marginal.mean_part`, whose precision is linear in (i, e) of each connection
-    and set: i = 1 / sigma^2 and e = i / (1 + s^2 i n) for n attribute words.
-    """
-    scales, k = question.scales, len(design.connections)
-    effects, prior = _effects(design, scales)
-    size = k + len(effects)
-    features, total, connection = [], [], []
-    for at, met in enumerate(design.connection):
-        for own in np.unique(met[met >= 0]):
-            words = np.where(met == own, design.words, 0.0)
-            touched = (words > 0)[effects[:, 0]] & np.isin(effects[:, 1], (-1, design.group[at]))
-            x = np.zeros((len(words), size))
-            x[effects[touched, 0], k + np.flatnonzero(touched)] = 1
-            mean, n = words @ x / words.sum(), words.sum()
-            apart = x.T @ (words[:, None] * x) - n * np.outer(mean, mean)
-            mean[own] = 1
-            features.append(design.protected[at] * np.stack([apart, n * np.outer(mean, mean)]))
-            total.append(n)
-            connection.append(own)
-    inverse = 1 / scales.sigma2[:, connection]
-    grown = 1 + scales.s2[:, connection] * inverse * np.array(total)
-    weights = np.hstack([inverse, inverse / grown])
-    normal = weights @ np.stack(features, axis=1).reshape(-1, size * size)
-    sd = np.hstack([np.full((len(prior), k), question.mean_sd), np.sqrt(prior)])
-    precision = normal.reshape(-1, size, size) * sd[:, :, None] * sd[:, None, :]
-    precision[:, np.arange(size), np.arange(size)] += 1
-    contrast = np.zeros((len(sd), size, 1))
-    contrast[:, question.first, 0], contrast[:, question.second, 0] = question.mean_sd, -question.mean_sd
-    variance: FloatArray = (contrast * np.linalg.solve(precision, contrast)).sum(axis=(1, 2))
-    return np.sqrt(variance)
-
-
-def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
-    """Mean effects of lists, (E, 2): list, and group or -1; and their prior variances (B, E)."""
-    pairs = [(at, -1) for at in range(len(design.words))]
-    if scales.interaction is not None:
-        met = [set(design.group[column >= 0].tolist()) for column in design.connection.T]
-        pairs += [(at, group) for at, groups in enumerate(met) for group in sorted(groups)]
-    effects = np.array(pairs)
-    variance = scales.attribute[:, design.class_index[effects[:, 0]]]
-    if scales.interaction is not None:
-        variance = np.where(effects[:, 1] < 0, variance, scales.interaction[:, None])
-    return effects, variance / design.words[effects[:, 0]]
-
-
-def design_of(data: ModelData) -> Design:
-    """The lists and sets of a table; a pair that is missing stands as the others of its group do."""
-    groups = data.group_index
-    stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
-    stands[data.word, data.attribute] = data.connection
-    for group in np.unique(groups):
-        own = stands[groups == group]
-        highest, lowest = own.max(axis=0), np.where(own < 0, len(data.connections), own).min(axis=0)
-        stands[groups == group] = np.where((own < 0) & (highest == lowest), highest, own)
-    sets, protected = np.unique(np.column_stack([groups, stands]), axis=0, return_counts=True)
-    kinds = np.vstack([data.class_of_attribute, data.class_index, sets[:, 1:]])
-    lists, words = np.unique(kinds, axis=1, return_counts=True)
-    design = Design(tuple(data.connections.tolist()), words, lists[0], lists[1], protected, sets[:, 0], lists[2:])
-    if len(words) * (1 + len(np.unique(design.group))) > MOST_UNKNOWNS:
-        raise InputError(
-            f"the missing pairs leave {len(words)} kinds of attribute words: give the table a column 'group', so that "
-            "a missing pair can be told from its group, or plan from the word lists"
-        )
-    return design
 
 
 Way = tuple[bool, bool, bool]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +19,7 @@ from bayesbias.diagnostics.intervals import PROB, describe
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import fit
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, load_model
+from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, model_of_text
 
 DRAWS = 4000
 ALL = "all"
@@ -129,10 +127,7 @@ def model_of(post: xr.DataTree) -> ModelSpec:
     text = post.attrs.get("model_text")
     if not isinstance(text, str):
         raise InputError("the fit does not carry the text of its model: fit the distances again")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.toml"
-        file.write_text(text, encoding="utf-8")
-        return load_model(file)
+    return model_of_text(text, "the model text of the fit")
 
 
 def wider(prior: Prior, factor: float) -> Prior:

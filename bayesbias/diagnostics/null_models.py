@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -13,28 +13,33 @@ import pandas as pd
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.cells import IntArray, reduce_to_cells
-from bayesbias._core.cosine import FloatArray, cosine_distances
+from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
 from bayesbias.diagnostics.intervals import PROB
+from bayesbias.diagnostics.null_lists import (
+    CONTROLS,
+    STEREOTYPES,
+    Places,
+    Pool,
+    control_pool,
+    drawn_tables,
+    places_of,
+    stereotype_rows,
+    vocabulary_pool,
+)
 from bayesbias.distances import distance_table
 from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
-from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
+from bayesbias.models.data import ModelData, model_data
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Metric = Callable[[pd.DataFrame], float]
-STEREOTYPES = ("associated", "different")
-CONTROLS = ("human", "neutral")
-NEIGHBOURS = 200
-"""Words nearest in frequency rank among which the stand-in of a stereotype word is drawn."""
 BLOCK = 2**21
 """Distances that are looked at together."""
-PART = 20_000
-"""Vectors whose distances are taken together."""
 
 
 @dataclass(frozen=True)
@@ -107,48 +112,6 @@ class NullDistribution:
         )
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Where the S stereotype words stand to the J protected words.
-
-    Attributes
-    ----------
-    connection, attribute_class
-        (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing.
-    group
-        (J,): group of each protected word.
-    """
-
-    connection: IntArray
-    attribute_class: IntArray
-    group: IntArray
-
-
-@dataclass(frozen=True)
-class _Pool:
-    """Words that may stand in for the stereotype words.
-
-    Attributes
-    ----------
-    chosen
-        (draws, S): the stand-in of each stereotype word.
-    words
-        (C,): the words to which ``chosen`` points.
-    distances
-        (J, C); NaN where a pair is missing.
-    control
-        (C,): the control list that a word leaves when it is drawn, empty for none.
-    candidates
-        How many words could be drawn.
-    """
-
-    chosen: IntArray
-    words: list[str]
-    distances: FloatArray
-    control: np.ndarray
-    candidates: int
-
-
 def null_distribution(
     kv: Embedding | None,
     words: WordLists | str | Path | pd.DataFrame,
@@ -208,10 +171,10 @@ def null_distribution(
     if not len(slots):
         raise InputError("there are no stereotype words that random words could replace: give lists with stereotypes")
     if vectors is None or lists is None:
-        pool = _control_pool(data, len(slots), [name for name in named if name in CONTROLS], draws, rng)
+        pool = control_pool(data, len(slots), [name for name in named if name in CONTROLS], draws, rng)
     else:
-        pool = _vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
-    places = _places(data, slots)
+        pool = vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
+    places = places_of(data, slots)
     if isinstance(statistic, str):
         label, observed = statistic, _of_table(statistic, data)
         values = np.concatenate(list(_named_values(statistic, data, places, pool)))
@@ -277,7 +240,7 @@ def noise_null(
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     group, listed = np.repeat([0, 1], protected // 2), np.repeat([0, 1], attributes // 2)
     own = np.tile(listed, (protected, 1))
-    places = _Places((own != group[:, None]).astype(np.intp), own, group)
+    places = Places((own != group[:, None]).astype(np.intp), own, group)
     size = max(1, BLOCK // (protected * attributes))
     counts = (min(size, draws - begin) for begin in range(0, draws, size))
     blocks = (rng.normal(0, sd, (protected, count, attributes)) for count in counts)
@@ -329,7 +292,7 @@ def _checked(statistic: str, data: ModelData) -> tuple[str, ...]:
         raise InputError(f"statistic is {statistic!r}: valid are 'weat', 'mac', 'a - b' of two connections, a function")
     for name in named:
         one_of(name, valid, "the connection")
-    if statistic == "mac" and (data.attribute_class[_stereotype_rows(data)] == "").any():
+    if statistic == "mac" and (data.attribute_class[stereotype_rows(data)] == "").any():
         raise InputError("mac is a mean over stereotype lists: give the table the column attribute_class")
     if named and not set(named) & set(STEREOTYPES):
         raise InputError(f"{statistic!r} does not rest on the stereotype lists: name associated or different")
@@ -359,33 +322,17 @@ def _given(
     return (None, None, table) if source == "controls" else (vectors, lists, table)
 
 
-def _places(data: ModelData, slots: IntArray) -> _Places:
-    """Where the words at ``slots`` stand in a table."""
-    at = np.full(len(data.attribute_words), -1)
-    at[slots] = np.arange(len(slots))
-    rows = _stereotype_rows(data)
-    connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
-    where = data.word[rows], at[data.attribute[rows]]
-    connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
-    attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
-    return _Places(connection, attribute_class, data.group_index)
-
-
-def _stereotype_rows(data: ModelData) -> np.ndarray:
-    return np.isin(data.connections, STEREOTYPES)[data.connection]
-
-
 def _of_table(statistic: str, data: ModelData) -> float:
     """A named statistic of a table as it is."""
     cells: Cells = {name: data.cells.mean[:, [at]] for at, name in enumerate(data.connections.tolist())}
-    rows = _stereotype_rows(data)
+    rows = stereotype_rows(data)
     names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
     found = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
     cells["list"] = found.mean.T[:, :, None]
     return float(_value(statistic, cells, data.group_index)[0])
 
 
-def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
+def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
     """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
     known = ~np.isnan(near)
     near = np.where(known, near, 0)
@@ -403,7 +350,7 @@ def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
     return cells | {"list": np.stack([mean(places.attribute_class == at) for at in lists])}
 
 
-def _named_values(statistic: str, data: ModelData, places: _Places, pool: _Pool) -> Iterator[FloatArray]:
+def _named_values(statistic: str, data: ModelData, places: Places, pool: Pool) -> Iterator[FloatArray]:
     size = max(1, BLOCK // places.connection.size)
     with progress(f"drawing words for {statistic}", len(pool.chosen)) as done:
         for begin in range(0, len(pool.chosen), size):
@@ -425,9 +372,9 @@ def _called(statistic: Metric, table: pd.DataFrame) -> float:
         ) from error
 
 
-def _called_values(statistic: Metric, data: ModelData, places: _Places, pool: _Pool) -> Iterator[float]:
+def _called_values(statistic: Metric, data: ModelData, places: Places, pool: Pool) -> Iterator[float]:
     with progress("drawing words", len(pool.chosen)) as done:
-        for at, table in enumerate(_tables(data, places, pool)):
+        for at, table in enumerate(drawn_tables(data, places, pool)):
             yield _called(statistic, table)
             done(at + 1)
 
@@ -440,103 +387,3 @@ def _control_cell(data: ModelData, name: str, near: FloatArray, leaves: np.ndarr
     with np.errstate(invalid="ignore", divide="ignore"):
         left: FloatArray = (count * mean - np.where(gone, near, 0).sum(axis=2)) / (count - gone.sum(axis=2))
     return left
-
-
-def _tables(data: ModelData, places: _Places, pool: _Pool) -> Iterator[pd.DataFrame]:
-    """For each draw the table with the stereotype words replaced, and without the control words that have left."""
-    classes, listed = np.unique(data.attribute_class, return_inverse=True)
-    rows = _stereotype_rows(data)
-    labels: dict[str, Iterable[str]] = {
-        "protected_word": data.protected_words,
-        "group": data.group_names,
-        "attribute_word": [*data.attribute_words, *pool.words],
-        "attribute_class": classes,
-        "connection": data.connections,
-    }
-    texts = {name: pd.array(list(values), dtype="str") for name, values in labels.items()}
-    word, slot = np.nonzero(places.connection >= 0)
-    stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
-    new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
-    place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
-    for chosen in pool.chosen:
-        drawn = chosen[slot]
-        near = pool.distances[word, drawn]
-        new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
-        codes = {
-            "protected_word": np.r_[data.word[old], word[new]],
-            "group": data.group_index[np.r_[data.word[old], word[new]]],
-            "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
-            "attribute_class": np.r_[listed[old], new_list[new]],
-            "connection": np.r_[data.connection[old], stands[new]],
-        }
-        columns = {name: texts[name].take(at) for name, at in codes.items()}
-        yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
-
-
-def _control_pool(data: ModelData, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> _Pool:
-    """Control words: those of the lists that the statistic names, else all."""
-    listed = np.array(ATTRIBUTE_CLASSES)[data.class_of_attribute]
-    members = np.flatnonzero(np.isin(listed, named or CONTROLS))
-    if len(members) <= needed:
-        raise InputError(
-            f"there are {needed} stereotype words and {len(members)} control words ({' and '.join(named or CONTROLS)}) "
-            "to draw from, which must be more: lengthen the control list, choose another contrast, or draw from the "
-            "vocabulary"
-        )
-    at = np.full(len(listed), -1)
-    at[members] = np.arange(len(members))
-    own = at[data.attribute] >= 0
-    distances = np.full((len(data.protected_words), len(members)), np.nan)
-    distances[data.word[own], at[data.attribute[own]]] = data.y[own]
-    low = np.zeros(needed, dtype=np.intp)
-    chosen = _distinct(low, low + len(members), draws, rng)
-    return _Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
-
-
-def _vocabulary_pool(
-    kv: KeyedVectors,
-    lists: WordLists,
-    data: ModelData,
-    slots: IntArray,
-    match: bool,
-    draws: int,
-    rng: np.random.Generator,
-) -> _Pool:
-    """Words of the embedding that stand in none of the lists; only those that are drawn are looked at."""
-    taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
-    eligible = np.array([at for at, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
-    if len(eligible) <= len(slots):
-        raise InputError(
-            f"the embedding holds {len(eligible)} words outside of the lists, fewer than are needed to stand in for "
-            f"{len(slots)} stereotype words: load more of it, or draw from the controls"
-        )
-    low = np.zeros(len(slots), dtype=np.intp)
-    width = len(eligible)
-    if match:
-        if kv.index_to_key == sorted(kv.index_to_key):
-            raise InputError(
-                "the words of the embedding are in alphabetical order, which says nothing of their frequency: "
-                "pass match_frequency=False, or vectors in the order of frequency"
-            )
-        width = min(width, max(NEIGHBOURS, 2 * len(slots)))
-        rank = np.array([kv.key_to_index[word] for word in data.attribute_words[slots].tolist()])
-        low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
-    drawn = eligible[_distinct(low, low + width, draws, rng)]
-    used, chosen = np.unique(drawn, return_inverse=True)
-    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
-    parts = np.array_split(used, -(-used.size // PART))
-    distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
-    candidates = len(np.unique(low[:, None] + np.arange(width))) if match else width
-    words = [kv.index_to_key[at] for at in used]
-    return _Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
-
-
-def _distinct(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
-    """For each draw one whole number from each range [low, high), no number twice, (draws, ranges)."""
-    drawn = np.empty((draws, len(low)), dtype=np.intp)
-    for at in range(len(low)):
-        again = np.arange(draws)
-        while len(again):
-            drawn[again, at] = rng.integers(low[at], high[at], len(again))
-            again = again[(drawn[again, :at] == drawn[again, at, None]).any(axis=1)]
-    return drawn

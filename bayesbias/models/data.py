@@ -139,6 +139,30 @@ def model_data(table: pd.DataFrame) -> ModelData:
     )
 
 
+def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
+    """A part of a table's rows, with the words and connections that they hold."""
+    words, word = np.unique(data.word[kept], return_inverse=True)
+    held, connection = np.unique(data.connection[kept], return_inverse=True)
+    attributes, attribute = np.unique(data.attribute[kept], return_inverse=True)
+    labels = data.connections[held]
+    kind = np.array([CLASS_OF_CONNECTION[name] for name in labels.tolist()])[connection]
+    y = data.y[kept]
+    return ModelData(
+        protected_words=data.protected_words[words],
+        connections=labels,
+        groups=data.groups[words],
+        word=word,
+        connection=connection,
+        attribute=attribute,
+        attribute_words=data.attribute_words[attributes],
+        class_of_attribute=_classes(kind, attribute, len(attributes)),
+        attribute_class=data.attribute_class[kept],
+        y=y,
+        cells=reduce_to_cells(word, connection, y, (len(words), len(held))),
+        notes=data.notes,
+    )
+
+
 def _finite(column: pd.Series) -> FloatArray:
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))

@@ -11,7 +11,6 @@ from bayesbias._core.quadrature import (
     Connection,
     Priors,
     ScaleDraws,
-    connection_sums,
     draw_cells,
     draw_scales,
     scale_grid,
@@ -42,10 +41,10 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     InputError
         The distances of a connection do not vary, so that sigma has no posterior.
     """
-    priors = _priors(spec)
+    priors = priors_of(spec)
     every = range(len(data.connections))
     blocks = [[k] for k in every] if spec.likelihood.sigma == "connection" else [list(every)]
-    sums = [_sums(data, k, priors.mean) for k in every]
+    sums = [sums_of(data, k, priors.mean) for k in every]
     size = chains * draws
     mu, s = np.empty((size, len(sums))), np.empty((size, len(sums)))
     sigma = np.empty((size, len(sums)))
@@ -94,13 +93,15 @@ def _block(
     return draw_scales(grid, members, priors, size, rng), grid.log_evidence, grid.outside
 
 
-def _priors(spec: ModelSpec) -> Priors:
+def priors_of(spec: ModelSpec) -> Priors:
+    """The priors that the quadrature needs."""
     mean, s, sigma = (spec.priors[name] for name in ("connection_mean", "connection_sd", "sigma"))
     if not isinstance(mean, Normal) or not isinstance(s, ScalePrior) or not isinstance(sigma, ScalePrior):
         raise TypeError("connection_mean has a normal prior, scales have priors of scales")
     return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)
 
 
-def _sums(data: ModelData, k: int, prior_mean: float) -> Connection:
+def sums_of(data: ModelData, k: int, prior_mean: float) -> Connection:
+    """What the quadrature needs of a connection's cells."""
     cells = data.filled[:, k]
     return connection_sums(data.cells.n[cells, k], data.cells.mean[cells, k], data.cells.ssd[cells, k], prior_mean)

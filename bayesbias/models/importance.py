@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -18,6 +19,8 @@ DEGREES, WIDE_DEGREES = 5.0, 3.0
 WIDE_SHARE, WIDER = 0.2, 2.5
 WIDEST = 3.0
 STEP = 1e-4
+GRADIENT = 0.05
+"""Slope at which the search for the mode ends; posterior sds are below 1 in these coordinates."""
 MAX_PARETO_K = 0.7
 LEAST_SHARE = 0.1
 MAX_EXTRA = 2
@@ -110,7 +113,11 @@ def find_mode(log_density: Density, start: FloatArray) -> FloatArray:
         return -value, -gradient
 
     bounds = [(-4.5, 4.5)] * len(start)
-    found: FloatArray = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-8}).x
+    options: dict[str, Any] = {
+        "ftol": 0.0,
+        "gtol": GRADIENT,
+    }  # ftol, relative to the size of a log density, would stop short
+    found: FloatArray = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return found
 
 

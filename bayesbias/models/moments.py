@@ -9,21 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from bayesbias._core.blocks import in_blocks
-from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.dense import DenseSums, _equations
+from bayesbias._core.dense import DenseSums, equations_at
 from bayesbias._core.marginal import mean_part, within_part
 from bayesbias._core.patterns import Scales
 from bayesbias._core.quadrature import Connection, InnerGrid, scale_grid
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.crossed import CrossedTarget, crossed_target
-from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, ModelData
+from bayesbias.models.data import ModelData
 from bayesbias.models.importance import LEAST_SHARE, MAX_PARETO_K, importance_sample
 from bayesbias.models.spec import ModelSpec, Normal
 from bayesbias.models.walking import walk
@@ -170,7 +168,7 @@ def _dense_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, Flo
         raise TypeError("a table of patterns is not dense")
     found = []
     for at in range(len(scales.sigma2)):
-        one = _equations(sums, scales, target.mean_sd, at)
+        one = equations_at(sums, scales, target.mean_sd, at)
         columns = solve_triangular(one.chol, np.eye(len(one.x), sums.connections), lower=True)
         found.append((one.log_likelihood, columns.T @ one.x, columns.T @ columns))
     log_likelihood, means, covariances = zip(*found, strict=True)
@@ -179,8 +177,8 @@ def _dense_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, Flo
 
 def exact_moments(spec: ModelSpec, data: ModelData) -> Moments:
     """Mean and covariance of the connection means by quadrature over the scales."""
-    priors = exact._priors(spec)
-    sums = [exact._sums(data, k, priors.mean) for k in range(len(data.connections))]
+    priors = exact.priors_of(spec)
+    sums = [exact.sums_of(data, k, priors.mean) for k in range(len(data.connections))]
     every = list(range(len(sums)))
     mean, covariance = np.empty(len(sums)), np.zeros((len(sums), len(sums)))
     for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
@@ -213,29 +211,3 @@ def _given_sigma(log_sigma: FloatArray, inner: InnerGrid, sums: Connection, sd: 
     centre = weighted / precision
     mean = (mass * centre).sum(axis=1)
     return mean, (mass * (1 / precision + (centre - mean[:, None]) ** 2)).sum(axis=1)
-
-
-def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
-    """A part of a table's rows, with the words and connections that they hold."""
-    words, word = np.unique(data.word[kept], return_inverse=True)
-    held, connection = np.unique(data.connection[kept], return_inverse=True)
-    attributes, attribute = np.unique(data.attribute[kept], return_inverse=True)
-    labels = data.connections[held]
-    kind = np.array([CLASS_OF_CONNECTION[name] for name in labels.tolist()])[connection]
-    classes = np.full(len(attributes), len(ATTRIBUTE_CLASSES))
-    np.minimum.at(classes, attribute, kind)
-    y = data.y[kept]
-    return ModelData(
-        protected_words=data.protected_words[words],
-        connections=labels,
-        groups=data.groups[words],
-        word=word,
-        connection=connection,
-        attribute=attribute,
-        attribute_words=data.attribute_words[attributes],
-        class_of_attribute=classes,
-        attribute_class=data.attribute_class[kept],
-        y=y,
-        cells=reduce_to_cells(word, connection, y, (len(words), len(held))),
-        notes=data.notes,
-    )

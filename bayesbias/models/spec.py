@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,13 +193,31 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
         raise InputError(
             f"there is no model {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
-    content = read_toml(path)
-    head = check(_Head, content, str(path))
+    return _parsed(read_toml(path), path.read_text(encoding="utf-8"), str(path))
+
+
+def model_of_text(text: str, where: str) -> ModelSpec:
+    """A model from the text of its file; ``where`` names it in errors.
+
+    Raises
+    ------
+    InputError
+        The text is no model, as in :func:`load_model`.
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where} is not TOML: {error}") from error
+    return _parsed(content, text, where)
+
+
+def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
+    head = check(_Head, content, where)
     if head.terms.word_x_group and head.terms.attribute_sd == "none":
-        raise InputError(f"{path}: word_x_group needs an attribute_sd: shared, pooled or separate")
+        raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
-    priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, str(path)).priors
+    priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors
     return ModelSpec(
         name=head.name,
         description=head.description,
@@ -207,7 +226,7 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
         likelihood=head.likelihood,
         terms=head.terms,
         priors={name: getattr(priors, name) for name in fields},
-        text=path.read_text(encoding="utf-8"),
+        text=text,
     )
 
 
