@@ -11,6 +11,7 @@ from bayesbias._core.quadrature import (
     Connection,
     Priors,
     ScaleDraws,
+    connection_sums,
     draw_cells,
     draw_scales,
     scale_grid,
