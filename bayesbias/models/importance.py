@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -113,11 +112,10 @@ def find_mode(log_density: Density, start: FloatArray) -> FloatArray:
         return -value, -gradient
 
     bounds = [(-4.5, 4.5)] * len(start)
-    options: dict[str, Any] = {
-        "ftol": 0.0,
-        "gtol": GRADIENT,
-    }  # ftol, relative to the size of a log density, would stop short
-    found: FloatArray = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    # ftol is relative to the size of a log density: with many distances it would stop short
+    found: FloatArray = minimize(
+        downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 0.0, "gtol": GRADIENT}
+    ).x
     return found
 
 
