@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 PATIENCE = 2.0
 
@@ -14,13 +15,15 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     """Yield a function to call with the amount done so far.
 
     The bar appears on the error stream once ``PATIENCE`` seconds have passed, and only on a terminal or in a
-    notebook; elsewhere one line goes to the log.
+    notebook with ipywidgets; elsewhere one line goes to the log.
     """
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    shown = console.is_terminal or "ipykernel" in sys.modules
+    # without ipywidgets a notebook would show a warning for every bar
+    in_notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+    shown = console.is_terminal or in_notebook
     bar = Progress(console=console, transient=True, disable=not shown)
     task = bar.add_task(what, total=total)
     begin = time.monotonic()
