@@ -21,3 +21,4 @@ def test_notebook_and_script_are_in_step(script):
     assert len(outputs) > 10
     assert {output.output_type for output in outputs} <= {"execute_result", "display_data", "stream"}
     assert not [output for output in outputs if output.get("name") == "stderr"]
+    assert "site-packages" not in script.with_suffix(".ipynb").read_text(encoding="utf-8")  # a warning's path
