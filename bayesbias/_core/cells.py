@@ -26,6 +26,13 @@ class Cells:
     ssd: FloatArray
 
 
+def cell_numbers(filled: NDArray[np.bool_]) -> IntArray:
+    """Number of each filled cell, in the order of ``np.nonzero``; -1 for the others."""
+    number = np.full(filled.shape, -1)
+    number[filled] = np.arange(filled.sum())
+    return number
+
+
 def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: tuple[int, int]) -> Cells:
     """Count, mean and sum of squares of the distances in each cell.
 

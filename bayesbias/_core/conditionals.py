@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesbias._core.blocks import in_blocks
-from bayesbias._core.cells import IntArray
+from bayesbias._core.cells import cell_numbers
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.dense import DenseSums, draw_dense_cells
 from bayesbias._core.marginal import CrossedSums, MeanPart, mean_part
-from bayesbias._core.patterns import Pattern, Scales
+from bayesbias._core.patterns import Pattern, Scales, strata
 
 BLOCK = 2**18
 """Numbers in a block of effects, few enough to stay in the processor's cache."""
@@ -95,7 +95,7 @@ def _draw_cells(
 ) -> tuple[FloatArray, FloatArray]:
     beta = draw_beta(mean_part(sums, scales, prior_sd), rng)
     mu, effects = beta[:, : sums.connections], beta[:, sums.connections :]
-    number = _cell_numbers(filled)
+    number = cell_numbers(filled)
     words, total = np.zeros(number.max() + 1), np.zeros(number.max() + 1)
     spread = np.zeros((effects.shape[1], len(words)))
     for at, p in enumerate(sums.patterns):
@@ -121,15 +121,15 @@ def _draw_cells(
 def _draw_effects(
     p: Pattern, scales: Scales, filled: np.ndarray, cells: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray | None]:
-    """U (B, words) and v (B, groups, words) of a pattern's words."""
+    """Draws u (B, words) and v (B, groups, words) of a pattern's words."""
     inverse, shape = 1 / scales.sigma2, (len(cells), len(p.groups), len(p.words))
     # residual sums: precision times (distance - cell), over a word's observations in a group
     r = (inverse @ p.totals.transpose(1, 2, 0).reshape(inverse.shape[1], -1)).reshape(shape)
-    at = _cell_numbers(filled)[p.cells[:, 0], p.cells[:, 1]]
+    at = cell_numbers(filled)[p.cells[:, 0], p.cells[:, 1]]
     explained = cells[:, at] * inverse[:, p.cells[:, 1]]
     for h in range(shape[1]):
         r[:, h] -= explained[:, p.group == h].sum(axis=1)[:, None]
-    weight = (inverse @ _counts(p, inverse.shape[1])).reshape(shape[:2])
+    weight = inverse @ strata(p.cells[:, 1], p.group, (inverse.shape[1], shape[1])).sum(axis=0)
     t_u = scales.attribute[:, p.attribute_class]
     t_v = np.zeros(len(cells)) if scales.interaction is None else scales.interaction
     d = 1 + t_v[:, None] * weight
@@ -147,17 +147,3 @@ def _draw_effects(
     v *= np.sqrt(share)[:, :, None]
     v += r
     return u, v
-
-
-def _counts(pattern: Pattern, connections: int) -> FloatArray:
-    """Observations of a word by connection and group, (K, H)."""
-    counts = np.zeros((connections, len(pattern.groups)))
-    np.add.at(counts, (pattern.cells[:, 1], pattern.group), 1)
-    return counts
-
-
-def _cell_numbers(filled: np.ndarray) -> IntArray:
-    """Number of each filled cell, in the order of ``np.nonzero``."""
-    number = np.full(filled.shape, -1)
-    number[filled] = np.arange(filled.sum())
-    return number

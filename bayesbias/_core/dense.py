@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesbias._core.blocks import in_blocks
-from bayesbias._core.cells import IntArray
+from bayesbias._core.cells import IntArray, cell_numbers
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.marginal import LOG_2PI
 from bayesbias._core.patterns import Pattern, Scales
@@ -69,8 +69,7 @@ def dense_sums(
     y: FloatArray,
 ) -> DenseSums:
     """The matrices of a table; arguments as of :func:`find_patterns`, ``filled`` (protected words, K)."""
-    number = np.full(filled.shape, -1)
-    number[filled] = np.arange(filled.sum())
+    number = cell_numbers(filled)
     met = np.zeros((len(class_of_attribute), int(filled.sum())))
     values = np.zeros_like(met)
     met[attribute, number[word, connection]] = 1

@@ -40,14 +40,14 @@ class CrossedTarget:
         The table, reduced.
     places
         Scale to its columns of theta, in the order connection_sd, sigma, attribute_sd, attribute_sd0, interaction_sd.
-    mean_sd
-        Prior sd of each connection mean.
+    mean
+        Prior of each connection mean.
     """
 
     spec: ModelSpec
     sums: CrossedSums | DenseSums
     places: dict[str, slice]
-    mean_sd: float
+    mean: Normal
 
     @property
     def size(self) -> int:
@@ -86,6 +86,11 @@ class CrossedTarget:
             interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
         )
 
+    def log_prior(self, theta: FloatArray) -> FloatArray:
+        """Log prior density (B,) at points (B, d)."""
+        value: FloatArray = -0.5 * ((theta**2).sum(axis=1) + self.size * np.log(2 * np.pi))
+        return value
+
     def log_density(self, theta: FloatArray) -> FloatArray:
         """Log of prior times likelihood, all constants included, at points (B, d); -inf beyond :data:`BOUNDS`."""
         value = np.full(len(theta), -np.inf)
@@ -94,8 +99,8 @@ class CrossedTarget:
             inside = part.start + np.flatnonzero(((theta[part] > BOUNDS[0]) & (theta[part] < BOUNDS[1])).all(axis=1))
             if len(inside):
                 kept = theta[inside]
-                log_prior = -0.5 * ((kept**2).sum(axis=1) + self.size * np.log(2 * np.pi))
-                value[inside] = log_likelihood(self.sums, self.variances(kept), self.mean_sd) + log_prior
+                log_likelihood = marginal_log_likelihood(self.sums, self.variances(kept), self.mean.sd)
+                value[inside] = log_likelihood + self.log_prior(kept)
 
         in_blocks(evaluate, len(theta), BLOCK)
         return value
@@ -137,7 +142,7 @@ def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
         sizes["interaction_sd"] = 1
     ends = np.cumsum(list(sizes.values())).tolist()
     places = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
-    return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean.sd)
+    return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean)
 
 
 def reduced(data: ModelData, centre: float, by_group: bool) -> CrossedSums | DenseSums:
@@ -152,7 +157,7 @@ def reduced(data: ModelData, centre: float, by_group: bool) -> CrossedSums | Den
     return crossed_sums(patterns, blocks, groups, k, by_group)
 
 
-def log_likelihood(sums: CrossedSums | DenseSums, scales: Scales, prior_sd: float) -> FloatArray:
+def marginal_log_likelihood(sums: CrossedSums | DenseSums, scales: Scales, prior_sd: float) -> FloatArray:
     """Log marginal likelihood (B,) of the distances at scales, constants included."""
     if isinstance(sums, DenseSums):
         return dense_log_likelihood(sums, scales, prior_sd)

@@ -15,7 +15,7 @@ from bayesbias.models.crossed import CrossedTarget, crossed_target
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
 from bayesbias.models.importance import MAX_PARETO_K, STAGES, Density, importance_sample, resample
-from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.models.spec import ModelSpec
 from bayesbias.models.walking import walk
 
 VANISHING = (-4.6, -4.8)
@@ -103,9 +103,7 @@ def draw_given_scales(
     target: CrossedTarget, data: ModelData, theta: FloatArray, rng: np.random.Generator
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) at points theta (B, d)."""
-    prior = target.spec.priors["connection_mean"]
-    if not isinstance(prior, Normal):
-        raise TypeError("connection_mean has a normal prior")
+    prior = target.mean
     drawn = draw_gaussians(target.sums, target.variances(theta), prior.sd, data.filled, rng)
     single = {"attribute_sd0", "interaction_sd"}
     single |= {"sigma"} if target.spec.likelihood.sigma == "shared" else set()

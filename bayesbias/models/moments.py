@@ -23,7 +23,7 @@ from bayesbias.models import exact, marginal
 from bayesbias.models.crossed import CrossedTarget, crossed_target
 from bayesbias.models.data import ModelData
 from bayesbias.models.importance import LEAST_SHARE, MAX_PARETO_K, importance_sample
-from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.models.spec import ModelSpec
 from bayesbias.models.walking import walk
 
 POINTS = 1024
@@ -130,10 +130,7 @@ def _averaged(weights: FloatArray, means: FloatArray, covariances: FloatArray) -
 
 def conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log density (B,), and mean (B, K) and covariance (B, K, K) of the connection means, at points (B, d)."""
-    prior = target.spec.priors["connection_mean"]
-    if not isinstance(prior, Normal):
-        raise TypeError("connection_mean has a normal prior")
-    k = target.sums.connections
+    prior, k = target.mean, target.sums.connections
     log_likelihood, means = np.empty(len(theta)), np.empty((len(theta), k))
     covariances = np.empty((len(theta), k, k))
 
@@ -143,8 +140,7 @@ def conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatAr
         log_likelihood[part], means[part], covariances[part] = found(target, scales)
 
     in_blocks(evaluate, len(theta), BLOCK)
-    log_prior = -0.5 * ((theta**2).sum(axis=1) + target.size * np.log(2 * np.pi))
-    return log_likelihood + log_prior, prior.mean + prior.sd * means, prior.sd**2 * covariances
+    return log_likelihood + target.log_prior(theta), prior.mean + prior.sd * means, prior.sd**2 * covariances
 
 
 def _pattern_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -155,7 +151,7 @@ def _pattern_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, F
     sums = target.sums
     if isinstance(sums, DenseSums):
         raise TypeError("a dense table has no patterns")
-    part = mean_part(sums, scales, target.mean_sd)
+    part = mean_part(sums, scales, target.mean.sd)
     columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1], sums.connections))
     means = np.einsum("bnk,bn->bk", columns, part.x)
     return part.log_likelihood + within_part(sums, scales), means, columns.transpose(0, 2, 1) @ columns
@@ -168,7 +164,7 @@ def _dense_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, Flo
         raise TypeError("a table of patterns is not dense")
     found = []
     for at in range(len(scales.sigma2)):
-        one = equations_at(sums, scales, target.mean_sd, at)
+        one = equations_at(sums, scales, target.mean.sd, at)
         columns = solve_triangular(one.chol, np.eye(len(one.x), sums.connections), lower=True)
         found.append((one.log_likelihood, columns.T @ one.x, columns.T @ columns))
     log_likelihood, means, covariances = zip(*found, strict=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._core.cells import cell_numbers
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
 from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior
@@ -115,9 +116,7 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
         )
         value = pt.where(direct, raw, mean[connection] + scale[connection] * raw)
         cell_mean = pm.Deterministic("cell_mean", value, dims="cell")
-        cell_of = np.full(data.filled.shape, -1)
-        cell_of[word, connection] = np.arange(len(word))
-        value = cell_mean[cell_of[data.word, data.connection]]
+        value = cell_mean[cell_numbers(data.filled)[data.word, data.connection]]
         if spec.crossed:
             value = value + _attribute_effects(spec, data)
         spread = sigma[data.connection] if by_connection else sigma
@@ -152,8 +151,7 @@ def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
     if not spec.terms.word_x_group:
         return effect
     met = _compared(data)
-    number = np.full(met.shape, -1)
-    number[met] = np.arange(met.sum())
+    number = cell_numbers(met)
     model.add_coord("met", np.arange(met.sum()))
     interaction_sd = _prior("interaction_sd", spec.priors["interaction_sd"])
     if centred_interactions(data):
