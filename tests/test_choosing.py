@@ -12,10 +12,11 @@ import bayesbias as bb
 from bayesbias._core.leaving import word_log_likelihood
 from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias.comparison import choosing
-from bayesbias.comparison.choosing import compare_models, pair_density, parts_of, word_densities
+from bayesbias.comparison.choosing import compare_models, word_densities
 from bayesbias.models.crossed import crossed_target
 from bayesbias.models.data import data_of_rows, model_data
 from bayesbias.models.moments import conditional_means, scale_points
+from bayesbias.models.predictive import pair_density, parts_of
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
 SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayesbias._checks import whole_number
 from bayesbias._core.cells import IntArray
@@ -24,16 +24,13 @@ from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fitting import fit
-from bayesbias.models.results import pair_places
+from bayesbias.models.predictive import pair_density, parts_of
 from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 PAIR_DRAWS = 1000
-PAIRS_AT_ONCE = 1024
-LOG_2PI = float(np.log(2 * np.pi))
 
 Model = str | Path | ModelSpec
-PairDensity = Callable[[slice], FloatArray]
 Done = Callable[[float], None]
 
 
@@ -264,43 +261,6 @@ def _leave_pairs(post: xr.DataTree, done: Done) -> _Score:
         bad += int((~(k <= MAX_PARETO_K)).sum())
         done(part.stop / size)
     return _Score(values, bad)
-
-
-def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
-    """A function from a slice of the pairs to their log densities (draws, pairs) given everything, by every ``step``.
-
-    What :func:`add_log_likelihood` adds, without a place for all pairs at once.
-    """
-    places, y = pair_places(post), post["observed_data/distance"].to_numpy()
-    drawn = {
-        name: flat_draws(values.to_numpy())[::step]
-        for name, values in post["posterior"].data_vars.items()
-        if name in ("word_mean", "attribute_effect", "interaction_effect", "sigma", "nu")
-    }
-
-    def density(part: slice) -> FloatArray:
-        at = {dim: place[part] for dim, place in places.items()}
-        apart = y[part] - drawn["word_mean"][:, at["protected_word"], at["connection"]]
-        if "attribute_effect" in drawn:
-            apart -= drawn["attribute_effect"][:, at["attribute_word"]]
-        if "interaction_effect" in drawn:
-            apart -= drawn["interaction_effect"][:, at["attribute_word"], at["group"]]
-        sigma = drawn["sigma"][:, at["connection"]] if drawn["sigma"].ndim == 2 else drawn["sigma"][:, None]
-        squares = (apart / sigma) ** 2
-        if "nu" not in drawn:
-            normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
-            return normal
-        nu = drawn["nu"][:, None]
-        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-        student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
-        return student
-
-    return density
-
-
-def parts_of(pairs: int) -> Iterator[slice]:
-    """Slices of the pairs, few enough at a time for the memory."""
-    return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
 
 
 def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,11 +13,11 @@ import xarray as xr
 from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
-from bayesbias.comparison.choosing import pair_density, parts_of
 from bayesbias.comparison.contrasting import contrast_draws
 from bayesbias.diagnostics.intervals import PROB, describe
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import fit
+from bayesbias.models.predictive import pair_density, parts_of
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, model_of_text
 

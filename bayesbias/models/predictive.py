@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import xarray as xr
 from scipy.special import gammaln
@@ -9,7 +11,10 @@ from scipy.special import gammaln
 from bayesbias._core.cosine import FloatArray
 from bayesbias.models.results import check_fit, pair_places
 
-LOG_SQRT_2PI = 0.5 * float(np.log(2 * np.pi))
+LOG_2PI = float(np.log(2 * np.pi))
+PAIRS_AT_ONCE = 1024
+
+PairDensity = Callable[[slice], FloatArray]
 
 
 def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
@@ -48,19 +53,48 @@ def add_log_likelihood(post: xr.DataTree) -> xr.DataTree:
         A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
     """
     check_fit(post)
-    value, sigma = _by_pair(post)
-    np.subtract(post["observed_data/distance"].to_numpy(), value, out=value)
-    value /= sigma
-    np.square(value, out=value)
-    if "nu" in post["posterior"]:
-        nu = post["posterior/nu"].to_numpy()[:, :, None]
-        value = -0.5 * (nu + 1) * np.log1p(value / nu)
-        value += gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-    else:
-        value *= -0.5
-        value -= LOG_SQRT_2PI
-    value -= np.log(sigma, out=sigma)
-    return _with_group(post, "log_likelihood", value)
+    steps, density = post["posterior"].sizes, pair_density(post)
+    value = np.empty((steps["chain"] * steps["draw"], post["observed_data"].sizes["pair"]))
+    for part in parts_of(value.shape[1]):
+        value[:, part] = density(part)
+    return _with_group(post, "log_likelihood", value.reshape(steps["chain"], steps["draw"], -1))
+
+
+def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
+    """A function from a slice of the pairs to their log densities (draws, pairs) given everything, by every ``step``.
+
+    The pairs of a slice at once, so that large tables need no place for all.
+    """
+    places, y = pair_places(post), post["observed_data/distance"].to_numpy()
+    drawn = {
+        name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
+        for name, values in post["posterior"].data_vars.items()
+        if name in ("word_mean", "attribute_effect", "interaction_effect", "sigma", "nu")
+    }
+
+    def density(part: slice) -> FloatArray:
+        at = {dim: place[part] for dim, place in places.items()}
+        apart = y[part] - drawn["word_mean"][:, at["protected_word"], at["connection"]]
+        if "attribute_effect" in drawn:
+            apart -= drawn["attribute_effect"][:, at["attribute_word"]]
+        if "interaction_effect" in drawn:
+            apart -= drawn["interaction_effect"][:, at["attribute_word"], at["group"]]
+        sigma = drawn["sigma"][:, at["connection"]] if drawn["sigma"].ndim == 2 else drawn["sigma"][:, None]
+        squares = (apart / sigma) ** 2
+        if "nu" not in drawn:
+            normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
+            return normal
+        nu = drawn["nu"][:, None]
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+        student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
+        return student
+
+    return density
+
+
+def parts_of(pairs: int) -> Iterator[slice]:
+    """Slices of the pairs, few enough at a time for the memory."""
+    return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
 
 
 def predictive_generator(post: xr.DataTree, seed: int | None = None) -> np.random.Generator:
