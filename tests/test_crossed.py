@@ -245,6 +245,16 @@ def test_log_evidence_equals_plain_importance_sampling(tmp_path, model, prior):
     assert abs(post.attrs["log_evidence"] - expected) < 4 * np.hypot(error, own_error)
 
 
+def test_posterior_means_vary_less_between_seeds_than_those_of_independent_draws():
+    table = simulated(words=4, controls={"neutral": 4}, seed=3)
+    posts = [bb.fit(table, draws=1000, seed=seed)["posterior/connection_mean"] for seed in range(30)]
+    drawn = np.array([post.to_numpy().reshape(1000, -1) for post in posts])
+    effective = drawn.var(axis=1).mean(axis=0) / drawn.mean(axis=1).var(axis=0, ddof=1)
+    assert effective.min() > 2500
+    shuffled = np.abs([np.corrcoef(one[:-1, 0], one[1:, 0])[0, 1] for one in drawn])
+    assert np.median(shuffled) < 2 / np.sqrt(1000)
+
+
 def conditional(table, scale, by_group):
     """Names of all Gaussians and their joint mean and covariance given the scales, by one dense solve over the rows."""
     names = [("mu", k) for k in CENTRES]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
 
 from bayesbias._core.blocks import in_blocks
 from bayesbias._core.cells import cell_numbers
@@ -13,7 +15,7 @@ from bayesbias._core.dense import DenseSums, draw_dense_cells
 from bayesbias._core.marginal import CrossedSums, MeanPart, mean_part
 from bayesbias._core.patterns import Pattern, Scales, strata
 
-BLOCK = 2**18
+BLOCK = 2**19
 """Numbers in a block of effects, few enough to stay in the processor's cache."""
 
 
@@ -59,9 +61,11 @@ def draw_gaussians(
     mu, cells = np.empty((points, sums.connections)), np.empty((points, int(filled.sum())))
     attribute = np.empty((points, attributes))
     # words last, so that the arithmetic runs along them
-    interaction = np.full((points, sums.groups, attributes), np.nan) if by_group else None
+    interaction = np.empty((points, sums.groups, attributes)) if by_group else None
     step = max(16, BLOCK // (attributes * sums.groups))
     generators = iter(rng.spawn(-(-points // step)))
+    unknowns = 0 if isinstance(sums, DenseSums) else sums.connections + len(sums.mean.effects)
+    normals = even_normals(points, unknowns, rng) if unknowns else np.empty((points, 0))
     own = {begin: next(generators) for begin in range(0, points, step)}
 
     def draw(part: slice) -> None:
@@ -69,20 +73,19 @@ def draw_gaussians(
         if isinstance(sums, DenseSums):
             mu[part], cells[part] = draw_dense_cells(sums, here, prior_sd, rng)
         else:
-            mu[part], cells[part] = _draw_cells(sums, here, prior_sd, filled, rng)
+            mu[part], cells[part] = _draw_cells(sums, here, prior_sd, filled, normals[part], rng)
         for p in sums.patterns:
-            u, v = _draw_effects(p, here, filled, cells[part], rng)
-            attribute[part, p.words] = u
-            if interaction is not None:
-                interaction[part, p.groups[:, None], p.words] = v
+            _draw_effects(
+                p, here, filled, cells[part], attribute[part], None if interaction is None else interaction[part], rng
+            )
 
     in_blocks(draw, points, step)
     return GaussianDraws(mu, cells, attribute, None if interaction is None else interaction.transpose(0, 2, 1))
 
 
-def draw_beta(part: MeanPart, rng: np.random.Generator) -> FloatArray:
-    """A draw of (mu - m0, mean effects of patterns) at each point, (B, N)."""
-    target = part.x + rng.standard_normal(part.x.shape)
+def draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
+    """A draw of (mu - m0, mean effects of patterns) at each point, (B, N), from as many standard normals."""
+    target = part.x + normals
     for i in range(target.shape[1] - 1, -1, -1):  # back substitution with L', all points at once
         target[:, i] -= np.einsum("bj,bj->b", part.chol[:, i + 1 :, i], target[:, i + 1 :])
         target[:, i] /= part.chol[:, i, i]
@@ -90,10 +93,22 @@ def draw_beta(part: MeanPart, rng: np.random.Generator) -> FloatArray:
     return target
 
 
+def even_normals(points: int, size: int, rng: np.random.Generator) -> FloatArray:
+    """Standard normals (points, size) that lie evenly, in random order: means over them vary little between seeds."""
+    uniform = qmc.Sobol(size, rng=rng).random_base2(int(np.ceil(np.log2(points))))
+    normals: FloatArray = ndtri(np.clip(rng.permutation(uniform)[:points], 1e-12, 1 - 1e-12))
+    return normals
+
+
 def _draw_cells(
-    sums: CrossedSums, scales: Scales, prior_sd: float, filled: np.ndarray, rng: np.random.Generator
+    sums: CrossedSums,
+    scales: Scales,
+    prior_sd: float,
+    filled: np.ndarray,
+    normals: FloatArray,
+    rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
-    beta = draw_beta(mean_part(sums, scales, prior_sd), rng)
+    beta = draw_beta(mean_part(sums, scales, prior_sd), normals)
     mu, effects = beta[:, : sums.connections], beta[:, sums.connections :]
     number = cell_numbers(filled)
     words, total = np.zeros(number.max() + 1), np.zeros(number.max() + 1)
@@ -119,31 +134,42 @@ def _draw_cells(
 
 
 def _draw_effects(
-    p: Pattern, scales: Scales, filled: np.ndarray, cells: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray | None]:
-    """Draws u (B, words) and v (B, groups, words) of a pattern's words."""
-    inverse, shape = 1 / scales.sigma2, (len(cells), len(p.groups), len(p.words))
-    # residual sums: precision times (distance - cell), over a word's observations in a group
-    r = (inverse @ p.totals.transpose(1, 2, 0).reshape(inverse.shape[1], -1)).reshape(shape)
-    at = cell_numbers(filled)[p.cells[:, 0], p.cells[:, 1]]
-    explained = cells[:, at] * inverse[:, p.cells[:, 1]]
-    for h in range(shape[1]):
-        r[:, h] -= explained[:, p.group == h].sum(axis=1)[:, None]
-    weight = inverse @ strata(p.cells[:, 1], p.group, (inverse.shape[1], shape[1])).sum(axis=0)
+    p: Pattern,
+    scales: Scales,
+    filled: np.ndarray,
+    cells: FloatArray,
+    attribute: FloatArray,
+    interaction: FloatArray | None,
+    rng: np.random.Generator,
+) -> None:
+    """Draw the effects of a pattern's words into ``attribute`` (B, words) and ``interaction`` (B, groups, words)."""
+    inverse, groups = 1 / scales.sigma2, len(p.groups)
+    slots = cell_numbers(filled)[p.cells[:, 0], p.cells[:, 1]]
+    places = strata(p.cells[:, 1], p.group, (inverse.shape[1], groups))
+    weight = inverse @ places.sum(axis=0)
+    explained = (cells[:, slots] * inverse[:, p.cells[:, 1]]) @ places.sum(axis=1)
+    # precision times (distance - cell), summed over a word's observations in a group, is linear in these features
+    features = np.concatenate([np.repeat(inverse[:, None, :], groups, axis=1), -explained[:, :, None]], axis=2)
+    totals = np.concatenate([p.totals.transpose(2, 1, 0), np.ones((groups, 1, len(p.words)))], axis=1)
     t_u = scales.attribute[:, p.attribute_class]
     t_v = np.zeros(len(cells)) if scales.interaction is None else scales.interaction
     d = 1 + t_v[:, None] * weight
     variance = t_u / (1 + t_u * (weight / d).sum(axis=1))
-    u = rng.standard_normal((shape[0], shape[2]))
-    u *= np.sqrt(variance)[:, None]
-    for h in range(shape[1]):
-        u += r[:, h] * (variance / d[:, h])[:, None]
-    if scales.interaction is None:
-        return u, None
+    u, normal = np.zeros((len(cells), len(p.words))), np.empty((len(cells), len(p.words)))
+    for h in range(groups):
+        u += (features[:, h] * (variance / d[:, h])[:, None]) @ totals[h]
+    rng.standard_normal(out=normal)
+    normal *= np.sqrt(variance)[:, None]
+    u += normal
+    attribute[:, p.words] = u
+    if interaction is None:
+        return
     share = t_v[:, None] / d
-    r -= u[:, None, :] * weight[:, :, None]
-    r *= share[:, :, None]
-    v = rng.standard_normal(shape)
-    v *= np.sqrt(share)[:, :, None]
-    v += r
-    return u, v
+    interaction[:, np.setdiff1d(np.arange(interaction.shape[1]), p.groups)[:, None], p.words] = np.nan
+    for h, group in enumerate(p.groups):
+        v = (features[:, h] * share[:, [h]]) @ totals[h]
+        v -= np.multiply(u, (share[:, h] * weight[:, h])[:, None], out=normal)
+        rng.standard_normal(out=normal)
+        normal *= np.sqrt(share[:, [h]])
+        v += normal
+        interaction[:, group, p.words] = v

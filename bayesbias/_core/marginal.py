@@ -16,12 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesbias._core.blocks import in_blocks
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.patterns import Pattern, Scales
 from bayesbias._core.patterns import strata as strata_of
 
 LOG_2PI = float(np.log(2 * np.pi))
+BLOCK, FEWEST = 2**17, 64
+"""Numbers in a block of points, few enough to stay in the processor's cache, and the points that it has at least."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,15 @@ def crossed_sums(
 
 def pattern_log_likelihood(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatArray:
     """Log marginal likelihood (B,) of the distances, constants included."""
-    return within_part(sums, scales) + mean_part(sums, scales, prior_sd).log_likelihood
+    value = np.empty(len(scales.sigma2))
+
+    def evaluate(part: slice) -> None:
+        here = scales.at(part)
+        value[part] = within_part(sums, here) + mean_part(sums, here, prior_sd).log_likelihood
+
+    widest = max(sums.within.products.shape[1], sums.mean.design.shape[1])
+    in_blocks(evaluate, len(value), max(FEWEST, BLOCK // widest))
+    return value
 
 
 def within_part(sums: CrossedSums, scales: Scales) -> FloatArray:

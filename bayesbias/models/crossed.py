@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from bayesbias._core.blocks import in_blocks
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.dense import DenseSums, dense_log_likelihood, dense_sums
 from bayesbias._core.marginal import CrossedSums, crossed_sums, pattern_log_likelihood
@@ -18,10 +17,8 @@ from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior
 
 BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
-START = -1.3
-"""Where the search for the mode begins: .05 under an Exponential(2) prior."""
-BLOCK = 512
-"""Points that are evaluated at once."""
+START = np.linspace(-2.4, 1.6, 6)
+"""Coordinates of scales from which the search for the mode begins: .004 to 1.5 under an Exponential(2) prior."""
 MOST_EFFECTS = 100
 """Mean effects of patterns up to which patterns are faster than the dense factor."""
 
@@ -56,11 +53,14 @@ class CrossedTarget:
 
     @property
     def start(self) -> FloatArray:
-        """Where to begin, (d,)."""
-        theta = np.full(self.size, START)
+        """Where to begin, (d,): the most probable of a few sigmas beside a few values of all other scales."""
+        sigma, others = (grid.ravel()[:, None] for grid in np.meshgrid(START, START))
+        theta = np.broadcast_to(others, (len(others), self.size)).copy()
+        theta[:, self.places["sigma"]] = sigma
         if isinstance(self.spec.priors["attribute_sd"], Pooled):
-            theta[self.places["attribute_sd"]] = 0
-        return theta
+            theta[:, self.places["attribute_sd"]] = 0
+        best: FloatArray = theta[np.argmax(self.log_density(theta))]
+        return best
 
     def scale_values(self, theta: FloatArray) -> dict[str, FloatArray]:
         """Scale to its values (B, ...) in cosine distance at points (B, d)."""
@@ -94,15 +94,11 @@ class CrossedTarget:
     def log_density(self, theta: FloatArray) -> FloatArray:
         """Log of prior times likelihood, all constants included, at points (B, d); -inf beyond :data:`BOUNDS`."""
         value = np.full(len(theta), -np.inf)
-
-        def evaluate(part: slice) -> None:
-            inside = part.start + np.flatnonzero(((theta[part] > BOUNDS[0]) & (theta[part] < BOUNDS[1])).all(axis=1))
-            if len(inside):
-                kept = theta[inside]
-                log_likelihood = marginal_log_likelihood(self.sums, self.variances(kept), self.mean.sd)
-                value[inside] = log_likelihood + self.log_prior(kept)
-
-        in_blocks(evaluate, len(theta), BLOCK)
+        inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
+        if len(inside):
+            kept = theta[inside]
+            likelihood = marginal_log_likelihood(self.sums, self.variances(kept), self.mean.sd)
+            value[inside] = likelihood + self.log_prior(kept)
         return value
 
 

@@ -6,20 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import chdtri, gammaln, logsumexp, ndtri
+from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
 from bayesbias._core.cosine import FloatArray
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)
-DEGREES, WIDE_DEGREES = 5.0, 3.0
+DEGREES = 4.0
 WIDE_SHARE, WIDER = 0.2, 2.5
 WIDEST = 3.0
-STEP = 1e-4
-GRADIENT = 0.05
-"""Slope at which the search for the mode ends; posterior sds are below 1 in these coordinates."""
+SLOPE_STEP, CURVATURE_STEP = 1e-4, 1e-3
+LENGTHS = 2.0 ** np.arange(1, -7, -1)
+"""Lengths of a Newton step that are tried at once."""
+LONGEST, FARTHEST, MOST_STEPS = 1.0, 4.5, 40
+"""Largest change of a coordinate in a step of length 1, largest coordinate that is looked at, and steps."""
+CLOSE = 0.1
+"""How near to the mode the search ends, in posterior sds."""
 MAX_PARETO_K = 0.7
 LEAST_SHARE = 0.1
 MAX_EXTRA = 2
@@ -84,7 +87,7 @@ def importance_sample(log_density: Density, start: FloatArray, size: int, rng: n
     Vehtari, A. et al. (2024). Pareto smoothed importance sampling. Journal of Machine Learning Research 25(72).
     https://doi.org/10.48550/arXiv.1507.02646
     """
-    proposal = _laplace(log_density, find_mode(log_density, start))
+    proposal = _laplace(log_density, start)
     done = 0
     for count in STAGES:
         proposal = _refit(_stage(log_density, proposal, count, rng))
@@ -104,41 +107,52 @@ def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> Floa
     return points
 
 
-def find_mode(log_density: Density, start: FloatArray) -> FloatArray:
-    """Where a log density of coordinates about standard normal is highest, by L-BFGS with central differences."""
-
-    def downhill(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = slope(log_density, theta)
-        return -value, -gradient
-
-    bounds = [(-4.5, 4.5)] * len(start)
-    # ftol is relative to the size of a log density: with many distances it would stop short
-    found: FloatArray = minimize(
-        downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 0.0, "gtol": GRADIENT}
-    ).x
-    return found
-
-
 def slope(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray]:
     """A log density and its gradient (d,) by central differences, all points in one batch."""
     size = len(theta)
-    values = log_density(theta + np.vstack([np.zeros(size), STEP * np.eye(size), -STEP * np.eye(size)]))
+    values = log_density(theta + np.vstack([np.zeros(size), SLOPE_STEP * np.eye(size), -SLOPE_STEP * np.eye(size)]))
     with np.errstate(invalid="ignore"):  # beyond the bounds there is no slope
-        return float(values[0]), (values[1 : size + 1] - values[size + 1 :]) / (2 * STEP)
+        return float(values[0]), (values[1 : size + 1] - values[size + 1 :]) / (2 * SLOPE_STEP)
 
 
-def _laplace(log_density: Density, mode: FloatArray, step: float = 1e-3) -> Proposal:
-    """The proposal of a normal with the curvature of the mode; directions without curvature get a wide scale."""
-    size = len(mode)
-    first, second = np.triu_indices(size)
-    both = step * (np.eye(size)[first] + np.eye(size)[second])
-    apart = step * (np.eye(size)[first] - np.eye(size)[second])
-    values = log_density(np.vstack([mode + both, mode - both, mode + apart, mode - apart])).reshape(4, -1)
-    hessian = np.zeros((size, size))
-    hessian[first, second] = (values[0] + values[1] - values[2] - values[3]) / (4 * step**2)
-    hessian[second, first] = hessian[first, second]
-    curvature, axes = np.linalg.eigh(-hessian)
-    return Proposal(mode, axes / np.sqrt(np.maximum(curvature, WIDEST**-2)))
+def _laplace(log_density: Density, start: FloatArray) -> Proposal:
+    """The proposal of a normal about the mode, by Newton's method; directions without curvature get a wide scale.
+
+    Each step looks at several lengths along the Newton direction at once, and the search ends where another would
+    gain next to nothing, whatever the scales of the coordinates.
+    """
+    centre = start
+    for _ in range(MOST_STEPS):
+        height, gradient, hessian = _curvature(log_density, centre)
+        curvature, axes = np.linalg.eigh(-hessian)
+        root = axes / np.sqrt(np.maximum(np.abs(curvature), WIDEST**-2))
+        ahead = root.T @ gradient
+        if ahead @ ahead < CLOSE**2 and curvature[0] > 0:
+            break
+        direction = root @ ahead
+        direction *= min(1.0, LONGEST / np.abs(direction).max())
+        tried = np.clip(centre + LENGTHS[:, None] * direction, -FARTHEST, FARTHEST)
+        heights = log_density(tried)
+        best = int(np.argmax(heights))
+        if not heights[best] > height:
+            break
+        centre = tried[best]
+    return Proposal(centre, root)
+
+
+def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """A log density, its gradient (d,) and its Hessian (d, d) by central differences, all points in one batch."""
+    size = len(theta)
+    first, second = np.triu_indices(size, 1)
+    unit = CURVATURE_STEP * np.eye(size)
+    moved = np.vstack([unit, unit[first] + unit[second]])
+    height, *values = log_density(theta + np.vstack([np.zeros(size), moved, -moved]))
+    ahead, back = np.reshape(values, (2, -1))
+    bent = ahead + back - 2 * height
+    own, mixed = bent[:size], bent[size:]
+    hessian = np.diag(own)
+    hessian[first, second] = hessian[second, first] = (mixed - own[first] - own[second]) / 2
+    return float(height), (ahead - back)[:size] / (2 * CURVATURE_STEP), hessian / CURVATURE_STEP**2
 
 
 def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
@@ -155,12 +169,11 @@ def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.
 
 def _draw(proposal: Proposal, count: int, rng: np.random.Generator) -> FloatArray:
     size = len(proposal.centre)
-    uniform = qmc.Sobol(size + 2, rng=rng).random(count)
-    uniform = np.clip(uniform, 1e-12, 1 - 1e-12)
-    wide = uniform[:, 0] < WIDE_SHARE
-    degrees = np.where(wide, WIDE_DEGREES, DEGREES)
-    stretch = np.where(wide, WIDER, 1.0) * np.sqrt(degrees / chdtri(degrees, uniform[:, 1]))
-    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 2:])) @ proposal.root.T
+    uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
+    # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
+    stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
+    stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
+    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
     return points
 
 
@@ -168,16 +181,14 @@ def _log_proposal(proposal: Proposal, points: FloatArray) -> FloatArray:
     size = len(proposal.centre)
     standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
     squares = (standard**2).sum(axis=0)
-    log_det = np.linalg.slogdet(proposal.root)[1]
+    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
+    constant -= np.linalg.slogdet(proposal.root)[1]
 
-    def t(degrees: float, scale: float) -> FloatArray:
-        constant = gammaln((degrees + size) / 2) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
-        value: FloatArray = constant - size * np.log(scale) - log_det
-        return value - (degrees + size) / 2 * np.log1p(squares / (degrees * scale**2))
+    def t(scale: float) -> FloatArray:
+        value: FloatArray = -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
+        return value
 
-    value: FloatArray = np.logaddexp(
-        np.log1p(-WIDE_SHARE) + t(DEGREES, 1.0), np.log(WIDE_SHARE) + t(WIDE_DEGREES, WIDER)
-    )
+    value: FloatArray = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + t(1.0), np.log(WIDE_SHARE) + t(WIDER))
     return value
 
 
