@@ -37,6 +37,22 @@ def limited_files():
     return limited
 
 
+@pytest.fixture
+def edited(tmp_path):
+    """A function from a bundled model's name and changes (old, new) of its file to the path of the changed file."""
+
+    def edit(model, *changes):
+        text = Path(bb.list_models().set_index("name").loc[model, "path"]).read_text(encoding="utf-8")
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return edit
+
+
 @pytest.fixture(scope="session")
 def slice_vectors():
     return bb.load_embedding("google-news-slice")

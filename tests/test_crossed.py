@@ -3,7 +3,6 @@
 import json
 import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -43,17 +42,6 @@ def holed(table):
     """The table without the associated words of w3, and with human0 never compared with a word of b."""
     gone = (table["protected_word"] == "w3") & (table["connection"] == "associated")
     return table[~gone & ~((table["attribute_word"] == "human0") & (table["group"] == "b"))]
-
-
-def edited(tmp_path, model, *changes):
-    """The path of a bundled model's file with changes (old, new)."""
-    text = Path(bb.list_models().set_index("name").loc[model, "path"]).read_text(encoding="utf-8")
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    path = tmp_path / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def distances_expected(post, table):
@@ -101,11 +89,11 @@ LABELS = {
 
 
 @pytest.mark.parametrize("name", DIMS)
-def test_names_dims_and_holes_of_a_posterior(tmp_path, name):
+def test_names_dims_and_holes_of_a_posterior(edited, name):
     model = name
     if name == "mine":
         changes = ('sigma = "connection"', 'sigma = "shared"'), ('attribute_sd = "shared"', 'attribute_sd = "separate"')
-        model = edited(tmp_path, "crossed_shared", *changes)
+        model = edited("crossed_shared", *changes)
     post = bb.fit(holed(simulated()), model, draws=200, chains=2, seed=1)
     posterior = post["posterior"]
     assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == DIMS[name]
@@ -221,7 +209,7 @@ def log_posterior(table, model, prior, theta):
     ],
     ids=["plain", "plain, half-normal", "crossed"],
 )
-def test_log_evidence_equals_plain_importance_sampling(tmp_path, model, prior):
+def test_log_evidence_equals_plain_importance_sampling(edited, model, prior):
     """Log scales from a multivariate t, thrice fitted to its own weights, against the normal of all rows."""
     table = simulated(words=4, controls={"neutral": 4}, seed=3)
     rng = np.random.default_rng(0)
@@ -239,7 +227,7 @@ def test_log_evidence_equals_plain_importance_sampling(tmp_path, model, prior):
     error = relative.std() / relative.mean() / np.sqrt(size)
     assert error < 0.05
     if prior.dist.name == "halfnorm":
-        model = edited(tmp_path, model, ('"exponential", rate = 2.0', '"half_normal", sd = 0.2'))
+        model = edited(model, ('"exponential", rate = 2.0', '"half_normal", sd = 0.2'))
     post = bb.fit(table, model, seed=0)
     own_error = 1 / np.sqrt(float(post["sample_stats/importance_ess"]))
     assert abs(post.attrs["log_evidence"] - expected) < 4 * np.hypot(error, own_error)
@@ -464,9 +452,9 @@ def test_a_table_without_a_posterior_is_refused(table, message, model):
         ('"pooled", spread = 0.3', '"exponential", rate = 2.0', "priors.attribute_sd.distribution"),
     ],
 )  # fmt: skip
-def test_a_faulty_crossed_model_is_refused(tmp_path, old, new, message):
+def test_a_faulty_crossed_model_is_refused(edited, old, new, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.load_model(edited(tmp_path, "crossed", (old, new)))
+        bb.load_model(edited("crossed", (old, new)))
 
 
 @pytest.mark.parametrize(
@@ -488,14 +476,14 @@ def test_an_engine_that_cannot_fit_a_model_says_why(model, engine, message):
         bb.fit(FULL, model, engine=engine)
 
 
-def test_a_crossed_model_with_an_intercept_is_for_nuts_alone(tmp_path):
+def test_a_crossed_model_with_an_intercept_is_for_nuts_alone(edited):
     changes = (
         ("intercept = false", "intercept = true"),
         ("connection_mean = {", "m = { distribution = 'normal', mean = 1.0, sd = 0.3 }\noffset_mean = {"),
         ("connection_sd = {", "offset_sd = {"),
     )
     with pytest.raises(bb.InputError, match="it has a common intercept; use auto or nuts"):
-        bb.fit(FULL, edited(tmp_path, "crossed_plain", *changes), engine="marginal")
+        bb.fit(FULL, edited("crossed_plain", *changes), engine="marginal")
 
 
 @pytest.mark.parametrize("model", ["crossed_plain", "crossed"])

@@ -1,7 +1,5 @@
 """Sensitivity to priors: planted cases, refits against edited files, power-scaling, and wrong input."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,17 +44,6 @@ def plenty():
 @pytest.fixture(scope="module")
 def plenty_found(plenty):
     return prior_sensitivity(plenty)
-
-
-def edited(tmp_path, model, *changes):
-    """The path of a bundled model's file with changes (old, new)."""
-    text = Path(bb.list_models().set_index("name").loc[model, "path"]).read_text(encoding="utf-8")
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    path = tmp_path / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_with_two_words_the_prior_matters(few_found):
@@ -110,8 +97,8 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
         (8, [("sd = 0.3", "sd = 0.15"), ("rate = 2.0", "rate = 4.0")]),
     ],
 )
-def test_a_refit_is_the_fit_of_an_edited_file(tmp_path, few, few_found, row, changes):
-    again = bb.fit(distances_of(few), edited(tmp_path, "published", *changes), seed=2)
+def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
+    again = bb.fit(distances_of(few), edited("published", *changes), seed=2)
     expected = bb.contrasts(again, "associated", "human").iloc[0]
     numbers = ["mean", "sd", "hdi_low", "hdi_high"]
     assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
@@ -202,10 +189,10 @@ def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
     assert mine[found["connection"].to_numpy()].tolist() == pytest.approx(found.to_numpy().tolist(), abs=1e-9)
 
 
-def test_a_model_is_read_back_from_its_fit(few, tmp_path):
+def test_a_model_is_read_back_from_its_fit(few, edited):
     spec = model_of(few)
     assert spec == bb.load_model("published")
-    path = edited(tmp_path, "crossed", ("spread = 0.3", "spread = 0.1"))
+    path = edited("crossed", ("spread = 0.3", "spread = 0.1"))
     post = bb.fit(bb.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
     path.unlink()
     assert model_of(post).priors["attribute_sd"] == Pooled(distribution="pooled", spread=0.1)

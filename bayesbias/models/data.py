@@ -67,6 +67,13 @@ class ModelData:
         return self.cells.n > 0
 
     @property
+    def compared(self) -> NDArray[np.bool_]:
+        """Which attribute word is compared with a word of which group, (attribute words, groups)."""
+        met = np.zeros((len(self.attribute_words), len(self.group_names)), dtype=bool)
+        met[self.attribute, self.group_index[self.word]] = True
+        return met
+
+    @property
     def attribute_classes(self) -> list[str]:
         """Names of the classes that attribute words belong to; those without a word left out."""
         return [ATTRIBUTE_CLASSES[at] for at in np.unique(self.class_of_attribute)]

@@ -55,7 +55,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     cell_mean = values.pop("cell_mean")
     posterior = {name: values[name] for name in values if name not in _HELPERS}
     if "interaction_effect" in posterior:
-        posterior["interaction_effect"] = scatter_cells(posterior["interaction_effect"], _compared(data))
+        posterior["interaction_effect"] = scatter_cells(posterior["interaction_effect"], data.compared)
     return Draws(
         posterior=posterior | {"word_mean": scatter_cells(cell_mean, data.filled)},
         sample_stats=kept,
@@ -65,13 +65,6 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
 
 _HELPERS = ("cell_raw", "m_raw", "class_raw", "interaction_raw")
 """Variables that only help the sampler."""
-
-
-def _compared(data: ModelData) -> NDArray[np.bool_]:
-    """Which attribute word is compared with a word of which group, (attribute words, groups)."""
-    met = np.zeros((len(data.attribute_words), len(data.group_names)), dtype=bool)
-    met[data.attribute, data.group_index[data.word]] = True
-    return met
 
 
 @contextmanager
@@ -150,7 +143,7 @@ def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
     effect = pm.Normal("attribute_effect", sigma=scale, dims="attribute_word")[data.attribute]
     if not spec.terms.word_x_group:
         return effect
-    met = _compared(data)
+    met = data.compared
     number = cell_numbers(met)
     model.add_coord("met", np.arange(met.sum()))
     interaction_sd = _prior("interaction_sd", spec.priors["interaction_sd"])
@@ -178,7 +171,7 @@ def centred_connections(data: ModelData) -> NDArray[np.bool_]:
 def centred_interactions(data: ModelData) -> bool:
     """Whether a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
     residual = data.y - data.cells.mean[data.word, data.connection]
-    met = _compared(data)
+    met = data.compared
     place = data.attribute * met.shape[1] + data.group_index[data.word]
     n = np.bincount(place, minlength=met.size).reshape(met.shape)
     mean = np.bincount(place, weights=residual, minlength=met.size).reshape(met.shape) / np.maximum(n, 1)

@@ -123,7 +123,8 @@ def _plan(post: xr.DataTree, table: pd.DataFrame, prob: float) -> str | None:
         return None
     row = contrasts(post, "associated", others[0], prob).iloc[0]
     effect = round(float(row["mean"]), 3) or 0.001
-    found = plan(table, effect=effect, prob=prob, second=others[0])
+    own_scales = post.attrs["attribute_words"] == "modelled" and "nu" not in post["posterior"]
+    found = plan(post if own_scales else table, effect=effect, prob=prob, second=others[0])
     if row["hdi_low"] > 0 or row["hdi_high"] < 0:
         return (
             f"The interval of associated \N{MINUS SIGN} {others[0]} excludes 0 already. On lists as long as these a "

@@ -195,9 +195,8 @@ def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.rando
         by_word = scale[data.class_index] if np.ndim(scale) else scale
         truth["attribute_effect"] = by_word * rng.standard_normal(words)
     if spec.terms.word_x_group:
-        met = np.full((words, len(data.group_names)), np.nan)
-        met[data.attribute, data.group_index[data.word]] = 0
-        truth["interaction_effect"] = met + values["interaction_sd"] * rng.standard_normal(met.shape)
+        drawn = values["interaction_sd"] * rng.standard_normal((words, len(data.group_names)))
+        truth["interaction_effect"] = np.where(data.compared, drawn, np.nan)
     return truth
 
 
