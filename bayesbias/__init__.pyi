@@ -28,6 +28,13 @@ from .distances import write_distance_table as write_distance_table
 from .embeddings import list_embeddings as list_embeddings
 from .embeddings import load_embedding as load_embedding
 from .errors import InputError as InputError
+from .metrics import MetricResult as MetricResult
+from .metrics import Query as Query
+from .metrics import list_metrics as list_metrics
+from .metrics import list_queries as list_queries
+from .metrics import load_query as load_query
+from .metrics import metric as metric
+from .metrics import run_metrics as run_metrics
 from .models import ModelSpec as ModelSpec
 from .models import add_log_likelihood as add_log_likelihood
 from .models import add_predictive as add_predictive

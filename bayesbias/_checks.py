@@ -26,6 +26,13 @@ def probability(value: object, name: str) -> float:
     return float(value)
 
 
+def share(value: object, name: str) -> float:
+    """A share, 0 and 1 included."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise InputError(f"{name} is {value!r}: give a share from 0 to 1, such as 0.2")
+    return float(value)
+
+
 def interval(value: object, name: str) -> tuple[float, float] | None:
     """A region as (low, high); one positive number means plus or minus it, None means no region."""
     if value is None:

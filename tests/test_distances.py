@@ -210,7 +210,7 @@ def test_words_are_looked_up_as_they_are_written_unless_asked():
 
 
 def test_unknown_case():
-    with pytest.raises(bb.InputError, match="case is 'lower': valid are 'as-is' and 'fallback'"):
+    with pytest.raises(bb.InputError, match="case is 'lower': valid are as-is, fallback"):
         bb.distance_table(keyed(PLANE), LISTS, case="lower")
 
 

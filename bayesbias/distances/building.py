@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from bayesbias._core.cosine import FloatArray, cosine_distances
 from bayesbias.distances.coverages import Coverage, list_entry
-from bayesbias.embeddings import Embedding, load_embedding, zero_words
+from bayesbias.embeddings import Case, Embedding, about, find_words, load_embedding, vectors_of
 from bayesbias.errors import InputError
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
-
-Case = Literal["as-is", "fallback"]
+    pass
 
 
 class _Attribute(NamedTuple):
@@ -63,14 +58,12 @@ def distance_table(
     lists = words if isinstance(words, WordLists) else load_words(words)
     if not hasattr(kv, "key_to_index"):
         kv = load_embedding(kv)
-    if case not in ("as-is", "fallback"):
-        raise InputError(f"case is {case!r}: valid are 'as-is' and 'fallback'")
-    found = _look_up(kv, lists.every_word(), case)
+    found = find_words(kv, lists.every_word(), case)
     entries = _entries(lists, found)
     by_group = {group: _attributes(lists, group, found, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in found]
     attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
-    matrix = cosine_distances(_vectors(kv, protected, found), _vectors(kv, attributes, found))
+    matrix = cosine_distances(vectors_of(kv, protected, found), vectors_of(kv, attributes, found))
     table, own = _long(lists, protected, attributes, by_group, matrix, found)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
@@ -85,30 +78,11 @@ def distance_table(
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
-        embedding=_about(kv),
+        embedding=about(kv),
         pairs=len(table),
     )
     table.attrs["coverage"] = record.as_dict()
     return table
-
-
-def _look_up(kv: KeyedVectors, words: Sequence[str], case: Case) -> dict[str, str]:
-    """Word to the key under which the embedding holds it; words without a direction count as missing."""
-    found = {}
-    for word in words:
-        forms = [word] if case == "as-is" else [word, word.lower(), word.capitalize(), word.upper()]
-        key = next((form for form in forms if form in kv.key_to_index), None)
-        if key is not None:
-            found[word] = key
-    zero = set(zero_words(kv, found.values()))
-    if zero:
-        named = ", ".join(sorted(zero))
-        warnings.warn(f"a vector of zeros has no direction, so these words count as missing: {named}", stacklevel=3)
-    return {word: key for word, key in found.items() if key not in zero}
-
-
-def _vectors(kv: KeyedVectors, words: Iterable[str], found: dict[str, str]) -> FloatArray:
-    return np.asarray(kv.vectors[[kv.key_to_index[found[word]] for word in words]], dtype=np.float64)
 
 
 def _entries(lists: WordLists, found: dict[str, str]) -> list[dict[str, object]]:
@@ -160,12 +134,6 @@ def _long(
     if table.empty:
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
     return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
-
-
-def _about(kv: KeyedVectors) -> dict[str, object]:
-    """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size."""
-    name = getattr(kv, "bayesbias_name", "unnamed")
-    return {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
 
 
 def _in_several_lists(lists: WordLists, found: dict[str, str]) -> dict[str, list[str]]:

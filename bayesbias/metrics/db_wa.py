@@ -1,0 +1,30 @@
+"""Word association of the debiasing literature (DB/WA)."""
+
+from __future__ import annotations
+
+from bayesbias._core.cosine import unit_rows
+from bayesbias.metrics.base import Measured, Metric, Sets, fixed
+
+
+def db_wa(targets: Sets, attributes: Sets) -> Measured:
+    """Mean over attribute words w and pairs (a, b) of cos(w, a) - cos(w, b)."""
+    apart = (unit_rows(targets[0]) - unit_rows(targets[1])).mean(axis=0)
+    by_word = unit_rows(attributes[0]) @ apart
+    return Measured(float(by_word.mean()), by_word)
+
+
+METRICS = (
+    Metric(
+        name="db_wa",
+        title="DB/WA",
+        measure=db_wa,
+        targets=(2, 2),
+        attributes=(1, 1),
+        words="attributes",
+        optimum=0.0,
+        bounds=fixed(-2.0, 2.0),
+        source="Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
+        doi="10.18653/v1/2021.emnlp-main.785",
+        paired=True,
+    ),
+)

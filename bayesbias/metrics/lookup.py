@@ -1,0 +1,161 @@
+"""The sets of a query as vectors, with what was asked, found and left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._core.cosine import unit_rows
+from bayesbias.embeddings import Case, find_words, vectors_of
+from bayesbias.errors import InputError
+from bayesbias.metrics.base import Sets
+from bayesbias.metrics.queries import Query
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+OnMissing = Literal["drop", "error"]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """How words are looked up.
+
+    Attributes
+    ----------
+    on_missing
+        ``"drop"`` leaves missing words out and says so, ``"error"`` refuses them.
+    max_missing
+        Largest share of a set's words (of the pairs, for metrics of pairs) that may be missing.
+    case
+        As in :func:`find_words`.
+    normalize
+        Whether vectors are scaled to length 1 first.
+    compat
+        ``"wefe"`` follows WEFE: repeated words count as lost, and pairs whose word is missing shift.
+    """
+
+    on_missing: OnMissing = "drop"
+    max_missing: float = 0.2
+    case: Case = "as-is"
+    normalize: bool = False
+    compat: str | None = None
+
+
+@dataclass(frozen=True)
+class FoundSets:
+    """Vectors of a query's sets.
+
+    Attributes
+    ----------
+    targets, attributes
+        Vectors of each set, (words, dimensions).
+    words
+        Set to the words that were used.
+    entries
+        One entry a set: ``set``, ``kind``, ``asked``, ``found``, ``missing`` words.
+    reason
+        Why there can be no value, or None.
+    notes
+        Sentences on what was left out.
+    """
+
+    targets: Sets
+    attributes: Sets
+    words: Mapping[str, tuple[str, ...]]
+    entries: tuple[Mapping[str, Any], ...]
+    reason: str | None
+    notes: tuple[str, ...]
+
+
+def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
+    """Look a query's words up.
+
+    Raises
+    ------
+    InputError
+        Words are missing and ``on_missing`` is ``"error"``; two sets of pairs differ in length.
+    """
+    found = find_words(kv, list(dict.fromkeys(word for words in query.sets.values() for word in words)), how.case)
+    entries: tuple[Mapping[str, Any], ...] = tuple(
+        {
+            "set": name,
+            "kind": kind,
+            "asked": len(set(words)),
+            "found": sum(word in found for word in set(words)),
+            "missing": [word for word in dict.fromkeys(words) if word not in found],
+        }
+        for kind, sets in (("target", query.targets), ("attribute", query.attributes))
+        for name, words in sets.items()
+    )
+    if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
+        raise InputError(
+            f"the embedding lacks {', '.join(lost[:8])}{', …' if len(lost) > 8 else ''}, words of the query "
+            f"{query.name!r}: change the query, or pass on_missing='drop'"
+        )
+    kept = {name: tuple(word for word in dict.fromkeys(words) if word in found) for name, words in query.sets.items()}
+    reasons, notes = _too_few(query, kept, how), []
+    if paired and how.compat != "wefe":
+        pairs = _pairs(query)
+        whole = [pair for pair in pairs if pair[0] in found and pair[1] in found]
+        kept |= dict(zip(query.targets, zip(*whole, strict=True) if whole else ((), ()), strict=True))
+        reasons = [reason for reason in reasons if not any(f"{name!r}" in reason for name in query.targets)]
+        if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
+            reasons.insert(0, f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word{_limit(how)}")
+        elif len(whole) < len(pairs):
+            notes.append(f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word and were left out")
+    elif paired:
+        least = min(len(kept[name]) for name in query.targets)
+        kept |= {name: kept[name][:least] for name in query.targets}
+
+    def vectors(sets: Mapping[str, object]) -> Sets:
+        arrays = [vectors_of(kv, kept[name], found) for name in sets]
+        return tuple(unit_rows(array) if how.normalize and len(array) else array for array in arrays)
+
+    return FoundSets(
+        targets=vectors(query.targets),
+        attributes=vectors(query.attributes),
+        words=kept,
+        entries=entries,
+        reason="; ".join(reasons) or None,
+        notes=tuple(notes),
+    )
+
+
+def _too_few(query: Query, kept: Mapping[str, tuple[str, ...]], how: Lookup) -> list[str]:
+    """A sentence for each set that lost too many words."""
+    reasons = []
+    for name, words in query.sets.items():
+        asked = len(words) if how.compat == "wefe" else len(set(words))
+        lost = asked - len(kept[name])
+        if lost > how.max_missing * asked or not kept[name]:
+            what = "missing or repeated" if how.compat == "wefe" else "missing"
+            reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}")
+    return reasons
+
+
+def _limit(how: Lookup) -> str:
+    return f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""
+
+
+def _pairs(query: Query) -> list[tuple[str, str]]:
+    first, second = query.targets.values()
+    if len(first) != len(second):
+        names = " and ".join(map(repr, query.targets))
+        raise InputError(
+            f"this metric takes the words of {names} as pairs in order, and they have {len(first)} and {len(second)} "
+            "words: give as many to each"
+        )
+    return list(zip(first, second, strict=True))
+
+
+def vocabulary(kv: KeyedVectors) -> NDArray[np.float32]:
+    """Unit vectors of every word, in single precision; words without a direction get none."""
+    vectors = np.asarray(kv.vectors, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit

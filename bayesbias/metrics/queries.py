@@ -1,0 +1,223 @@
+"""``Query``: named target and attribute sets, their sub-queries, and the bundled ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayesbias._checks import whole_number
+from bayesbias._documents import Document, check, read_toml
+from bayesbias._files import home_folder, shipped
+from bayesbias.errors import InputError
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Sets = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Query:
+    """Target sets (words of social groups) and attribute sets that they are compared with.
+
+    Attributes
+    ----------
+    targets, attributes
+        Name of a set to its words, as listed: metrics of pairs take the words of two target sets in order, all others
+        count a word of a set once.
+    name
+        What the query is called; by default its sets' names. Queries of one name stay apart.
+    source, doi
+        Where the words come from.
+    repeats
+        Set to the words that were listed in it more than once.
+
+    Raises
+    ------
+    InputError
+        No target set or no attribute set, an empty set, a set that is one string or holds something else than words, or
+        a name that stands for two sets.
+
+    References
+    ----------
+    Badilla, P., Bravo-Marquez, F. and Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.
+    IJCAI. https://doi.org/10.24963/ijcai.2020/60
+    """
+
+    targets: Sets
+    attributes: Sets
+    name: str = ""
+    source: str = ""
+    doi: str | None = None
+    repeats: Mapping[str, tuple[str, ...]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        repeats: dict[str, tuple[str, ...]] = {}
+        for kind in ("targets", "attributes"):
+            sets = _checked_sets(getattr(self, kind), kind)
+            repeats |= {name: again for name, words in sets.items() if (again := _repeated(words))}
+            object.__setattr__(self, kind, sets)
+        if both := [name for name in self.targets if name in self.attributes]:
+            raise InputError(f"{both[0]!r} names a target set and an attribute set: give each set a name of its own")
+        object.__setattr__(self, "repeats", repeats)
+        if not self.name:
+            object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
+
+    @classmethod
+    def from_words(cls, words: WordLists, controls: bool = False) -> Query:
+        """The query of word lists: groups as target sets, their stereotypes as attribute sets.
+
+        Parameters
+        ----------
+        words
+            Word lists, as :func:`load_words` reads them.
+        controls
+            Whether the control lists are attribute sets too.
+        """
+        taken = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
+        taken |= dict(words.controls) if controls else {}
+        return cls(words.protected, taken, name=words.name, source=words.source, doi=words.doi)
+
+    @property
+    def template(self) -> tuple[int, int]:
+        """Numbers of target sets and of attribute sets."""
+        return len(self.targets), len(self.attributes)
+
+    @property
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        """Every set by its name."""
+        return {name: tuple(words) for part in (self.targets, self.attributes) for name, words in part.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on words that stand more than once in a set, or in several sets."""
+        notes = [f"{name} lists {', '.join(again)} more than once" for name, again in self.repeats.items()]
+        where: dict[str, list[str]] = {}
+        for name, words in self.sets.items():
+            for word in dict.fromkeys(words):
+                where.setdefault(word, []).append(name)
+        shared: dict[tuple[str, ...], list[str]] = {}
+        for word, names in where.items():
+            if len(names) > 1:
+                shared.setdefault(tuple(names), []).append(word)
+        notes += [f"{' and '.join(names)} share {', '.join(words)}" for names, words in shared.items()]
+        return tuple(notes)
+
+    def subqueries(self, targets: int, attributes: int) -> tuple[Query, ...]:
+        """All queries of so many of the target sets and so many of the attribute sets, in their order.
+
+        Raises
+        ------
+        InputError
+            The query has fewer sets.
+        """
+        wanted = (whole_number(targets, "targets"), whole_number(attributes, "attributes"))
+        if wanted[0] > self.template[0] or wanted[1] > self.template[1]:
+            raise InputError(
+                f"the query {self.name!r} has {_count(self.template)}, and no sub-query has {_count(wanted)}"
+            )
+        if wanted == self.template:
+            return (self,)
+        return tuple(
+            Query(dict(t), dict(a), source=self.source, doi=self.doi)
+            for t in combinations(self.targets.items(), wanted[0])
+            for a in combinations(self.attributes.items(), wanted[1])
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
+            f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
+            for kind, sets in (("target", self.targets), ("attribute", self.attributes))
+            for name, words in sets.items()
+        )
+        head = "<tr><th>kind</th><th>set</th><th>words</th><th></th></tr>"
+        return f"<b>{escape(self.name)}</b><table>{head}{rows}</table>"
+
+
+class _QueryFile(Document):
+    name: str
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+    targets: dict[str, list[str]]
+    attributes: dict[str, list[str]]
+
+
+def load_query(name_or_path: str | Path) -> Query:
+    """A query by bundled name or from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        A name that :func:`list_queries` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
+        keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
+        a set to its words).
+
+    Raises
+    ------
+    InputError
+        No such query, an unknown key, or sets that :class:`Query` refuses.
+    """
+    bundled = _bundled()
+    path = bundled.get(str(name_or_path), home_folder(name_or_path))
+    if not path.is_file():
+        raise InputError(
+            f"there is no query {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
+        )
+    parsed = check(_QueryFile, read_toml(path), str(path))
+    return Query(parsed.targets, parsed.attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
+
+
+def list_queries() -> pd.DataFrame:
+    """The bundled queries: ``name``, ``targets``, ``attributes`` (set to number of words), ``description``, ``doi``."""
+    import pandas as pd
+
+    rows = []
+    for name, path in _bundled().items():
+        parsed = check(_QueryFile, read_toml(path), str(path))
+        sizes = [{key: len(words) for key, words in sets.items()} for sets in (parsed.targets, parsed.attributes)]
+        rows.append((name, *sizes, parsed.description, parsed.doi))
+    return pd.DataFrame(rows, columns=["name", "targets", "attributes", "description", "doi"])
+
+
+def _bundled() -> dict[str, Path]:
+    def order(path: Path) -> tuple[str, int]:
+        digits = path.stem.lstrip("abcdefghijklmnopqrstuvwxyz_")
+        return path.stem.removesuffix(digits), int(digits or 0)
+
+    return {path.stem: path for path in sorted((shipped("data") / "queries").glob("*.toml"), key=order)}
+
+
+def _checked_sets(sets: object, kind: str) -> dict[str, tuple[str, ...]]:
+    if not isinstance(sets, Mapping):
+        raise InputError(f"{kind} is {sets!r}: give a mapping of each set's name to its words")
+    if not sets:
+        raise InputError(f"{kind} holds no set: give at least one, as a name and its words")
+    checked = {}
+    for name, words in sets.items():
+        if isinstance(words, str) or not isinstance(words, Sequence) or not all(isinstance(w, str) for w in words):
+            raise InputError(f"the set {name!r} of {kind} is {words!r}: give a list of words")
+        if not words:
+            raise InputError(f"the set {name!r} of {kind} is empty: give at least one word")
+        checked[str(name)] = tuple(words)
+    return checked
+
+
+def _repeated(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word, count in Counter(words).items() if count > 1)
+
+
+def _joined(names: Mapping[str, object]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _count(template: tuple[int, int]) -> str:
+    return f"{template[0]} target and {template[1]} attribute sets"

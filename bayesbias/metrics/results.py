@@ -1,0 +1,99 @@
+"""The result of a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias.metrics.queries import Query
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """A metric's value for an embedding and a query, with what it rests on.
+
+    Attributes
+    ----------
+    metric, title
+        Name of the metric, in code and in print.
+    value
+        The number; NaN where there is none, for the reason in ``reason``.
+    p_value, partitions, exact
+        Of the permutation test, if one was asked for: partitions that were looked at, and whether these are all.
+    optimum, range
+        The value of no bias, and the smallest and largest value.
+    query, embedding
+        What was measured.
+    entries
+        Asked, found and missing words of each set; :attr:`coverage` is the table of it.
+    options
+        All options of the metric and of the look-up, as used.
+    reason
+        Why there is no value.
+    notes
+        Sentences on words that repeat, stand in several sets or were left out, and on small sets.
+    source, doi
+        Where the metric is defined.
+    """
+
+    metric: str
+    title: str
+    value: float
+    p_value: float | None
+    partitions: int | None
+    exact: bool | None
+    optimum: float
+    range: tuple[float, float]
+    query: Query
+    embedding: str
+    entries: tuple[Mapping[str, Any], ...]
+    words: tuple[tuple[str, str], ...]
+    by_word: FloatArray
+    options: Mapping[str, Any]
+    reason: str | None
+    notes: tuple[str, ...]
+    source: str
+    doi: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def per_word(self) -> pd.DataFrame:
+        """What each word adds: ``word``, ``set``, ``value``."""
+        import pandas as pd
+
+        sets, words = zip(*self.words, strict=True) if self.words else ((), ())
+        return pd.DataFrame({"word": list(words), "set": list(sets), "value": self.by_word})
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        """One row a set: ``set``, ``kind``, ``asked``, ``found`` (numbers of words), ``missing`` (the words)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.entries, columns=["set", "kind", "asked", "found", "missing"])
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        where = f"{self.query.name} in {self.embedding}"
+        if self.reason is not None:
+            return f"{self.title} of {where}: no value, because {self.reason}."
+        tested = "" if self.p_value is None else f", p = {self.p_value:.3g} ({self._partitions})"
+        return f"{self.title} of {where}: {self.value:.4g}{tested}; {self.optimum:g} is no bias."
+
+    @property
+    def _partitions(self) -> str:
+        return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
+
+    def __str__(self) -> str:
+        return " ".join([self.sentence, *(f"{note}." for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>{self.coverage.to_html(index=False)}"

@@ -1,0 +1,35 @@
+"""Relational inner product association."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesbias._core.cosine import unit_rows
+from bayesbias.metrics.base import Measured, Metric, Sets
+
+
+def ripa(targets: Sets, attributes: Sets) -> Measured:
+    """Mean over attribute words and pairs of the inner product with the unit difference vector of a pair.
+
+    Attribute vectors keep their lengths, as in the paper's formula.
+    """
+    relations = unit_rows(targets[0] - targets[1])
+    by_word = attributes[0] @ relations.mean(axis=0)
+    return Measured(float(by_word.mean()), by_word)
+
+
+METRICS = (
+    Metric(
+        name="ripa",
+        title="RIPA",
+        measure=ripa,
+        targets=(2, 2),
+        attributes=(1, 1),
+        words="attributes",
+        optimum=0.0,
+        bounds=lambda sizes: (-np.inf, np.inf),
+        source="Ethayarajh, Duvenaud and Hirst (2019)",
+        doi="10.18653/v1/P19-1166",
+        paired=True,
+    ),
+)

@@ -1,0 +1,51 @@
+"""Relative norm distance: how much nearer attribute words lie to the mean of one target set than to the other's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias.errors import InputError
+from bayesbias.metrics.base import Measured, Metric, Sets
+
+DISTANCES = ("norm", "cos")
+
+
+def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
+    """Mean over attribute words a of ||a - m1|| - ||a - m2||, or of cos(a, m1) - cos(a, m2), m the target sets' means.
+
+    A difference of norms is negative where the words lie nearer to the first set; one of cosines is then positive.
+    """
+    if distance not in DISTANCES:
+        raise InputError(f"distance is {distance!r}: valid are {', '.join(DISTANCES)}")
+    first, second = (vectors.mean(axis=0) for vectors in targets)
+    by_word = _norms(attributes[0], first, second) if distance == "norm" else _cosines(attributes[0], first, second)
+    return Measured(float(by_word.mean()), by_word)
+
+
+def _norms(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    apart: FloatArray = np.linalg.norm(words - first, axis=1) - np.linalg.norm(words - second, axis=1)
+    return apart
+
+
+def _cosines(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    sides = unit_rows(np.stack([first, second]))
+    apart: FloatArray = unit_rows(words) @ (sides[0] - sides[1])
+    return apart
+
+
+METRICS = (
+    Metric(
+        name="rnd",
+        title="RND",
+        measure=rnd,
+        targets=(2, 2),
+        attributes=(1, 1),
+        words="attributes",
+        optimum=0.0,
+        bounds=lambda sizes: (-np.inf, np.inf),
+        options={"distance": "norm"},
+        source="Garg, Schiebinger, Jurafsky and Zou (2018)",
+        doi="10.1073/pnas.1720347115",
+    ),
+)
