@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from numbers import Real
+from pathlib import Path
+from typing import Any
 
 from bayesbias.errors import InputError
 
@@ -31,6 +34,11 @@ def share(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InputError(f"{name} is {value!r}: give a share from 0 to 1, such as 0.2")
     return float(value)
+
+
+def several(value: Any) -> list[Any]:
+    """What was given as a list, or one alone."""
+    return [value] if isinstance(value, str | Path | Real) or not isinstance(value, Iterable) else list(value)
 
 
 def interval(value: object, name: str) -> tuple[float, float] | None:

@@ -123,7 +123,8 @@ def test_false_alarms_are_counted_against_the_nominal_rate():
     assert published["rate"] > 0.25  # 12 + 12 words whose effects the model does not know of
     assert abs(crossed["rate"] - 0.11) < 3 * np.sqrt(0.11 * 0.89 / 60)
     assert crossed["width"] > 1.5 * published["width"]
-    assert crossed["se"] == pytest.approx(np.sqrt(crossed["rate"] * (1 - crossed["rate"]) / 60))
+    smoothed = (60 * crossed["rate"] + 0.5) / 61
+    assert crossed["se"] == pytest.approx(np.sqrt(smoothed * (1 - smoothed) / 60))
 
 
 def test_a_truth_with_bias_has_no_false_alarms():
@@ -170,3 +171,26 @@ def test_the_permutation_test_of_two_groups_is_weat():
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
     sampled = permutation_p(model_data(table), np.random.default_rng(0), permutations=20_000)
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        ({"sigma": -0.05}, "sigma is -0.05: give numbers of at least 0"),
+        ({"sigma": float("nan")}, "sigma is nan: give numbers of at least 0"),
+        ({"sigma": "a"}, "sigma is 'a': give a number"),
+        ({"connection_mean": float("inf")}, "connection_mean is inf: give finite numbers"),
+    ],
+)
+def test_impossible_truths_are_refused(truth, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.simulate(SHAPE, truth={**NULL, **truth})
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [({"groups": 5}, "groups of the shape is 5"), ({"groups": {"a": 3}}, "the shape has no attribute words")],
+)
+def test_shapes_without_words_are_refused(shape, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.simulate(shape, truth=NULL)

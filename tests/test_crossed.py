@@ -14,6 +14,8 @@ from bayesbias._core.conditionals import draw_gaussians
 from bayesbias._core.dense import dense_sums
 from bayesbias._core.marginal import crossed_sums
 from bayesbias._core.patterns import Scales, find_patterns
+from bayesbias.models import marginal
+from bayesbias.models.importance import WeightedPoints
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 CENTRES = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
@@ -587,3 +589,16 @@ def test_log_likelihood_of_robust_is_student_t():
     expected = stats.t(nu, mean, sigma).logpdf(table["distance"].to_numpy())
     np.testing.assert_allclose(post["log_likelihood/distance"], expected, rtol=1e-10)
     assert {"nu", "interaction_effect", "attribute_sd0"} < set(post["posterior"].data_vars)
+
+
+@pytest.mark.parametrize(
+    ("pareto_k", "ess", "fault"),
+    [
+        (0.4, 51.0, None),
+        (0.4, 49.0, "The importance weights were worth 49 points of 8"),
+        (0.71, 51.0, "Pareto k of the importance weights was 0.71, above 0.7,"),
+    ],
+)
+def test_weights_that_cannot_be_trusted_hand_over_to_nuts(pareto_k, ess, fault):
+    drawn = WeightedPoints(np.zeros((8, 2)), np.full(8, 1 / 8), pareto_k, ess, 0.0, 4)
+    assert marginal.weights_fault(drawn, points=1000) == fault

@@ -215,3 +215,16 @@ def test_a_sentence_counts_both_directions():
     table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
     sentence = bb.verdict_sentences(bb.fit(table, seed=0))[0]
     assert "of 6 protected words 5 are closer, 1 farther and 0 undecided" in sentence
+
+
+def test_values_that_code_a_missing_distance_are_a_fault(religion):
+    coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
+    verdict = bb.diagnose(bb.fit(coded, seed=0))
+    assert not verdict.ok
+    assert "1 values lie below -1" in str(verdict)
+
+
+def test_lists_that_are_not_in_the_table_are_not_said_to_be_thin(religion):
+    kept = religion[religion["connection"].isin(["associated", "different"])].reset_index(drop=True)
+    kept.attrs = religion.attrs
+    assert "neutral" not in " ".join(bb.diagnose(bb.fit(kept, seed=0)).notes)

@@ -58,7 +58,7 @@ def test_sd_is_that_of_the_marginal_engine(table, interaction):
         weight = np.zeros(part.sd.shape)
         weight[:, first], weight[:, second] = 0.3, -0.3
         solved = np.linalg.solve(part.chol, weight[:, :, None])[:, :, 0]
-        found = contrast_sd(design_of(data), Question(first, second, 0.05, 0.89, scales, 0.3))
+        found = contrast_sd(design_of(data, "associated", "human"), Question(first, second, 0.05, 0.89, scales, 0.3))
         np.testing.assert_allclose(found, np.sqrt((solved**2).sum(axis=1)), rtol=1e-10)
 
 
@@ -66,14 +66,14 @@ def test_sd_by_hand_where_attribute_words_rule():
     m, j, t, sigma = 6, 5, 0.1, 0.05
     data = model_data(shape(stereotypes=m, protected=j, human=100_000 // j, neutral=0, groups="a"))
     scales = Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
-    found = contrast_sd(design_of(data), Question(0, 1, 0.05, 0.89, scales, 1e3))
+    found = contrast_sd(design_of(data, "associated", "human"), Question(0, 1, 0.05, 0.89, scales, 1e3))
     assert found[0] == pytest.approx(np.sqrt(t**2 / m + sigma**2 / (m * j)), rel=1e-3)
 
 
 def test_sd_by_hand_where_protected_words_rule():
     data = model_data(shape(protected=7, groups="a"))
     scales = Scales(np.full((1, 3), 1e-12), np.array([[0.03, 0.05, 0.04]]) ** 2, np.full((1, 3), 1e-12), None)
-    found = contrast_sd(design_of(data), Question(0, 2, 0.05, 0.89, scales, 1e3))
+    found = contrast_sd(design_of(data, "associated", "human"), Question(0, 2, 0.05, 0.89, scales, 1e3))
     assert found[0] == pytest.approx(np.sqrt((0.03**2 + 0.04**2) / 7), rel=1e-3)
 
 
@@ -99,14 +99,14 @@ def test_fewest_words_reach_the_power_and_one_fewer_do_not(way):
     row = found.needed.set_index("varied").loc[way]
     assert row["reachable"]
     assert row["power"] >= 0.8
-    longest = {"stereotype lists": 6, "all": 30}[way]
+    longest = 6  # control words are not in this contrast, and stay
     needed = round(row["factor"] * longest)
 
     def power(longest_list):
         def sized(present):
             return int(np.floor(present * longest_list / longest + 0.5))
 
-        others = {"human": sized(20), "neutral": sized(30), "protected": sized(5)} if way == "all" else {}
+        others = {"protected": sized(5)} if way == "all" else {}
         lengths = shape(stereotypes=sized(6), **others)
         again = plan(lengths, scales=ATTRIBUTES_RULE, second="different").present
         return again.power, [again.stereotype_words, again.control_words, again.protected_words]
@@ -123,7 +123,7 @@ def test_a_way_that_does_not_lead_there_says_so():
     row = found.needed.set_index("varied").loc["stereotype lists"]
     assert not row["reachable"]
     assert row["stereotype_words"] is pd.NA
-    assert row[SIZES[1:]].tolist() == [50, 10]
+    assert row[SIZES[1:]].tolist() == [20, 10]
     assert np.isnan(row["factor"])
     curve = found.curve[found.curve["varied"] == "stereotype lists"]
     assert 0.9 * curve["width"].min() < row["width"] < curve["width"].min()
@@ -148,7 +148,7 @@ def test_word_lists_take_typical_scales():
     words = bb.load_words("religion")
     assert found.scales_from == "typical scales of 18 published tables"
     assert found.present.stereotype_words == sum(map(len, words.stereotypes.values()))
-    assert found.present.control_words == sum(map(len, words.controls.values()))
+    assert found.present.control_words == len(words.controls["human"])
     assert found.present.protected_words == sum(map(len, words.protected.values()))
     given = plan(words, scales=TYPICAL_SCALES)
     assert given.scales_from == "given"

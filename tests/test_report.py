@@ -103,7 +103,7 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     row = bb.contrasts(religion_fit, "associated", "human").iloc[0]
     assert f"{abs(row['mean']):.3f} closer to their own stereotypes than to words for people" in text
     assert "gives every attribute word an effect of its own" in text
-    assert "This fit can be read." in text
+    assert "This fit can be read, within limits." in text
     cluster = bb.cluster_interval(religion_fit, "associated", "human")
     assert f"cluster interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
     published = bb.contrasts(bb.fit(religion, "published", seed=1), "associated", "human").iloc[0]

@@ -21,7 +21,7 @@ _state = {"debug": False}
 
 Model = Annotated[str, typer.Option(help="A model that 'bayesbias models' shows, or the path of a TOML file.")]
 Engine = Annotated[str, typer.Option(help="auto, exact, marginal or nuts.")]
-Draws = Annotated[int, typer.Option(help="Posterior draws in all.", min=4)]
+Draws = Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)]
 Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
 
@@ -145,7 +145,7 @@ def fit(
 def contrasts(
     fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
     first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
-    second: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "human",
+    second: Annotated[str | None, typer.Option(help="By default human, else neutral, else different.")] = None,
     prob: Prob = 0.89,
     rope: Annotated[float | None, typer.Option(help="Half width of the region of practical equivalence.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
@@ -219,7 +219,7 @@ def plan(
     prob: Prob = 0.89,
     power: Annotated[float, typer.Option(help="Probability with which the interval is to exclude 0.")] = 0.8,
     first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
-    second: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "human",
+    second: Annotated[str | None, typer.Option(help="By default human, else neutral, else different.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fit.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
 ) -> None:

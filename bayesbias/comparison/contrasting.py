@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import interval, one_of, probability
+from bayesbias._checks import interval, probability
 from bayesbias._core.cosine import FloatArray
-from bayesbias.diagnostics.clustering import cluster_interval
+from bayesbias.diagnostics.clustering import BESIDE, cluster_interval, contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
-from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit
 
 LEAST_RATIO = 0.95
@@ -20,7 +19,7 @@ COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"
 def contrasts(
     post: xr.DataTree,
     first: str = "associated",
-    second: str = "human",
+    second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
 ) -> pd.DataFrame:
@@ -31,7 +30,8 @@ def contrasts(
     post
         A result of :func:`fit`.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``. Negative: ``first`` is closer.
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``human`` or, where the
+        fit has none, ``neutral`` or ``different``. Negative: ``first`` is closer.
     prob
         Posterior mass of the highest-density intervals.
     rope
@@ -56,6 +56,7 @@ def contrasts(
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
+    first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
     whole, words = contrast_draws(post, first, second)
     names = post["posterior"]["protected_word"].to_numpy()
     kept = ~np.isnan(words).any(axis=0)
@@ -85,8 +86,8 @@ def cluster_sentence(table: pd.DataFrame) -> str:
         return f"There is no cluster interval for these protected words: {cluster.reason}."
     sentence = (
         f"For these protected words, without a model: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
-        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom; "
-        f"posterior sd {ratio:.2f} of its standard error)."
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom). "
+        f"The posterior, which speaks of further protected words too, has {ratio:.2f} times its standard error as sd."
     )
     if ratio < LEAST_RATIO:
         sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
@@ -101,17 +102,14 @@ def signed(value: float) -> str:
 def beside_associated(post: xr.DataTree) -> list[str]:
     """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
     present = {str(name) for name in post["posterior"]["connection"].to_numpy()}
-    return [name for name in ("human", "neutral", "different") if {"associated", name} <= present]
+    return [name for name in BESIDE[:3] if {"associated", name} <= present]
 
 
 def contrast_draws(post: xr.DataTree, first: str, second: str) -> tuple[FloatArray, FloatArray]:
     """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty."""
     posterior = post["posterior"]
     valid = [str(name) for name in posterior["connection"].to_numpy()]
-    for name in (first, second):
-        one_of(name, valid, "the connection")
-    if first == second:
-        raise InputError(f"a contrast needs two connections, given {first!r} twice; the fit holds {', '.join(valid)}")
+    first, second = contrasted(first, second, valid)
     a, b = valid.index(first), valid.index(second)
     mean = flat_draws(posterior["connection_mean"].to_numpy())
     word = flat_draws(posterior["word_mean"].to_numpy())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from bayesbias._core.cells import IntArray
@@ -23,7 +24,7 @@ class PlannedSize:
     Attributes
     ----------
     stereotype_words, control_words, protected_words
-        Numbers of distinct words.
+        Numbers of distinct words; control words are those of the lists in the contrast.
     width
         Mean width of the contrast's central interval, in cosine distance.
     power
@@ -55,6 +56,8 @@ class Design:
         (S,): protected words of each set, and their group.
     connection
         (S, P): how a set stands to a list; -1 where they never meet.
+    contrasted
+        (P,): whether a list stands in the contrast.
     """
 
     connections: tuple[str, ...]
@@ -64,12 +67,19 @@ class Design:
     protected: IntArray
     group: IntArray
     connection: IntArray
+    contrasted: NDArray[np.bool_]
+
+    @property
+    def stereotype(self) -> NDArray[np.bool_]:
+        """(P,): whether a list is a stereotype's."""
+        own: NDArray[np.bool_] = self.classes == ATTRIBUTE_CLASSES.index("stereotype")
+        return own
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """Stereotype, control and protected words."""
-        own = self.classes == ATTRIBUTE_CLASSES.index("stereotype")
-        return int(self.words[own].sum()), int(self.words[~own].sum()), int(self.protected.sum())
+        """Stereotype words, control words of the contrast, and protected words."""
+        own = self.stereotype
+        return int(self.words[own].sum()), int(self.words[~own & self.contrasted].sum()), int(self.protected.sum())
 
 
 @dataclass(frozen=True)
@@ -138,8 +148,8 @@ def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
     return effects, variance / design.words[effects[:, 0]]
 
 
-def design_of(data: ModelData) -> Design:
-    """The lists and sets of a table; a pair that is missing stands as the others of its group do."""
+def design_of(data: ModelData, first: str, second: str) -> Design:
+    """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
     groups = data.group_index
     stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
     stands[data.word, data.attribute] = data.connection
@@ -150,7 +160,9 @@ def design_of(data: ModelData) -> Design:
     sets, protected = np.unique(np.column_stack([groups, stands]), axis=0, return_counts=True)
     kinds = np.vstack([data.class_of_attribute, data.class_index, sets[:, 1:]])
     lists, words = np.unique(kinds, axis=1, return_counts=True)
-    design = Design(tuple(data.connections.tolist()), words, lists[0], lists[1], protected, sets[:, 0], lists[2:])
+    names = tuple(data.connections.tolist())
+    contrasted = np.isin(lists[2:], [names.index(first), names.index(second)]).any(axis=0)
+    design = Design(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
     if len(words) * (1 + len(np.unique(design.group))) > MOST_UNKNOWNS:
         raise InputError(
             f"the missing pairs leave {len(words)} kinds of attribute words: give the table a column 'group', so that "

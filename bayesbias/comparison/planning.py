@@ -15,15 +15,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._checks import probability, whole_number
 from bayesbias._core.cells import IntArray
 from bayesbias._core.patterns import Scales
 from bayesbias.comparison.designs import Design, PlannedSize, Question, design_of
 from bayesbias.diagnostics.calibration.simulation import complete_truth
+from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, flat_draws, share
 from bayesbias.errors import InputError
 from bayesbias.models.crossed import fit_for_crossed
-from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
+from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fitting import fit
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
@@ -64,7 +65,7 @@ class Plan:
         One row for each way to lengthen lists: ``varied``, ``factor`` (times the present length), ``stereotype_words``,
         ``control_words``, ``protected_words``, ``width``, ``power``, ``reachable``. Where a way alone does not lead to
         the power asked for, ``factor`` and the words varied are missing, and ``width`` and ``power`` are those of lists
-        1,000 times as long.
+        1,000 times as long. Control words are those of a list that stands in the contrast; others hardly matter.
     curve
         The same columns but the last, for factors from 0.5 to 32.
     """
@@ -101,7 +102,7 @@ def plan(
     prob: float = PROB,
     power: float = 0.8,
     first: str = "associated",
-    second: str = "human",
+    second: str | None = None,
     scales: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Plan:
@@ -125,7 +126,7 @@ def plan(
     power
         Probability with which the interval is to exclude 0.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``.
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default as in :func:`contrasts`.
     scales
         Scales to use instead: ``connection_sd``, ``sigma``, ``attribute_sd`` and ``interaction_sd`` as in the truth of
         :func:`simulate`.
@@ -142,11 +143,8 @@ def plan(
     prob, power = probability(prob, "prob"), probability(power, "power")
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0))
     valid = data.connections.tolist()
-    for name in (first, second):
-        one_of(name, valid, "the connection")
-    if first == second:
-        raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")
-    design = design_of(data)
+    first, second = contrasted(first, second, valid)
+    design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
     ways = _ways(design)
     needed = pd.DataFrame([_needed(design, name, way, question, power) for name, way in ways.items()])
@@ -202,8 +200,9 @@ def _grown(design: Design, way: Way, longest: int) -> Design:
 
 def _varied(design: Design, way: Way) -> tuple[IntArray, IntArray]:
     stereotype, control, protected = way
-    own = design.classes == ATTRIBUTE_CLASSES.index("stereotype")
-    return np.where(own, stereotype, control), np.full(len(design.protected), protected)
+    return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
+        len(design.protected), protected
+    )
 
 
 def _needed(design: Design, name: str, way: Way, question: Question, power: float) -> dict[str, Any]:
@@ -332,6 +331,11 @@ def _every_pair(lists: WordLists) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["protected_word", "group", "attribute_word", "connection", "distance"])
 
 
+def _times(factor: float) -> str:
+    """A factor with two digits, never in powers of ten."""
+    return f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+
+
 def _way_in_words(row: Mapping[Any, Any], now: PlannedSize) -> str:
     if not row["reachable"]:
         known = f"power {share(row['power'])} and width {row['width']:.3f}"
@@ -340,4 +344,4 @@ def _way_in_words(row: Mapping[Any, Any], now: PlannedSize) -> str:
     if not changed:
         return f"{row['varied']} as they are"
     named = f"{', '.join(changed[:-1])} and {changed[-1]}" if len(changed) > 1 else changed[0]
-    return f"{row['varied']} \N{MULTIPLICATION SIGN} {row['factor']:.2g} ({named} words)"
+    return f"{row['varied']} \N{MULTIPLICATION SIGN} {_times(row['factor'])} ({named} words)"

@@ -14,6 +14,7 @@ from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.contrasting import contrast_draws
+from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, describe
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import fit
@@ -74,7 +75,7 @@ class PriorSensitivity:
 
 
 def prior_sensitivity(
-    post: xr.DataTree, first: str = "associated", second: str = "human", factor: float = 2.0, seed: int = 0
+    post: xr.DataTree, first: str = "associated", second: str | None = None, factor: float = 2.0, seed: int = 0
 ) -> PriorSensitivity:
     """How much a whole-list contrast hangs on the priors.
 
@@ -89,7 +90,7 @@ def prior_sensitivity(
     post
         A result of :func:`fit`.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``.
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default as in :func:`contrasts`.
     factor
         How much wider and narrower, above 1.
     seed
@@ -103,6 +104,7 @@ def prior_sensitivity(
     check_fit(post)
     seed = whole_number(seed, "seed", least=0)
     factor = _above_one(factor)
+    first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
     given = contrast_draws(post, first, second)[0]
     spec = model_of(post)
     refits = _refits(post, spec, first, second, factor, seed, given)

@@ -17,6 +17,8 @@ from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.results import distances_of
 
 NO_SPREAD = 1e-12
+BESIDE = ("human", "neutral", "different", "associated")
+"""What a connection is set beside where nothing is asked for, the headline first."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,21 @@ class ClusterInterval:
     words: dict[str, int]
     reason: str = ""
 
+    def __str__(self) -> str:
+        what = f"{self.first} - {self.second}, for these protected words"
+        if self.reason:
+            return f"{what}: no interval, because {self.reason}."
+        lists = ", ".join(f"{name} {count}" for name, count in self.words.items())
+        return (
+            f"{what}: {self.estimate:.3f}, {100 * self.prob:g}% cluster interval {self.low:.3f} to {self.high:.3f} "
+            f"(standard error {self.se:.4f}, {self.df:.1f} degrees of freedom; attribute words: {lists})."
+        )
+
+    __repr__ = __str__
+
 
 def cluster_interval(
-    data: pd.DataFrame | xr.DataTree, first: str = "associated", second: str = "human", prob: float = PROB
+    data: pd.DataFrame | xr.DataTree, first: str = "associated", second: str | None = None, prob: float = PROB
 ) -> ClusterInterval:
     """The interval of a contrast for the protected words at hand, attribute words being clusters.
 
@@ -63,7 +77,8 @@ def cluster_interval(
     data
         A distance table, or a result of :func:`fit`.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``.
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``human`` or, where the
+        table has none, ``neutral`` or ``different``.
     prob
         Confidence of the interval.
 
@@ -79,12 +94,26 @@ def cluster_interval(
     """
     prob = probability(prob, "prob")
     rows = model_data(distances_of(data) if isinstance(data, xr.DataTree) else data)
-    valid = rows.connections.tolist()
-    for name in (first, second):
-        one_of(name, valid, "the connection")
+    return interval_of(rows, *contrasted(first, second, rows.connections.tolist()), prob)
+
+
+def contrasted(first: str, second: str | None, valid: list[str]) -> tuple[str, str]:
+    """The two connections of a contrast; where the second is left open, the first that is there of :data:`BESIDE`.
+
+    Raises
+    ------
+    InputError
+        A connection that is not there, the same one twice, or none to choose.
+    """
+    one_of(first, valid, "the connection")
+    if second is None:
+        second = next((name for name in BESIDE if name in valid and name != first), None)
+        if second is None:
+            raise InputError(f"a contrast needs two connections, and there is only {first!r}")
+    one_of(second, valid, "the connection")
     if first == second:
-        raise InputError(f"a contrast needs two connections, given {first!r} twice; the table holds {', '.join(valid)}")
-    return interval_of(rows, first, second, prob)
+        raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")
+    return first, second
 
 
 def interval_of(rows: ModelData, first: str, second: str, prob: float) -> ClusterInterval:

@@ -18,6 +18,7 @@ MIN_ESS = 400
 MAX_PARETO_K = 0.7
 MAX_GRID_MASS_OUTSIDE = 1e-6
 FEW_WORDS = 3
+MISSING_CODE = -1.0
 THIN = 0.5
 
 
@@ -83,7 +84,9 @@ class Verdict:
 
     def headline(self) -> str:
         """Whether the fit can be read, and if not, why, in a sentence."""
-        return "This fit can be read." if self.ok else f"This fit should not be read: {'; '.join(self.faults)}."
+        if self.ok:
+            return "This fit can be read, within limits." if self.notes else "This fit can be read."
+        return f"This fit should not be read: {'; '.join(self.faults)}."
 
     def __str__(self) -> str:
         figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
@@ -123,11 +126,17 @@ def diagnose(post: xr.DataTree) -> Verdict:
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
+    coded = int((post["observed_data/distance"] < MISSING_CODE).sum())
     checks = (
         (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
         (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
-        (not ess >= MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS}"),
+        (np.isnan(ess), f"{chains * draws} draws are too few to judge convergence by"),
+        (
+            ess < MIN_ESS,
+            f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS}{_remedy(importance_ess, ess)}",
+        ),
         (bool(divergences), f"{divergences} transitions diverged"),
+        (coded > 0, f"{coded:,} values lie below -1, which published tables write where a distance is missing"),
         (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
         (
             outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,
@@ -149,6 +158,10 @@ def diagnose(post: xr.DataTree) -> Verdict:
     )
 
 
+def _remedy(importance_ess: float | None, ess: float) -> str:
+    return " (more draws, or engine='nuts', may help)" if importance_ess == ess else " (more draws may help)"
+
+
 def _notes(post: xr.DataTree) -> list[str]:
     """Sentences on what is unusual about the distances behind a fit."""
     table = distances_of(post)
@@ -165,7 +178,12 @@ def _notes(post: xr.DataTree) -> list[str]:
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
     record = stored_coverage(table)
     if record is not None:
-        thin = [f"{e['list']} ({e['found']} of {e['asked']})" for e in record.lists if e["found"] < THIN * e["asked"]]
+        held = set(table["attribute_class"]) | set(table["group"])
+        thin = [
+            f"{entry['list']} ({entry['found']} of {entry['asked']})"
+            for entry in record.lists
+            if entry["found"] < THIN * entry["asked"] and entry["list"] in held
+        ]
         if thin:
             notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")
     return notes

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import probability
+from bayesbias._checks import probability, several
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import flat_draws, hdi
@@ -18,7 +18,9 @@ from bayesbias.models.predictive import predictive_generator, residuals
 from bayesbias.models.results import check_fit
 
 
-def check_predictions(post: xr.DataTree, probs: Sequence[float] = (0.5, 0.89), seed: int | None = None) -> pd.DataFrame:
+def check_predictions(
+    post: xr.DataTree, probs: float | Sequence[float] = (0.5, 0.89), seed: int | None = None
+) -> pd.DataFrame:
     """The share of distances inside their predictive highest-density intervals.
 
     A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects, the
@@ -41,7 +43,8 @@ def check_predictions(post: xr.DataTree, probs: Sequence[float] = (0.5, 0.89), s
         ``inside_50``, ``inside_89``.
     """
     check_fit(post)
-    if not len(probs):
+    probs = several(probs)
+    if not probs:
         raise InputError("probs is empty: give at least one probability, such as 0.89")
     draws = predictive_cells(post, seed)
     word, connection, y = _pairs(post)

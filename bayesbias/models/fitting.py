@@ -66,7 +66,7 @@ def fit(
     chosen = choose_engine(spec, engine)
     draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
     if draws % chains:
-        raise InputError(f"draws={draws} do not split evenly over chains={chains}: give a multiple of the chains")
+        raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")
     data = model_data(table)
     if spec.crossed:
         spec, data = fit_for_crossed(spec, data, table)

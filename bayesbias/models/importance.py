@@ -25,7 +25,7 @@ CLOSE = 0.1
 """How near to the mode the search ends, in posterior sds."""
 MAX_PARETO_K = 0.7
 LEAST_SHARE = 0.1
-MAX_EXTRA = 2
+MAX_EXTRA = 3
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def importance_sample(log_density: Density, start: FloatArray, size: int, rng: n
     """Points with weights for a density, given up to a constant.
 
     From the mode and the curvature there, each stage draws scrambled Sobol points from a mixture of a multivariate t
-    and a wider one, and refits centre and scale to their weights; stages are added while Pareto k is above 0.7
-    or the effective points are fewer than a tenth.
+    and a wider one, and refits centre and scale to their weights; stages of twice as many points are added while
+    Pareto k is above 0.7 or the effective points are fewer than a tenth of those asked for.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def importance_sample(log_density: Density, start: FloatArray, size: int, rng: n
     drawn = _stage(log_density, proposal, size, rng)
     while (drawn.pareto_k > MAX_PARETO_K or drawn.ess < LEAST_SHARE * size) and done < len(STAGES) + MAX_EXTRA:
         proposal, done = _refit(drawn), done + 1
-        drawn = _stage(log_density, proposal, size, rng)
+        drawn = _stage(log_density, proposal, 2 * len(drawn.points), rng)
     return WeightedPoints(drawn.points, drawn.weights, drawn.pareto_k, drawn.ess, drawn.log_integral, done + 1)
 
 

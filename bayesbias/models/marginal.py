@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.crossed import CrossedTarget, crossed_target
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.importance import MAX_PARETO_K, STAGES, Density, importance_sample, resample
+from bayesbias.models.importance import MAX_PARETO_K, STAGES, Density, WeightedPoints, importance_sample, resample
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.walking import walk
 
@@ -22,6 +23,9 @@ VANISHING = (-4.6, -4.8)
 """Coordinates of sigmas, 1.1e-6 and 4e-7 under an Exponential(2) prior, far below what measured distances have."""
 POINTS_PER_DRAW = 2
 FEWEST_POINTS = 1024
+LEAST_ESS_SHARE = 0.05
+"""Effective points, as a share of those asked for, below which NUTS takes over."""
+PACKAGE = str(Path(__file__).parents[1])
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -48,14 +52,15 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
         found = importance_sample(_counted(target.log_density, done), target.start, points, rng)
     notes: tuple[str, ...] = ()
-    attrs = {"importance_points": points, "importance_stages": found.stages, "log_evidence": found.log_integral}
+    attrs = {
+        "importance_points": len(found.points),
+        "importance_stages": found.stages,
+        "log_evidence": found.log_integral,
+    }
     stats: dict[str, FloatArray | float] = {"pareto_k": found.pareto_k, "importance_ess": found.ess}
-    if found.pareto_k > MAX_PARETO_K:
-        notes = (
-            f"Pareto k of the importance weights was {found.pareto_k:.2f} after {found.stages} stages, above "
-            f"{MAX_PARETO_K}: the scales were drawn by NUTS on the same marginal posterior.",
-        )
-        warnings.warn(notes[0], UserWarning, stacklevel=3)
+    if (fault := weights_fault(found, points)) is not None:
+        notes = (f"{fault} after {found.stages} stages: the scales were drawn by NUTS on the same marginal posterior.",)
+        warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
         walked, diverging = walk(target.log_density, found.weights @ found.points, chains, draws, rng)
         theta, stats = walked.reshape(size, -1), {"diverging": diverging}
         del attrs["log_evidence"]  # it rests on the weights
@@ -68,6 +73,15 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         attrs=attrs,
         notes=notes,
     )
+
+
+def weights_fault(found: WeightedPoints, points: int) -> str | None:
+    """Why the weights cannot be trusted, or None."""
+    if found.pareto_k > MAX_PARETO_K:
+        return f"Pareto k of the importance weights was {found.pareto_k:.2f}, above {MAX_PARETO_K},"
+    if found.ess < LEAST_ESS_SHARE * points:
+        return f"The importance weights were worth {found.ess:.0f} points of {len(found.points):,}"
+    return None
 
 
 def _counted(log_density: Density, done: Callable[[float], None]) -> Density:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import gammaln
 
+from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias.models.results import check_fit, pair_places
 
@@ -99,7 +100,7 @@ def parts_of(pairs: int) -> Iterator[slice]:
 
 def predictive_generator(post: xr.DataTree, seed: int | None = None) -> np.random.Generator:
     """A generator for predictive draws, apart from the one that made the fit."""
-    return np.random.default_rng([int(post.attrs["seed"]), 1] if seed is None else seed)
+    return np.random.default_rng([int(post.attrs["seed"]), 1] if seed is None else whole_number(seed, "seed", least=0))
 
 
 def residuals(post: xr.DataTree, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:

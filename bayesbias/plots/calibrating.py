@@ -56,15 +56,15 @@ def _rates(table: pd.DataFrame, label: str) -> Figure:
                 rows = table[(table["contrast"] == contrast) & (table["method"] == method)]
                 heights = -at + np.linspace(-0.22, 0.22, len(rows)) * (len(rows) > 1)
                 look = {"color": COLOURS[at % len(COLOURS)], "marker": MARKERS[at % len(MARKERS)]}
-                axes.errorbar(
-                    rows["rate"], heights, xerr=2 * rows["se"], fmt="none", ecolor=look["color"], elinewidth=0.8
-                )
+                low = (2 * rows["se"]).clip(upper=rows["rate"])
+                high = (2 * rows["se"]).clip(upper=1 - rows["rate"])
+                axes.errorbar(rows["rate"], heights, xerr=[low, high], fmt="none", ecolor=look["color"], elinewidth=0.8)
                 axes.scatter(rows["rate"], heights, s=24, zorder=3, edgecolor="white", linewidth=0.5, **look)
             axes.axvline(float(table["nominal"].iloc[0]), color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
             style_axes(axes, label, contrast)
             axes.set_yticks(-np.arange(len(methods)), methods)
             axes.set_ylim(-len(methods) + 0.4, 0.6)
-        axes_row[0].set_xlim(left=0)
+        axes_row[0].set_xlim(left=-0.01)
         figure.supxlabel(
             f"dashed: nominal, {float(table['nominal'].iloc[0]):.2f}; bars: two standard errors",
             x=0.02,

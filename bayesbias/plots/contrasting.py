@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesbias._checks import interval, probability
 from bayesbias.comparison import contrast_draws
+from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
 from bayesbias.plots.style import (
@@ -34,7 +35,7 @@ WORD = Look("#0072B2", "o", "protected word")
 def plot_contrasts(
     post: xr.DataTree,
     first: str = "associated",
-    second: str = "human",
+    second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
 ) -> Figure:
@@ -51,6 +52,7 @@ def plot_contrasts(
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
+    first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
     whole, words = contrast_draws(post, first, second)
     names = post["posterior"]["protected_word"].to_numpy()
     labels = word_labels(names, post["constant_data/group"].to_numpy())

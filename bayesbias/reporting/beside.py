@@ -44,7 +44,7 @@ def what_changed(table: pd.DataFrame) -> list[str]:
         )
         settled = [row["hdi_low"] > 0 or row["hdi_high"] < 0 for row in (first, second)]
         if settled[0] == settled[1]:
-            sentence += f"either interval {'excludes' if settled[0] else 'includes'} 0."
+            sentence += f"both intervals {'exclude' if settled[0] else 'include'} 0."
         else:
             names = (first["model"], second["model"]) if settled[0] else (second["model"], first["model"])
             sentence += f"the {names[0]} interval excludes 0, the {names[1]} one does not."

@@ -34,6 +34,8 @@ from bayesbias.reporting.svg import inline_svg
 
 HERE = Path(__file__).parent
 MOST_WORDS = 10
+SMALL = 0.05
+"""Contrast that is planned for where the headline is settled, in cosine distance."""
 MODEL_SENTENCES = {
     "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word hang "
     "together. The published model takes them for independent.",
@@ -117,21 +119,17 @@ def _influence(post: xr.DataTree) -> dict[str, Any] | None:
 
 
 def _plan(post: xr.DataTree, table: pd.DataFrame, prob: float) -> str | None:
-    """What list length would settle the headline contrast, if it is as large as its posterior mean."""
+    """What list length would settle the headline contrast: as large as its posterior mean, or a small one if it is."""
     others = beside_associated(post)
     if not others:
         return None
     row = contrasts(post, "associated", others[0], prob).iloc[0]
-    effect = round(float(row["mean"]), 3) or 0.001
+    settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+    effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
     own_scales = post.attrs["attribute_words"] == "modelled" and "nu" not in post["posterior"]
     found = plan(post if own_scales else table, effect=effect, prob=prob, second=others[0])
-    if row["hdi_low"] > 0 or row["hdi_high"] < 0:
-        return (
-            f"The interval of associated \N{MINUS SIGN} {others[0]} excludes 0 already. On lists as long as these a "
-            f"difference of {abs(effect):g} is seen with probability {share(found.present.power)} "
-            f"(scales: {found.scales_from})."
-        )
-    return found.sentence
+    already = f"The interval of associated \N{MINUS SIGN} {others[0]} excludes 0 already. " if settled else ""
+    return already + found.sentence
 
 
 def _asked(table: pd.DataFrame) -> dict[str, Any] | None:

@@ -45,6 +45,17 @@ class Ranks:
     ranks: dict[str, NDArray[np.intp]]
     pareto_k: float | None
 
+    def __str__(self) -> str:
+        table = self.uniformity
+        k = "" if self.pareto_k is None else f"; largest Pareto k {self.pareto_k:.2f}"
+        return (
+            f"Ranks of the truth by {self.engine} under {self.model}: {len(next(iter(self.ranks.values()))):,} tables, "
+            f"{len(table)} parameters, smallest p-value of uniformity {table['p_value'].min():.2g} "
+            f"(the smallest of so many is below {0.05 / len(table):.1g} in 5% of right engines){k}."
+        )
+
+    __repr__ = __str__
+
     @property
     def uniformity(self) -> pd.DataFrame:
         """Kolmogorov-Smirnov tests of uniformity: ``parameter``, ``place``, ``p_value``, ``last_5_percent``."""

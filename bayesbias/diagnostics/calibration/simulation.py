@@ -79,8 +79,13 @@ def table_of_shape(shape: Shape) -> pd.DataFrame:
     known = ("groups", "stereotypes", "human", "neutral")
     if not isinstance(shape, Mapping) or not shape.get("groups") or set(shape) - set(known):
         raise InputError(f"a shape is a distance table or a mapping with {', '.join(known)}; given is {shape!r}")
+    for part in ("groups", "stereotypes"):
+        if not isinstance(shape.get(part, {}), Mapping):
+            raise InputError(f"{part} of the shape is {shape[part]!r}: give a mapping of groups to numbers of words")
     lists = [(name, size) for name, size in shape.get("stereotypes", {}).items()]
     lists += [(name, shape[name]) for name in ("human", "neutral") if shape.get(name)]
+    if not lists:
+        raise InputError("the shape has no attribute words: give numbers of stereotypes, human or neutral words")
     rows = [
         (f"{group} {word}", group, f"{name} word {at}", name, _connection(group, name), 1.0)
         for group, words in shape["groups"].items()
@@ -179,10 +184,16 @@ def _array(name: str, given: Any, size: int, data: ModelData) -> FloatArray:
         if set(valid) - set(given):
             raise InputError(f"the truth's {name} names {', '.join(map(str, given))}; needed are {', '.join(valid)}")
         given = [given[label] for label in valid]
-    values = np.asarray(given, dtype=float)
-    if values.ndim == 0 or values.shape == (size,):
-        return np.broadcast_to(values, (size,) if size else ()).copy()
-    raise InputError(f"the truth's {name} is {given!r}: give a number, {size or 1} of them, or a mapping by label")
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.full((0, 0), np.nan)
+    if values.ndim and values.shape != (size,):
+        raise InputError(f"the truth's {name} is {given!r}: give a number, {size or 1} of them, or a mapping by label")
+    if not np.isfinite(values).all() or (name != "connection_mean" and (values < 0).any()):
+        needed = "finite numbers" if name == "connection_mean" else "numbers of at least 0"
+        raise InputError(f"the truth's {name} is {given!r}: give {needed}, in cosine distance")
+    return np.broadcast_to(values, (size,) if size else ()).copy()
 
 
 def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.random.Generator) -> Truth:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._checks import one_of, probability, several, whole_number
 from bayesbias._progress import progress
 from bayesbias.diagnostics.calibration.simulation import (
     Shape,
@@ -181,9 +181,8 @@ def _judged(
 ) -> pd.DataFrame:
     """One row for each table, method and contrast: ``low``, ``high`` (NaN for tests) and ``alarm``."""
     prob = probability(prob, "prob")
-    for name in metrics:
-        one_of(name, METRICS, "the metric")
-    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in models]
+    metrics = [one_of(name, METRICS, "the metric") for name in several(metrics)]
+    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in several(models)]
     rows: list[tuple[str, str, float, float, bool]] = []
     with progress("counting false alarms", whole_number(replicates, "replicates")) as done:
         for at, (table, rng) in enumerate(tables):
@@ -201,7 +200,8 @@ def _rates(calls: pd.DataFrame, column: str, nominal: float) -> pd.DataFrame:
     calls = calls.assign(width=calls["high"] - calls["low"])
     by = calls.groupby(["method", "contrast"], sort=False)
     table = by.agg(rate=(column, "mean"), width=("width", "mean"), replicates=(column, "size")).reset_index()
-    table["se"] = np.sqrt(table["rate"] * (1 - table["rate"]) / table["replicates"])
+    smoothed = (table["rate"] * table["replicates"] + 0.5) / (table["replicates"] + 1)
+    table["se"] = np.sqrt(smoothed * (1 - smoothed) / table["replicates"])  # not 0 where none or all call
     table["nominal"] = nominal
     return table[["method", "contrast", "rate", "se", "nominal", "width", "replicates"]]
 
