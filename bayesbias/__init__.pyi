@@ -1,10 +1,14 @@
+from .comparison import MetricUncertainty as MetricUncertainty
 from .comparison import Plan as Plan
 from .comparison import PriorSensitivity as PriorSensitivity
+from .comparison import Ranking as Ranking
+from .comparison import bootstrap_metric as bootstrap_metric
 from .comparison import compare_models as compare_models
 from .comparison import contrasts as contrasts
 from .comparison import influence as influence
 from .comparison import plan as plan
 from .comparison import prior_sensitivity as prior_sensitivity
+from .comparison import rank as rank
 from .diagnostics import ClusterInterval as ClusterInterval
 from .diagnostics import NullDistribution as NullDistribution
 from .diagnostics import Ranks as Ranks

@@ -9,7 +9,7 @@ from scipy.special import expit
 from bayesbias._core.cosine import FloatArray
 
 MOST_STEPS = 100
-TOLERANCE = 1e-10
+DECREMENT = 1e-16
 
 
 def fit_logistic(x: FloatArray, first: np.ndarray, start: FloatArray | None = None) -> FloatArray:
@@ -36,14 +36,14 @@ def fit_logistic(x: FloatArray, first: np.ndarray, start: FloatArray | None = No
     for _ in range(MOST_STEPS):
         wrong = expit(-margin)
         gradient = w - rows.T @ (y * wrong)
-        if np.abs(gradient).max() < TOLERANCE:
-            return w
         step = _newton_step(rows, wrong * (1 - wrong), gradient, gram)
+        if gradient @ step < DECREMENT:  # twice what the last step gains
+            return w - step
         along, length = y * (rows @ step), 1.0
         while (tried := _loss(w - length * step, margin - length * along)) > loss and length > 1e-8:
             length /= 2
         w, margin, loss = w - length * step, margin - length * along, tried
-    raise ArithmeticError(f"no convergence in {MOST_STEPS} steps: the gradient is {np.abs(gradient).max():.1g}")
+    raise ArithmeticError(f"no convergence in {MOST_STEPS} steps: one more would gain {gradient @ step / 2:.1g}")
 
 
 def _loss(w: FloatArray, margin: FloatArray) -> float:

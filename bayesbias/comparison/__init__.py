@@ -4,12 +4,17 @@ from bayesbias.comparison.choosing import compare_models
 from bayesbias.comparison.contrasting import beside_associated, cluster_sentence, contrast_draws, contrasts, signed
 from bayesbias.comparison.influences import influence
 from bayesbias.comparison.planning import Plan, plan
+from bayesbias.comparison.ranking import Ranking, rank
 from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
+from bayesbias.comparison.uncertainty import MetricUncertainty, bootstrap_metric
 
 __all__ = [
+    "MetricUncertainty",
     "Plan",
     "PriorSensitivity",
+    "Ranking",
     "beside_associated",
+    "bootstrap_metric",
     "cluster_sentence",
     "compare_models",
     "contrast_draws",
@@ -17,5 +22,6 @@ __all__ = [
     "influence",
     "plan",
     "prior_sensitivity",
+    "rank",
     "signed",
 ]

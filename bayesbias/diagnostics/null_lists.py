@@ -146,13 +146,26 @@ def vocabulary_pool(
 ) -> Pool:
     """Words of the embedding that stand in none of the lists; only those that are drawn are looked at."""
     taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+    drawn, candidates = stand_ins(kv, taken, data.attribute_words[slots].tolist(), match, draws, rng)
+    used, chosen = np.unique(drawn, return_inverse=True)
+    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
+    parts = np.array_split(used, -(-used.size // PART))
+    distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
+    words = [kv.index_to_key[at] for at in used]
+    return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
+
+
+def stand_ins(
+    kv: KeyedVectors, taken: set[str], words: list[str], match: bool, draws: int, rng: np.random.Generator
+) -> tuple[IntArray, int]:
+    """Rows of the embedding that stand in for words, (draws, words), and how many could; none is among ``taken``."""
     eligible = np.array([at for at, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
-    if len(eligible) <= len(slots):
+    if len(eligible) <= len(words):
         raise InputError(
             f"the embedding holds {len(eligible)} words outside of the lists, fewer than are needed to stand in for "
-            f"{len(slots)} stereotype words: load more of it, or draw from the controls"
+            f"{len(words)} words: load more of it, or draw from the controls"
         )
-    low = np.zeros(len(slots), dtype=np.intp)
+    low = np.zeros(len(words), dtype=np.intp)
     width = len(eligible)
     if match:
         if kv.index_to_key == sorted(kv.index_to_key):
@@ -160,17 +173,11 @@ def vocabulary_pool(
                 "the words of the embedding are in alphabetical order, which says nothing of their frequency: "
                 "pass match_frequency=False, or vectors in the order of frequency"
             )
-        width = min(width, max(NEIGHBOURS, 2 * len(slots)))
-        rank = np.array([kv.key_to_index[word] for word in data.attribute_words[slots].tolist()])
+        width = min(width, max(NEIGHBOURS, 2 * len(words)))
+        rank = np.array([kv.key_to_index[word] for word in words])
         low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
     drawn = eligible[_distinct(low, low + width, draws, rng)]
-    used, chosen = np.unique(drawn, return_inverse=True)
-    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
-    parts = np.array_split(used, -(-used.size // PART))
-    distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
-    candidates = len(np.unique(low[:, None] + np.arange(width))) if match else width
-    words = [kv.index_to_key[at] for at in used]
-    return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
+    return drawn, len(np.unique(low[:, None] + np.arange(width))) if match else width
 
 
 def _distinct(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from bayesbias.diagnostics.null_lists import (
     control_pool,
     drawn_tables,
     places_of,
+    stand_ins,
     stereotype_rows,
     vocabulary_pool,
 )
@@ -31,6 +32,8 @@ from bayesbias.distances import distance_table
 from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.metrics.preparing import prepared
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.words import WordLists, load_words
 
@@ -114,8 +117,8 @@ class NullDistribution:
 
 def null_distribution(
     kv: Embedding | None,
-    words: WordLists | str | Path | pd.DataFrame,
-    statistic: str | Metric = "associated - human",
+    words: WordLists | Query | str | Path | pd.DataFrame,
+    statistic: str | Metric | tuple[str, Mapping[str, Any]] = "associated - human",
     draws: int = 1000,
     seed: int = 0,
     source: str = "controls",
@@ -131,12 +134,14 @@ def null_distribution(
     kv
         The embedding, or what :func:`load_embedding` takes; None where ``words`` is a distance table.
     words
-        Word lists, or what :func:`load_words` takes; or a distance table.
+        Word lists, or what :func:`load_words` takes; or a distance table; or a :class:`Query`, for classic metrics:
+        then words of the embedding stand in for its attribute words.
     statistic
         ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, at
         least one of them associated or different. ``"weat"``: the effect size for two groups (population sd; positive
         if own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean
-        distance. Or a function of a distance table that returns a number.
+        distance. Or a function of a distance table that returns a number. For a :class:`Query` any metric that
+        :func:`list_metrics` shows, or a pair of it and its options.
     draws, seed
         How many times the lists are drawn, and the seed.
     source
@@ -160,6 +165,8 @@ def null_distribution(
     Manzini, T. et al. (2019). Black is to Criminal as Caucasian is to Police. NAACL. https://doi.org/10.18653/v1/N19-1062
     """
     one_of(source, ("controls", "vocabulary"), "source")
+    if isinstance(words, Query):
+        return metric_null(kv, words, statistic, whole_number(draws, "draws"), seed, match_frequency)
     if not callable(statistic) and not isinstance(statistic, str):
         raise InputError(f"statistic is {statistic!r}: give its name or a function of a distance table")
     draws = whole_number(draws, "draws")
@@ -188,6 +195,33 @@ def null_distribution(
             "draws: check that no list is empty and that distances vary, or choose another statistic"
         )
     return NullDistribution(label, source, observed, values, float(np.median(values)), pool.candidates)
+
+
+def metric_null(
+    kv: Embedding | None, query: Query, statistic: object, draws: int, seed: int, match: bool
+) -> NullDistribution:
+    """A classic metric when random words of the embedding stand in for the attribute words of a query."""
+    name, options = statistic if isinstance(statistic, tuple) and len(statistic) == 2 else (statistic, {})
+    if kv is None:
+        raise InputError("kv is None: give the embedding in which the query is measured")
+    vectors = load_embedding(kv)
+    observed = prepared(str(name), vectors, query, options)
+    if observed.found.reason is not None:
+        raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
+    words = [word for listed in query.attributes for word in observed.found.words[listed]]
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    taken = {word for listed in query.sets.values() for word in listed}
+    drawn, candidates = stand_ins(vectors, taken, words, match, draws, rng)
+    values = np.empty(draws)
+    with progress("drawing attribute words", draws) as done:
+        for at, rows in enumerate(drawn):
+            values[at] = observed.with_attributes(rows).value
+            done(at + 1)
+    odd = int((~np.isfinite(values)).sum())
+    if odd:
+        raise InputError(f"{name} is not a finite number for {odd:,} of {draws:,} draws: choose another metric")
+    source = "vocabulary"
+    return NullDistribution(str(name), source, observed.measure().value, values, float(np.median(values)), candidates)
 
 
 def noise_null(

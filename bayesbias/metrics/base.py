@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
@@ -30,7 +31,7 @@ class Space:
         Rows of the attribute words.
     """
 
-    unit: FloatArray
+    unit: NDArray[np.floating]
     rows: IntArray
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._checks import one_of, share
 from bayesbias._core.cosine import unit_rows
 from bayesbias.embeddings import Case, find_words, vectors_of
 from bayesbias.errors import InputError
@@ -45,6 +46,17 @@ class Lookup:
     normalize: bool = False
     compat: str | None = None
 
+    @classmethod
+    def checked(
+        cls, on_missing: OnMissing, max_missing: float, case: Case, normalize: bool, compat: str | None
+    ) -> Lookup:
+        """Arguments of a public function, checked."""
+        one_of(on_missing, ("drop", "error"), "on_missing")
+        one_of(case, ("as-is", "fallback"), "case")
+        if compat is not None:
+            one_of(compat, ("wefe",), "compat")
+        return cls(on_missing, share(max_missing, "max_missing"), case, bool(normalize), compat)
+
 
 @dataclass(frozen=True)
 class FoundSets:
@@ -56,6 +68,8 @@ class FoundSets:
         Vectors of each set, (words, dimensions).
     words
         Set to the words that were used.
+    keys
+        Word to the key under which the embedding holds it.
     entries
         One entry a set: ``set``, ``kind``, ``asked``, ``found``, ``missing`` words.
     reason
@@ -67,6 +81,7 @@ class FoundSets:
     targets: Sets
     attributes: Sets
     words: Mapping[str, tuple[str, ...]]
+    keys: Mapping[str, str]
     entries: tuple[Mapping[str, Any], ...]
     reason: str | None
     notes: tuple[str, ...]
@@ -120,6 +135,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         targets=vectors(query.targets),
         attributes=vectors(query.attributes),
         words=kept,
+        keys=found,
         entries=entries,
         reason="; ".join(reasons) or None,
         notes=tuple(notes),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import unit_rows
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space, fixed
 
@@ -35,7 +37,7 @@ def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) ->
     return Measured(float(by_word.mean()), by_word)
 
 
-def _nearest(vectors: FloatArray, rows: np.ndarray, count: int) -> np.ndarray:
+def _nearest(vectors: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
     """The rows with the largest inner products, (rows, count), themselves left out."""
     products = vectors[rows] @ vectors.T
     products[np.arange(len(rows)), rows] = -np.inf

@@ -7,16 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bayesbias._checks import one_of, share
-from bayesbias._core.permutation import ALTERNATIVES
 from bayesbias._progress import progress
 from bayesbias.embeddings import Case, Embedding, about, load_embedding
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import Measured, Metric, Space
+from bayesbias.metrics.base import Measured, Metric
 from bayesbias.metrics.lookup import FoundSets, Lookup, OnMissing, look_up, vocabulary
-from bayesbias.metrics.queries import Query, load_query
+from bayesbias.metrics.preparing import AnyQuery, Prepared, as_query, checked_options, parts_for, prepared
+from bayesbias.metrics.queries import Query
 from bayesbias.metrics.registry import METRICS, find_metric
 from bayesbias.metrics.results import MetricResult
 from bayesbias.words import WordLists
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-type AnyQuery = Query | WordLists | str | Path
 type AnyMetric = str | tuple[str, Mapping[str, Any]]
 
 COLUMNS = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing", "reason"]
@@ -76,15 +72,9 @@ def metric(
         An unknown metric or option, a query with other numbers of sets than the metric takes, pairs of unequal
         length, missing words with ``on_missing="error"``.
     """
-    chosen = find_metric(name)
-    asked = as_query(query)
-    how = _lookup(on_missing, max_missing, case, normalize, compat)
-    used = _options(chosen, options)
-    _check_template(chosen, asked)
-    vectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
-    found = look_up(vectors, asked, how, chosen.paired)
-    measured = measure(chosen, found, used, how.compat, vocabulary(vectors) if chosen.space else None, vectors)
-    return _result(chosen, asked, found, measured, {**used, **asdict(how)}, str(about(vectors)["name"]))
+    how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
+    ready = prepared(name, kv, query, options, how)
+    return _result(ready, ready.measure())
 
 
 def run_metrics(
@@ -124,12 +114,12 @@ def run_metrics(
     """
     import pandas as pd
 
-    how = _lookup(on_missing, max_missing, case, normalize, compat)
+    how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
     embeddings = named_embeddings(kvs)
     asked = named_queries(queries)
-    chosen = [(label, find_metric(m), _options(find_metric(m), given)) for label, m, given in _named_metrics(metrics)]
+    chosen = _chosen(metrics)
     parts = {
-        (number, label): _parts(chosen_metric, query)
+        (number, label): parts_for(chosen_metric, query)
         for number, query in enumerate(asked.values())
         for label, chosen_metric, _ in chosen
     }
@@ -143,7 +133,7 @@ def run_metrics(
                     for part in parts[number, label]:
                         key = (id(part), one.paired)
                         found = seen[key] = seen.get(key) or look_up(kv, part, how, one.paired)
-                        got = measure(one, found, used, how.compat, space, kv)
+                        got = Prepared(one, part, used, how, kv, found, space).measure()
                         sub = part.name if len(parts[number, label]) > 1 else None
                         rows.append((embedding, name, sub, label, *_row(one, got, found)))
                 done(at * len(asked) + number + 1)
@@ -153,41 +143,6 @@ def run_metrics(
 def _row(one: Metric, got: Measured, found: FoundSets) -> tuple[object, ...]:
     lost = sum(len(entry["missing"]) for entry in found.entries)
     return got.value, got.p_value, one.optimum, sum(entry["found"] for entry in found.entries), lost, got.reason
-
-
-def measure(
-    chosen: Metric,
-    found: FoundSets,
-    options: Mapping[str, Any],
-    compat: str | None = None,
-    space: np.ndarray | None = None,
-    kv: KeyedVectors | None = None,
-) -> Measured:
-    """A metric on sets that were looked up; NaN with the reason where there are too few words."""
-    if found.reason is not None:
-        return Measured(float("nan"), reason=found.reason)
-    extra: dict[str, Any] = {"compat": compat} if chosen.compat else {}
-    if chosen.space:
-        if space is None or kv is None:
-            raise TypeError(f"{chosen.name} needs the whole vocabulary")
-        names = [entry["set"] for entry in found.entries if entry["kind"] == "attribute"]
-        rows = [kv.key_to_index[word] for name in names for word in found.words[str(name)]]
-        extra["space"] = Space(space, np.array(rows))
-    return chosen.measure(found.targets, found.attributes, **options, **extra)
-
-
-def as_query(query: AnyQuery) -> Query:
-    """A query from whatever stands for one."""
-    if isinstance(query, Query):
-        return query
-    if isinstance(query, WordLists):
-        return Query.from_words(query)
-    if isinstance(query, str | Path):
-        return load_query(query)
-    raise InputError(
-        f"a query is {type(query).__name__}: give a Query(targets, attributes), word lists, or a name or path for "
-        "load_query"
-    )
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
@@ -220,7 +175,15 @@ def _is_embedding(value: object) -> bool:
     return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index")
 
 
-def _named_metrics(
+def _chosen(
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
+) -> list[tuple[str, Metric, dict[str, Any]]]:
+    """Label, metric and checked options of each."""
+    named = [(label, find_metric(name), given) for label, name, given in named_metrics(metrics)]
+    return [(label, one, checked_options(one, given)) for label, one, given in named]
+
+
+def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
     """Label, name and options of each metric."""
@@ -243,54 +206,8 @@ def _label(one: AnyMetric) -> str:
     return f"{name} ({', '.join(f'{key}={value}' for key, value in options.items())})" if options else name
 
 
-def _parts(chosen: Metric, query: Query) -> tuple[Query, ...]:
-    """A query as it is, or its sub-queries where it has more sets than a metric takes."""
-    sizes = []
-    for (least, most), there, kind in zip(
-        (chosen.targets, chosen.attributes), query.template, ("target", "attribute"), strict=True
-    ):
-        if there < least:
-            raise InputError(
-                f"{chosen.name} takes at least {least} {kind} sets, and the query {query.name!r} has {there}: give "
-                "another query, or leave the metric out"
-            )
-        sizes.append(there if most is None else min(there, most))
-    return query.subqueries(*sizes)
-
-
-def _check_template(chosen: Metric, query: Query) -> None:
-    parts = _parts(chosen, query)
-    if parts != (query,):
-        raise InputError(
-            f"the query {query.name!r} has {query.template[0]} target and {query.template[1]} attribute sets, and "
-            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
-            "with run_metrics"
-        )
-
-
-def _options(chosen: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = [name for name in given if name not in chosen.options]
-    if unknown:
-        valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
-        raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
-    used = {**chosen.options, **given}
-    if "alternative" in used:
-        one_of(used["alternative"], ALTERNATIVES, "alternative")
-    return used
-
-
-def _lookup(on_missing: OnMissing, max_missing: float, case: Case, normalize: bool, compat: str | None) -> Lookup:
-    one_of(on_missing, ("drop", "error"), "on_missing")
-    one_of(case, ("as-is", "fallback"), "case")
-    max_missing = share(max_missing, "max_missing")
-    if compat is not None:
-        one_of(compat, ("wefe",), "compat")
-    return Lookup(on_missing, max_missing, case, bool(normalize), compat)
-
-
-def _result(
-    chosen: Metric, query: Query, found: FoundSets, measured: Measured, options: dict[str, Any], embedding: str
-) -> MetricResult:
+def _result(ready: Prepared, measured: Measured) -> MetricResult:
+    chosen, query, found = ready.metric, ready.query, ready.found
     sets = query.targets if chosen.words == "targets" else query.attributes
     words = tuple((name, word) for name in sets for word in found.words[name])
     return MetricResult(
@@ -303,11 +220,11 @@ def _result(
         optimum=chosen.optimum,
         range=chosen.bounds([len(vectors) for vectors in found.targets]),
         query=query,
-        embedding=embedding,
+        embedding=str(about(ready.kv)["name"]),
         entries=found.entries,
         words=words if len(measured.by_word) else (),
         by_word=measured.by_word,
-        options=options,
+        options={**ready.options, **asdict(ready.how)},
         reason=measured.reason,
         notes=(*query.notes, *found.notes, *measured.notes),
         source=chosen.source,

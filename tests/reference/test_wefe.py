@@ -133,3 +133,119 @@ def test_rnsb(vectors, reference):
     assert found.value == pytest.approx(theirs["RNSB"]["holdout_false_seed0"]["rnsb"], abs=1e-8)
     ours = bb.metric("rnsb", vectors, query)
     assert ours.value == pytest.approx(found.value, abs=5e-5)
+
+
+FEMALE = ["female", "woman", "girl", "sister", "she", "her", "hers", "daughter"]
+MALE = ["male", "man", "boy", "brother", "he", "him", "his", "son"]
+MATH = ["math", "algebra", "geometry", "calculus", "equations", "computation", "numbers", "addition"]
+ARTS = ["poetry", "art", "dance", "literature", "novel", "symphony", "drama", "sculpture"]
+
+
+def query(first, second, *attributes):
+    return bb.Query({"F": first, "M": second}, {f"A{at}": words for at, words in enumerate(attributes)})
+
+
+@pytest.fixture(scope="module")
+def edges(oracles):
+    return {case["id"]: case["result"] for case in oracles["edge_cases"]}
+
+
+def test_lost_words_up_to_a_fifth(vectors, edges):
+    """1 of 9 and 1 of 5 are kept; 1 of 4 gives no value, here with the reason."""
+    kept = bb.metric("weat", vectors, query([*FEMALE, "zzzz"], MALE, MATH, ARTS))
+    assert kept.value == pytest.approx(edges["oov_below_threshold"]["weat"], abs=TOLERANCE)
+    edge = query([*FEMALE[:4], "zzzz"], MALE, MATH, ARTS)
+    assert bb.metric("weat", vectors, edge).value == pytest.approx(edges["oov_equal_threshold"]["weat"], abs=TOLERANCE)
+    effect = bb.metric("weat_effect_size", vectors, edge).value
+    assert effect == pytest.approx(edges["oov_equal_threshold"]["effect_size"], abs=TOLERANCE)
+    lost = bb.metric("weat", vectors, query([*FEMALE[:3], "zzzz"], MALE, MATH, ARTS))
+    assert edges["oov_above_threshold"]["weat"] is None
+    assert np.isnan(lost.value)
+    assert "1 of 4 words of the set 'F' are missing" in lost.reason
+
+
+def test_repeated_words_are_lost_in_theirs_only(vectors, edges):
+    again = query([*FEMALE[:3], FEMALE[0]], MALE, MATH, ARTS)
+    assert edges["duplicates_count_as_lost"]["weat"] is None
+    assert np.isnan(bb.metric("weat", vectors, again, compat="wefe").value)
+    ours = bb.metric("weat", vectors, again)
+    assert ours.value == bb.metric("weat", vectors, query(FEMALE[:3], MALE, MATH, ARTS)).value
+    assert "F lists female more than once" in ours.notes
+
+
+def test_whole_sets_lost_are_no_crash(vectors, edges):
+    """With a limit of 1 theirs ends in a ValueError of NumPy, an empty set in a division by zero."""
+    assert edges["threshold_1.0_all_lost"]["exception"] == "ValueError"
+    found = bb.metric("weat", vectors, query(["zzzz"], MALE, MATH, ARTS), max_missing=1.0)
+    assert "1 of 1 words of the set 'F' are missing" in found.reason
+    with pytest.raises(bb.InputError, match="is empty"):
+        query([], MALE, MATH, ARTS)
+
+
+def test_a_limit_of_one_is_a_number_too(vectors, edges):
+    assert edges["threshold_int"]["exception"] == "TypeError"
+    assert np.isfinite(bb.metric("weat", vectors, query(FEMALE, MALE, MATH, ARTS), max_missing=1).value)
+
+
+def test_a_wrong_template_says_what_is_needed(vectors, edges):
+    assert edges["wrong_template"]["exception"] == "ValueError"
+    with pytest.raises(bb.InputError, match="weat takes at least 2 attribute sets"):
+        bb.metric("weat", vectors, query(FEMALE, MALE, MATH))
+
+
+def test_pairs_of_unequal_sets(vectors, edges):
+    """Theirs ignores words of a longer second set and crashes on a longer first one; ours asks for pairs."""
+    longer = query(FEMALE[:6], MALE, MATH[:2])
+    theirs = bb.metric("ripa", vectors, longer, compat="wefe")
+    assert theirs.value == pytest.approx(edges["ripa_unequal_longer_second"]["ripa"], abs=TOLERANCE)
+    with pytest.raises(bb.InputError, match="they have 6 and 8 words"):
+        bb.metric("ripa", vectors, longer)
+    assert edges["ripa_unequal_longer_first"]["exception"] == "IndexError"
+    assert edges["ripa_oov_shifts_pairs"]["ripa"] != edges["ripa_aligned_reference"]["ripa"]
+
+
+def test_few_attribute_words_of_ect(vectors, edges):
+    two = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:2]))
+    assert two.value == pytest.approx(edges["ect_2_attr"]["ect"])
+    assert "with two attribute words it is 1 or -1" in two.notes
+    one = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:1]))
+    assert edges["ect_1_attr"]["ect"] is None
+    assert one.reason == "one attribute word has no order"
+
+
+def test_the_two_sided_p_value_does_not_hang_on_the_order_of_targets(vectors, edges):
+    """Theirs is 1 for one order and .09 for the other."""
+    assert edges["weat_p_two_sided_negative"][0] == 1.0
+    one, other = (
+        bb.metric("weat", vectors, query(*sides, MATH, ARTS), p_value=True).p_value
+        for sides in ((FEMALE, MALE), (MALE, FEMALE))
+    )
+    assert one == other == pytest.approx(0.08578088578088579)
+
+
+def test_two_positive_words_train_a_classifier(vectors, edges):
+    assert np.isfinite(edges["rnsb_2_positive_words"]["rnsb"])
+    assert 0 < bb.metric("rnsb", vectors, query(FEMALE, MALE, MATH[:2], ARTS)).value < 0.1
+
+
+def test_queries_without_names_are_not_averaged(vectors, oracles, edges):
+    """Theirs shows the mean of two queries; ours a row for each."""
+    separate = next(case for case in oracles["edge_cases"] if case["id"] == "run_queries_unnamed_sets")["separate"]
+    job = bb.load_query("weat6").attributes
+    queries = [query(FEMALE, MALE, MATH, ARTS), query(FEMALE, MALE, *job.values())]
+    table = bb.run_metrics(vectors, queries, "weat")
+    np.testing.assert_allclose(table["value"], separate, atol=TOLERANCE)
+    assert table["query"].nunique() == 2
+    assert edges["run_queries_unnamed_sets"]
+
+
+def test_subqueries_of_a_metric_of_any_number_of_sets(vectors, edges):
+    """Theirs fails with a KeyError for MAC; its subqueries for RND are ours."""
+    assert edges["run_queries_subqueries_mac"]["exception"] == "KeyError"
+    job = bb.load_query("weat6").attributes
+    whole = bb.Query({"F": FEMALE, "M": MALE}, {"math": MATH, "arts": ARTS, **job}, name="all")
+    table = bb.run_metrics({"test": vectors}, whole, ["rnd", "mac"])
+    theirs = edges["run_queries_subqueries_rnd"]
+    for row in table[table["metric"] == "rnd"].itertuples():
+        assert abs(row.value) == pytest.approx(abs(theirs[row.subquery]["test_w2v"]), abs=TOLERANCE)
+    assert (table["metric"] == "mac").sum() == 1

@@ -1,0 +1,221 @@
+"""``bootstrap_metric``: how far a classic metric hangs on the words that happen to be listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import FloatArray
+from bayesbias._progress import progress
+from bayesbias.comparison.contrasting import contrasts, signed
+from bayesbias.diagnostics.intervals import PROB
+from bayesbias.distances import distance_table
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.metrics.lookup import Lookup
+from bayesbias.metrics.preparing import AnyQuery, Prepared, prepared
+from bayesbias.models.fitting import fit
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+Over = Literal["both", "targets", "attributes"]
+FIRST, SECOND = "associated", "different"
+
+
+@dataclass(frozen=True)
+class MetricUncertainty:
+    """A metric with what other words of the same kind would have made of it.
+
+    Attributes
+    ----------
+    metric, value, optimum
+        The metric on the words as they are, and the value of no bias.
+    draws
+        (draws,): the metric on words drawn with replacement from each set; pairs of words stay together.
+    prob
+        Mass of the interval.
+    leave_one_out
+        One row a word (a pair, for metrics of pairs): ``word``, ``set``, ``value`` without it and ``change``.
+    posterior
+        One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        (cosine distance) and ``p_below_zero``; empty where the query has none.
+    notes
+        Sentences on draws without a value, and on why there is no posterior.
+    """
+
+    metric: str
+    value: float
+    optimum: float
+    draws: FloatArray
+    prob: float
+    leave_one_out: pd.DataFrame
+    posterior: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the draws."""
+        return float(np.nanstd(self.draws, ddof=1))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Central interval of the draws."""
+        low, high = np.nanquantile(self.draws, [(1 - self.prob) / 2, (1 + self.prob) / 2])
+        return float(low), float(high)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        parts = [
+            f"{self.metric}: {signed(self.value)}, {100 * self.prob:g}% bootstrap interval {signed(low)} to "
+            f"{signed(high)} (sd {self.sd:.3f}; {self.optimum:g} is no bias)."
+        ]
+        if len(self.leave_one_out):
+            most = self.leave_one_out.iloc[0]
+            parts.append(f"Without {most['word']} ({most['set']}) it is {signed(most['value'])}.")
+        if len(self.posterior):
+            row = self.posterior.iloc[0]
+            parts.append(
+                f"The crossed model's {row['contrast']}: {signed(row['mean'])} "
+                f"({100 * self.prob:g}% from {signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
+            )
+        return " ".join([*parts, *self.notes])
+
+    __repr__ = __str__
+
+
+def bootstrap_metric(
+    name: str,
+    kv: Embedding,
+    query: AnyQuery,
+    draws: int = 1000,
+    over: Over = "both",
+    prob: float = PROB,
+    seed: int = 0,
+    posterior: bool = True,
+    on_missing: Literal["drop", "error"] = "drop",
+    max_missing: float = 0.2,
+    **options: Any,
+) -> MetricUncertainty:
+    """A classic metric with a bootstrap interval, each word left out, and its counterpart under the crossed model.
+
+    Words of a set are drawn with replacement, as many as it has. The interval is the percentile one. The metrics of one
+    number treat words as given; this asks what other words of the same kind would have said.
+
+    Parameters
+    ----------
+    name, kv, query, on_missing, max_missing, options
+        As in :func:`metric`.
+    draws, seed
+        Number and seed of the bootstrap draws.
+    over
+        Which words are drawn anew: ``"both"``, ``"targets"`` or ``"attributes"``.
+    prob
+        Mass of the intervals.
+    posterior
+        Whether to fit the crossed model to the query's distances. Target sets are its groups, and the attribute sets,
+        in order, their stereotypes (one attribute set is the first group's), so that the contrast associated -
+        different is negative where the first target set is nearer to the first attribute set.
+
+    Raises
+    ------
+    InputError
+        As :func:`metric`, or the metric has no value for the words as they are.
+
+    References
+    ----------
+    Efron, B. (1979). Bootstrap methods: another look at the jackknife. Annals of Statistics 7(1).
+    https://doi.org/10.1214/aos/1176344552
+    """
+    one_of(over, ("both", "targets", "attributes"), "over")
+    draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    how = Lookup.checked(on_missing, max_missing, "as-is", normalize=False, compat=None)
+    ready = prepared(name, kv, query, {**options, "p_value": False} if "p_value" in options else options, how)
+    observed = ready.measure()
+    if not np.isfinite(observed.value):
+        raise InputError(f"there is no {name} of {ready.query.name!r}: {observed.reason}")
+    values = np.empty(draws)
+    with progress(f"bootstrap of {name}", draws) as done:
+        for at in range(draws):
+            values[at] = ready.resampled(drawn_places(ready, over, rng)).value
+            done(at + 1)
+    notes = list(ready.found.notes)
+    if lost := int((~np.isfinite(values)).sum()):
+        notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
+    table, reason = _posterior(ready.kv, ready.query, prob, seed) if posterior else (pd.DataFrame(), None)
+    return MetricUncertainty(
+        metric=ready.metric.title,
+        value=observed.value,
+        optimum=ready.metric.optimum,
+        draws=values,
+        prob=prob,
+        leave_one_out=leave_one_out(ready, observed.value),
+        posterior=table,
+        notes=(*notes, *([reason] if reason else [])),
+    )
+
+
+def drawn_places(ready: Prepared, over: Over, rng: np.random.Generator) -> dict[str, IntArray]:
+    """Places of words drawn with replacement from each set; the sets of pairs are drawn together."""
+    chosen: dict[str, IntArray] = {}
+    for kind, sets in (("targets", ready.query.targets), ("attributes", ready.query.attributes)):
+        for name in sets:
+            size = len(ready.found.words[name])
+            paired = kind == "targets" and ready.metric.paired and chosen
+            if paired:
+                chosen[name] = next(iter(chosen.values()))
+            else:
+                chosen[name] = rng.integers(0, size, size) if over in ("both", kind) else np.arange(size)
+    return chosen
+
+
+def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
+    """The metric without each word (or pair) in turn, the largest change first; sets of one word are left alone."""
+    every = {name: np.arange(len(ready.found.words[name])) for name in ready.query.sets}
+    rows = []
+    groups: list[tuple[str, ...]] = [(name,) for name in ready.query.sets]
+    if ready.metric.paired:
+        groups = [tuple(ready.query.targets), *((name,) for name in ready.query.attributes)]
+    for names in groups:
+        for at in every[names[0]] if len(every[names[0]]) > 1 else ():
+            without = {**every, **{name: np.delete(every[name], at) for name in names}}
+            found = ready.resampled(without).value
+            word = " and ".join(ready.found.words[name][at] for name in names)
+            rows.append((word, " and ".join(names), found, found - value))
+    table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
+    return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
+
+
+def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
+    """The crossed model's contrast for a query, or why there is none."""
+    lists = word_lists_of(query)
+    if isinstance(lists, str):
+        return pd.DataFrame(), lists
+    table = contrasts(fit(distance_table(kv, lists), seed=seed), FIRST, SECOND, prob).iloc[:1]
+    kept = table[["mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]].reset_index(drop=True)
+    kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
+    return kept, None
+
+
+def word_lists_of(query: Query) -> WordLists | str:
+    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be."""
+    targets, attributes = query.template
+    if targets < 2 or attributes > targets:
+        return (
+            f"The crossed model has no counterpart of {targets} target and {attributes} attribute sets: it compares "
+            "at least two groups, with at most one list for each."
+        )
+    stereotypes: Mapping[str, Any] = dict(zip(query.targets, query.attributes.values(), strict=False))
+    try:
+        return WordLists(query.name, query.targets, stereotypes, source=query.source, doi=query.doi)
+    except InputError as error:
+        return f"The crossed model cannot take these sets: {error}."

@@ -1,0 +1,147 @@
+"""A metric and a query, checked and looked up, ready to be measured as they are or on other words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._checks import one_of
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import unit_rows
+from bayesbias._core.permutation import ALTERNATIVES
+from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.errors import InputError
+from bayesbias.metrics.base import Measured, Metric, Sets, Space
+from bayesbias.metrics.lookup import FoundSets, Lookup, look_up, vocabulary
+from bayesbias.metrics.queries import Query, load_query
+from bayesbias.metrics.registry import find_metric
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+type AnyQuery = Query | WordLists | str | Path
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A metric, and a query whose words were looked up for it.
+
+    Attributes
+    ----------
+    metric, query, options, how, kv, found
+        What was asked, and the sets' vectors.
+    space
+        Unit vectors of the whole vocabulary, for metrics that look at it.
+    """
+
+    metric: Metric
+    query: Query
+    options: Mapping[str, Any]
+    how: Lookup
+    kv: KeyedVectors
+    found: FoundSets
+    space: NDArray[np.float32] | None = None
+
+    def measure(self) -> Measured:
+        """The metric's value; NaN with the reason where there are too few words."""
+        if self.found.reason is not None:
+            return Measured(float("nan"), reason=self.found.reason)
+        return self._measured(self.found.targets, self.found.attributes, self.attribute_rows)
+
+    @property
+    def attribute_rows(self) -> IntArray:
+        """Rows of the embedding that hold the attribute words, one set after the other."""
+        listed = [self.found.words[name] for name in self.query.attributes]
+        return np.array([self.kv.key_to_index[self.found.keys[word]] for words in listed for word in words])
+
+    def with_attributes(self, rows: IntArray) -> Measured:
+        """The metric when other words of the embedding, by row, stand in for the attribute words."""
+        ends = np.cumsum([len(vectors) for vectors in self.found.attributes])[:-1]
+        vectors = self.kv.vectors[rows].astype(np.float64)
+        sets = tuple(np.split(unit_rows(vectors) if self.how.normalize else vectors, ends))
+        return self._measured(self.found.targets, sets, rows)
+
+    def resampled(self, chosen: Mapping[str, IntArray]) -> Measured:
+        """The metric on some words of each set, by their places, which may repeat."""
+        targets = tuple(v[chosen[name]] for name, v in zip(self.query.targets, self.found.targets, strict=True))
+        attributes = tuple(
+            v[chosen[name]] for name, v in zip(self.query.attributes, self.found.attributes, strict=True)
+        )
+        starts = np.cumsum([0, *(len(vectors) for vectors in self.found.attributes)])
+        places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
+        return self._measured(targets, attributes, self.attribute_rows[np.concatenate(places)])
+
+    def _measured(self, targets: Sets, attributes: Sets, rows: IntArray) -> Measured:
+        extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
+        if self.metric.space:
+            space = vocabulary(self.kv) if self.space is None else self.space
+            extra["space"] = Space(space, rows)
+        return self.metric.measure(targets, attributes, **self.options, **extra)
+
+
+def prepared(
+    name: str, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
+) -> Prepared:
+    """A metric's name, options and query, checked and looked up."""
+    chosen, asked, how = find_metric(name), as_query(query), how or Lookup()
+    used = checked_options(chosen, options)
+    _check_template(chosen, asked)
+    vectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+    found = look_up(vectors, asked, how, chosen.paired)
+    return Prepared(chosen, asked, used, how, vectors, found, vocabulary(vectors) if chosen.space else None)
+
+
+def as_query(query: AnyQuery) -> Query:
+    """A query from whatever stands for one."""
+    if isinstance(query, Query):
+        return query
+    if isinstance(query, WordLists):
+        return Query.from_words(query)
+    if isinstance(query, str | Path):
+        return load_query(query)
+    raise InputError(
+        f"a query is {type(query).__name__}: give a Query(targets, attributes), word lists, or a name or path for "
+        "load_query"
+    )
+
+
+def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
+    """A query as it is, or its sub-queries where it has more sets than a metric takes."""
+    sizes = []
+    for (least, most), there, kind in zip(
+        (chosen.targets, chosen.attributes), query.template, ("target", "attribute"), strict=True
+    ):
+        if there < least:
+            raise InputError(
+                f"{chosen.name} takes at least {least} {kind} sets, and the query {query.name!r} has {there}: give "
+                "another query, or leave the metric out"
+            )
+        sizes.append(there if most is None else min(there, most))
+    return query.subqueries(*sizes)
+
+
+def _check_template(chosen: Metric, query: Query) -> None:
+    parts = parts_for(chosen, query)
+    if parts != (query,):
+        raise InputError(
+            f"the query {query.name!r} has {query.template[0]} target and {query.template[1]} attribute sets, and "
+            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
+            "with run_metrics"
+        )
+
+
+def checked_options(chosen: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = [name for name in given if name not in chosen.options]
+    if unknown:
+        valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
+        raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
+    used = {**chosen.options, **given}
+    if "alternative" in used:
+        one_of(used["alternative"], ALTERNATIVES, "alternative")
+    return used

@@ -1,0 +1,293 @@
+"""Metrics by hand and on planted vectors, queries, and wrong input."""
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias._core.logistic import fit_logistic
+from bayesbias._core.permutation import permutation_test, subset_sums
+from bayesbias.metrics.weat import effect_size
+
+
+def made(vectors):
+    kv = KeyedVectors(len(next(iter(vectors.values()))))
+    kv.add_vectors(list(vectors), np.array(list(vectors.values()), dtype=np.float32))
+    return kv
+
+
+PLANE = made(
+    {"he": [1, 0, 0], "man": [2, 0, 0], "she": [0, 1, 0], "woman": [0, 3, 0]}
+    | {"math": [1, 0, 0], "art": [0, 1, 0], "both": [1, 1, 0], "none": [0, 0, 2], "left": [-1, 0, 0]}
+)
+PAIRS = {"m": ["he", "man"], "f": ["she", "woman"]}
+ROOT = np.sqrt(0.5)
+
+
+def value(name, targets, attributes, **options):
+    return bb.metric(name, PLANE, bb.Query(targets, attributes), **options).value
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "expected"),
+    [
+        ("weat", {"a": ["math"], "b": ["art"]}, 4),  # s is 1, 1, -1, -1
+        ("weat_effect_size", {"a": ["math"], "b": ["art"]}, 2),  # (1 - -1) / 1
+        ("mac", {"a": ["math"], "b": ["none"]}, 0.75),  # 0, 1, 0, 1 for he and man; 1 for she and woman
+        # directions (1, -1) / sqrt 2 and (2, -3) / sqrt 13
+        ("ripa", {"a": ["math", "both", "none"]}, ((ROOT + 2 / 13**0.5) / 2 + (0 - 1 / 13**0.5) / 2) / 3),
+        ("db_wa", {"a": ["math", "both", "none", "left"]}, 0),  # 1, 0, 0, -1
+        ("db_wa", {"a": ["math", "both"]}, 0.5),
+        ("direct_bias", {"a": ["math", "art", "both", "none"]}, 2 * ROOT / 4),  # g = (1, -1) / sqrt 2
+        ("same", {"a": ["math", "art", "both", "none"]}, 2 * ROOT / 4),
+        ("rnd", {"a": ["math", "art"]}, (0.5 + np.hypot(1.5, 1) - np.hypot(1, 2) - 1) / 2),  # m = (1.5, 0) and (0, 2)
+        ("semaxis", {"a": ["math"], "b": ["art"]}, 2 * ROOT),  # cosines with (1, -1)
+    ],
+)
+def test_by_hand(name, attributes, expected):
+    assert value(name, PAIRS, attributes) == pytest.approx(expected, abs=1e-7)
+
+
+def test_cosines_of_means_by_hand():
+    assert value("rnd", PAIRS, {"a": ["math", "both", "none"]}, distance="cos") == pytest.approx(1 / 3, abs=1e-7)
+    # ranks of cosines with (1, 0): math, both, none; with (0, 1): both, then math and none together
+    found = value("ect", PAIRS, {"a": ["math", "both", "none", "left"]})
+    expected = stats.spearmanr([1, ROOT, 0, -1], [0, ROOT, 0, 0]).statistic
+    assert found == pytest.approx(expected, abs=1e-7)
+
+
+def test_direct_bias_takes_an_exponent():
+    attributes = {"a": ["math", "both"]}
+    assert value("direct_bias", PAIRS, attributes, exponent=2) == pytest.approx(0.25, abs=1e-7)
+    with pytest.raises(bb.InputError, match="exponent is 0"):
+        value("direct_bias", PAIRS, attributes, exponent=0)
+
+
+def test_one_target_set_stands_on_the_axis():
+    assert value("semaxis", {"m": ["he"]}, {"a": ["math"], "b": ["art"]}) == pytest.approx(ROOT, abs=1e-7)
+
+
+def test_three_groups_span_a_plane():
+    """|projection| on span{(-1, 1, 0), (-1, 0, 1)}: sqrt(2/3) for an axis, 0 for the diagonal, in any order."""
+    groups = {"m": ["he"], "f": ["she"], "n": ["none"]}
+    for order in (["m", "f", "n"], ["n", "m", "f"], ["f", "n", "m"]):
+        targets = {name: groups[name] for name in order}
+        assert value("same", targets, {"a": ["math"]}) == pytest.approx(np.sqrt(2 / 3), abs=1e-6)
+        assert value("same", targets, {"a": ["both"]}) == pytest.approx(np.sqrt(1 / 3), abs=1e-6)
+
+
+def test_neighbours_by_hand():
+    """Five words near he, two near she: with three neighbours of *close* all are on his side."""
+    rng = np.random.default_rng(0)
+    near = {f"h{at}": [1, 0.1 * rng.random(), 0.1] for at in range(5)} | {f"s{at}": [0.1, 1, 0.1] for at in range(2)}
+    kv = made({"he": [1, 0, 0], "she": [0, 1, 0], "close": [1, 0, 0.1], "mixed": [0.1, 1, 0.1]} | near)
+    query = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["close", "mixed"]})
+    found = bb.metric("nbm", kv, query, neighbours=3)
+    # mixed: s0, s1 and she, all on her side
+    assert found.per_word["value"].tolist() == [1, -1]
+    assert bb.metric("nbm", kv, query, neighbours=10).per_word["value"].tolist() == [
+        pytest.approx((6 - 4) / 10),
+        pytest.approx((7 - 3) / 10),
+    ]
+    with pytest.raises(bb.InputError, match="neighbours is 11: give a whole number from 1 to 10"):
+        bb.metric("nbm", kv, query, neighbours=11)
+
+
+def planted(strength, seed=0):
+    """Forty words a set in 50 dimensions; the first group and the first attributes share a direction."""
+    rng = np.random.default_rng(seed)
+    side = np.zeros(50)
+    side[0] = strength
+    vectors, sets = {}, {}
+    for name, sign in (("m", 1), ("f", -1), ("a", 1), ("b", -1)):
+        sets[name] = [f"{name}{at}" for at in range(40)]
+        vectors |= {word: rng.normal(size=50) + sign * side for word in sets[name]}
+    return made(vectors), bb.Query({key: sets[key] for key in "mf"}, {key: sets[key] for key in "ab"})
+
+
+@pytest.mark.parametrize(
+    "name", ["weat", "weat_effect_size", "rnd", "ripa", "db_wa", "nbm", "direct_bias", "same", "semaxis"]
+)
+def test_a_planted_bias_is_seen_and_grows(name):
+    values = []
+    for strength in (0.0, 2.0, 6.0):
+        kv, query = planted(strength)
+        part = query if name in ("weat", "weat_effect_size", "semaxis") else query.subqueries(2, 1)[0]
+        found = bb.metric(name, kv, part, **({"neighbours": 20} if name == "nbm" else {}))
+        values.append(abs(found.value))
+    assert values[0] < values[1] < values[2]
+    assert values[2] > 2 * values[0]
+
+
+def test_figure_1_of_the_bayesian_paper():
+    """WEAT of the printed s of he, man, woman and she, population sd: 1.92. The paper prints 1.93."""
+    assert effect_size(np.array([0.5, 0.3]), np.array([-0.6, -0.3])) == pytest.approx(1.92, abs=0.005)
+
+
+@pytest.mark.parametrize("size", [(6, 3), (7, 2), (7, 5), (5, 1), (9, 4)])
+def test_sums_of_subsets_are_all_of_them(size):
+    from itertools import combinations
+
+    values = np.random.default_rng(0).normal(size=size[0])
+    expected = sorted(sum(values[list(chosen)]) for chosen in combinations(range(size[0]), size[1]))
+    np.testing.assert_allclose(np.sort(subset_sums(values, size[1])), expected)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("sizes", [(8, 8), (6, 9)])
+def test_exact_permutation_tests_are_those_of_scipy(alternative, sizes):
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0.5, 1, sizes[0]), rng.normal(size=sizes[1])
+    found = permutation_test(first, second, alternative, 10, rng)
+
+    def statistic(a, b, axis):
+        apart = a.mean(axis=axis) - b.mean(axis=axis)
+        return np.abs(apart) if alternative == "two-sided" else apart
+
+    side = "greater" if alternative == "two-sided" else alternative
+    expected = stats.permutation_test((first, second), statistic, vectorized=True, n_resamples=np.inf, alternative=side)
+    assert found.exact
+    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+def test_sampled_permutation_tests_count_the_observed_partition():
+    rng = np.random.default_rng(2)
+    far = permutation_test(np.arange(15.0) + 100, np.arange(15.0), "greater", 999, rng)
+    assert (far.exact, far.partitions, far.p_value) == (False, 999, 1 / 1000)
+    same = permutation_test(np.ones(15), np.ones(15), "two-sided", 99, rng)
+    assert same.p_value == 1
+
+
+def test_the_permutation_test_keeps_its_level():
+    """Under no bias p < .1 in a tenth of the cases; the group words are exchangeable."""
+    rng = np.random.default_rng(3)
+    p = [permutation_test(*rng.normal(size=(2, 6)), "two-sided", 10, rng).p_value for _ in range(1500)]
+    assert np.mean(np.array(p) < 0.1) == pytest.approx(0.1, abs=4 * np.sqrt(0.09 / 1500))
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (8, 40)])
+def test_the_classifier_has_converged(shape):
+    """The gradient is 0 to rounding, by rows and by dimensions; more rows than dimensions and fewer."""
+    rng = np.random.default_rng(4)
+    x, first = rng.normal(size=shape) * 3, np.arange(shape[0]) < shape[0] // 3
+    w = fit_logistic(x, first)
+    rows, y = np.c_[x, np.ones(len(x))], np.where(first, 1, -1)
+    gradient = w - rows.T @ (y / (1 + np.exp(y * (rows @ w))))
+    assert np.abs(gradient).max() < 1e-9
+    np.testing.assert_allclose(fit_logistic(x, first, start=w), w, atol=1e-10)
+
+
+def test_wefes_edge_of_a_fifth():
+    words = {f"w{at}": np.random.default_rng(at).normal(size=4) for at in range(20)}
+    kv, names = made(words), list(words)
+    query = bb.Query({"a": [*names[:4], "gone"], "b": names[5:9]}, {"c": names[9:13], "d": names[13:17]})
+    assert np.isfinite(bb.metric("weat", kv, query).value)
+    repeated = bb.Query({"a": [*names[:3], names[0]], "b": names[5:9]}, {"c": names[9:13], "d": names[13:17]})
+    assert np.isfinite(bb.metric("weat", kv, repeated).value)
+    assert "a lists w0 more than once" in bb.metric("weat", kv, repeated).notes
+    assert (
+        "1 of 4 words of the set 'a' are missing or repeated" in bb.metric("weat", kv, repeated, compat="wefe").reason
+    )
+
+
+def test_pairs_stay_aligned_when_a_word_is_missing():
+    targets = {"m": ["he", "man", "left"], "f": ["gone", "woman", "she"]}
+    query = bb.Query(targets, {"a": ["math"]})
+    aligned = bb.metric("ripa", PLANE, query, max_missing=0.5)
+    assert aligned.value == value("ripa", {"m": ["man", "left"], "f": ["woman", "she"]}, {"a": ["math"]})
+    assert "1 of 3 pairs lack a word and were left out" in aligned.notes
+    shifted = bb.metric("ripa", PLANE, query, max_missing=0.5, compat="wefe")
+    assert shifted.value == value("ripa", {"m": ["he", "man"], "f": ["woman", "she"]}, {"a": ["math"]})
+    assert "1 of 3 pairs lack a word" in bb.metric("ripa", PLANE, query).reason
+
+
+@pytest.mark.parametrize(
+    ("targets", "attributes", "message"),
+    [
+        ({}, {"a": ["x"]}, "targets holds no set"),
+        ({"a": []}, {"b": ["x"]}, "the set 'a' of targets is empty"),
+        ({"a": "he"}, {"b": ["x"]}, "the set 'a' of targets is 'he': give a list of words"),
+        ({"a": [1]}, {"b": ["x"]}, "give a list of words"),
+        (["he"], {"b": ["x"]}, "targets is"),
+        ({"a": ["he"]}, {"a": ["x"]}, "'a' names a target set and an attribute set"),
+    ],
+)
+def test_queries_that_are_none(targets, attributes, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.Query(targets, attributes)
+
+
+def test_subqueries_are_all_and_named_for_their_sets():
+    query = bb.Query({"x": ["a"], "y": ["b"], "z": ["c"]}, {"p": ["d"], "q": ["e"]})
+    parts = query.subqueries(2, 1)
+    assert [part.name for part in parts][:3] == ["x and y wrt p", "x and y wrt q", "x and z wrt p"]
+    assert len(parts) == 6
+    assert query.subqueries(3, 2) == (query,)
+    with pytest.raises(bb.InputError, match="no sub-query has 4 target"):
+        query.subqueries(4, 1)
+
+
+def test_words_in_several_sets_are_reported():
+    query = bb.Query({"x": ["a", "b"], "y": ["b", "c"]}, {"p": ["c", "c"]})
+    assert query.notes == ("p lists c more than once", "x and y share b", "y and p share c")
+
+
+@pytest.mark.parametrize("name", [f"weat{at}" for at in range(1, 11)])
+def test_bundled_queries_have_two_sets_of_one_size(name):
+    query = bb.load_query(name)
+    sizes = [[len(words) for words in sets.values()] for sets in (query.targets, query.attributes)]
+    assert query.template == (2, 2)
+    assert all(len(set(pair)) == 1 for pair in sizes)
+    assert query.doi == "10.1126/science.aal4230"
+    assert not query.repeats
+    assert name in bb.list_queries()["name"].tolist()
+
+
+@pytest.mark.parametrize("name", ["weat3", "weat6", "weat7", "weat8"])
+def test_bundled_queries_hold_the_words_of_the_word_lists(name):
+    lists, query = bb.load_words(name), bb.load_query(name)
+    one = {word.lower() for part in (lists.protected, lists.stereotypes) for words in part.values() for word in words}
+    assert one == {word.lower() for words in query.sets.values() for word in words}
+
+
+def test_queries_of_one_name_stay_apart():
+    query = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"]})
+    other = bb.Query({"m": ["man"], "f": ["woman"]}, {"a": ["math"]})
+    table = bb.run_metrics(PLANE, [query, other], "rnd")
+    assert table["query"].tolist() == ["m and f wrt a", "m and f wrt a (2)"]
+    assert table["value"].nunique() == 2
+
+
+def test_a_query_with_more_sets_appears_as_its_subqueries():
+    query = bb.Query(PAIRS, {"a": ["math"], "b": ["art"]}, name="q")
+    table = bb.run_metrics(PLANE, query, ["weat", "rnd"])
+    assert table["subquery"].isna().tolist() == [True, False, False]
+    assert table["subquery"].tolist()[1:] == ["m and f wrt a", "m and f wrt b"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"max_missing": 2}, "max_missing is 2"),
+        ({"on_missing": "warn"}, "on_missing is 'warn'"),
+        ({"compat": "weefe"}, "compat is 'weefe'"),
+        ({"alternative": "both"}, "alternative is 'both'"),
+    ],
+)
+def test_arguments_are_checked(given, message):
+    with pytest.raises(bb.InputError, match=message):
+        value("weat", PAIRS, {"a": ["math"], "b": ["art"]}, **given)
+
+
+def test_an_unknown_metric_names_the_known_ones():
+    with pytest.raises(bb.InputError, match=r"did you mean 'weat'.*semaxis"):
+        bb.metric("waet", PLANE, "weat7")
+    with pytest.raises(bb.InputError, match="there is no query 'weat99'"):
+        bb.metric("weat", PLANE, "weat99")
+
+
+def test_single_words_warn():
+    assert "the effect size is 2 or -2" in str(
+        bb.metric("weat_effect_size", PLANE, bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"], "b": ["art"]}))
+    )
