@@ -15,7 +15,26 @@ def unit_rows(vectors: ArrayLike) -> FloatArray:
         Array (rows, dimensions) without zero rows.
     """
     rows = np.asarray(vectors, dtype=np.float64)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / _lengths(rows)[:, None]
+
+
+def mean_unit(rows: FloatArray) -> FloatArray:
+    """Mean of the rows' unit vectors (dimensions,), without a copy of the rows."""
+    mean: FloatArray = (1 / _lengths(rows)) @ rows / len(rows)
+    return mean
+
+
+def unit_products(rows: FloatArray, with_these: FloatArray) -> FloatArray:
+    """Unit vectors of the rows times a vector, or times each row of an array, without a copy of the rows.
+
+    With ``with_these`` of shape (dimensions,) the result is (rows,), with (k, dimensions) it is (k, rows).
+    """
+    return with_these @ rows.T / _lengths(rows)
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    lengths: FloatArray = np.sqrt(np.vecdot(rows, rows))
+    return lengths
 
 
 def cosine_distances(left: ArrayLike, right: ArrayLike) -> FloatArray:

@@ -10,6 +10,7 @@ from bayesbias._core.cosine import FloatArray
 
 MOST_STEPS = 100
 DECREMENT = 1e-16
+ROUNDING = 0.01
 
 
 def fit_logistic(x: FloatArray, first: np.ndarray, start: FloatArray | None = None) -> FloatArray:
@@ -53,8 +54,10 @@ def _loss(w: FloatArray, margin: FloatArray) -> float:
 def _newton_step(rows: FloatArray, curvature: FloatArray, gradient: FloatArray, gram: FloatArray | None) -> FloatArray:
     """(I + X' D X)^-1 g, by d unknowns or, with the rows' products, by as many as rows."""
     if gram is None:
-        weighted = rows * np.sqrt(curvature)[:, None]
-        hessian = weighted.T @ weighted
+        # the gradient decides where the steps end, so single precision serves while its error is far below the 1 added
+        rounding = np.finfo(np.float32).eps * (curvature @ np.vecdot(rows, rows))
+        weighted = (rows * np.sqrt(curvature)[:, None]).astype(np.float32 if rounding < ROUNDING else np.float64)
+        hessian = (weighted.T @ weighted).astype(np.float64)
         hessian[np.diag_indices_from(hessian)] += 1
         whole: FloatArray = cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
         return whole

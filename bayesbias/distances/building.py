@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from bayesbias._core.cosine import FloatArray, cosine_distances
 from bayesbias.distances.coverages import Coverage, list_entry
-from bayesbias.embeddings import Case, Embedding, about, find_words, load_embedding, vectors_of
+from bayesbias.embeddings import Case, Embedding, about, find_words, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.words import WordLists, load_words
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Attribute(NamedTuple):
@@ -58,12 +56,13 @@ def distance_table(
     lists = words if isinstance(words, WordLists) else load_words(words)
     if not hasattr(kv, "key_to_index"):
         kv = load_embedding(kv)
-    found = find_words(kv, lists.every_word(), case)
+    looked = find_words(kv, lists.every_word(), case)
+    found = looked.keys
     entries = _entries(lists, found)
     by_group = {group: _attributes(lists, group, found, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in found]
     attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
-    matrix = cosine_distances(vectors_of(kv, protected, found), vectors_of(kv, attributes, found))
+    matrix = cosine_distances(looked.of(protected), looked.of(attributes))
     table, own = _long(lists, protected, attributes, by_group, matrix, found)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
@@ -85,7 +84,7 @@ def distance_table(
     return table
 
 
-def _entries(lists: WordLists, found: dict[str, str]) -> list[dict[str, object]]:
+def _entries(lists: WordLists, found: Mapping[str, str]) -> list[dict[str, object]]:
     entries = []
     parts = (("protected", lists.protected), ("stereotype", lists.stereotypes), ("control", lists.controls))
     for kind, part in parts:
@@ -101,7 +100,7 @@ def _entries(lists: WordLists, found: dict[str, str]) -> list[dict[str, object]]
     return entries
 
 
-def _attributes(lists: WordLists, group: str, found: dict[str, str], keep_duplicates: bool) -> list[_Attribute]:
+def _attributes(lists: WordLists, group: str, found: Mapping[str, str], keep_duplicates: bool) -> list[_Attribute]:
     """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
@@ -117,7 +116,7 @@ def _long(
     attributes: list[str],
     by_group: dict[str, list[_Attribute]],
     matrix: FloatArray,
-    found: dict[str, str],
+    found: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
     at = {word: column for column, word in enumerate(attributes)}
     pieces, own = [], []
@@ -136,7 +135,7 @@ def _long(
     return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
 
 
-def _in_several_lists(lists: WordLists, found: dict[str, str]) -> dict[str, list[str]]:
+def _in_several_lists(lists: WordLists, found: Mapping[str, str]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for part in (lists.stereotypes, lists.controls):
         for name, listed in part.items():

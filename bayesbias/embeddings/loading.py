@@ -7,7 +7,7 @@ import os
 import pickle
 import tomllib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("bayesbias")
 
-BLOCK = 50_000
-"""Vectors that are looked at together, so that a large embedding is never copied whole."""
+BLOCK = 1_000
+"""Vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache."""
 
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
@@ -120,9 +120,28 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     for begin in range(0, len(words), BLOCK):
         block = words[begin : begin + BLOCK]
         vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
-        _refuse_not_finite(block, vectors, "the embedding")
-        zero += [block[at] for at in np.flatnonzero(~vectors.any(axis=1))]
+        zero += [block[at] for at in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
     return zero
+
+
+def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
+    """Which vectors (words, dimensions) are not all zeros.
+
+    Raises
+    ------
+    InputError
+        A vector holds NaN or infinite numbers.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = np.vecdot(vectors, vectors)
+    some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
+    # a square may overflow or vanish where the number does not: look closer there
+    odd = np.flatnonzero(~some).tolist()
+    bad = [words[at] for at in odd if not np.isfinite(vectors[at]).all()]
+    if bad:
+        raise InputError(f"{where}: the vectors of {_few(bad)} hold NaN or infinite numbers; repair or remove them")
+    some[odd] = vectors[odd].any(axis=1)
+    return some
 
 
 def _manifest() -> dict[str, dict[str, Any]]:
@@ -213,8 +232,7 @@ def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -
     rows = sorted(first.values())
     matrix = np.stack([vectors[at] for at in rows]).astype(np.float32, copy=False)
     words = [tokens[at] for at in rows]
-    _refuse_not_finite(words, matrix, where)
-    some = matrix.any(axis=1)
+    some = have_directions(words, matrix, where)
     if not some.all():
         zero = [word for word, keep in zip(words, some, strict=True) if not keep]
         _warn(f"{where}: {_few(zero)} left out, because a vector of zeros has no direction")
@@ -225,13 +243,6 @@ def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -
     kv.add_vectors(words, matrix)
     kv.bayesbias_name = Path(where).name
     return kv
-
-
-def _refuse_not_finite(words: list[str], vectors: NDArray[Any], where: str) -> None:
-    bad = ~np.isfinite(vectors).all(axis=1)
-    if bad.any():
-        named = _few([word for word, is_bad in zip(words, bad, strict=True) if is_bad])
-        raise InputError(f"{where}: the vectors of {named} hold NaN or infinite numbers; repair or remove them")
 
 
 def _few(words: list[str], shown: int = 5) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bayesbias._checks import one_of
 from bayesbias._core.cosine import FloatArray
-from bayesbias.embeddings.loading import zero_words
+from bayesbias.embeddings.loading import have_directions
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -18,35 +19,57 @@ if TYPE_CHECKING:
 Case = Literal["as-is", "fallback"]
 
 
-def find_words(kv: KeyedVectors, words: Sequence[str], case: Case = "as-is") -> dict[str, str]:
-    """Word to the key under which the embedding holds it; words without a direction count as missing.
+@dataclass(frozen=True)
+class FoundWords:
+    """Words that an embedding holds.
+
+    Attributes
+    ----------
+    keys
+        Word to the key under which the embedding holds it.
+    vectors
+        Their vectors (words, dimensions), in that order.
+    """
+
+    keys: Mapping[str, str]
+    vectors: FloatArray
+
+    def of(self, words: Sequence[str]) -> FloatArray:
+        """Vectors of some of the words."""
+        if list(words) == list(self.keys):
+            return self.vectors
+        place = {word: at for at, word in enumerate(self.keys)}
+        return self.vectors[[place[word] for word in words]]
+
+
+def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> FoundWords:
+    """Words of an embedding; those without a direction count as missing.
 
     Parameters
     ----------
     kv
         The embedding.
     words
-        Words to look up.
+        Words to look up, each once.
     case
         ``"as-is"``, or ``"fallback"`` to try lower case, a capital first letter and capitals for those not found.
     """
     one_of(case, ("as-is", "fallback"), "case")
-    found = {}
-    for word in words:
-        forms = [word] if case == "as-is" else [word, word.lower(), word.capitalize(), word.upper()]
-        key = next((form for form in forms if form in kv.key_to_index), None)
-        if key is not None:
-            found[word] = key
-    zero = set(zero_words(kv, found.values()))
-    if zero:
-        named = ", ".join(sorted(zero))
+    held = kv.key_to_index
+    if case == "as-is":
+        keys = {word: word for word in words if word in held}
+    else:
+        forms = {word: (word, word.lower(), word.capitalize(), word.upper()) for word in words}
+        keys = {word: next(key for key in tried if key in held) for word, tried in forms.items() if held.keys() & tried}
+    rows = np.array([held[key] for key in keys.values()], dtype=np.intp)
+    vectors = kv.vectors.take(rows, axis=0)
+    some = have_directions(list(keys.values()), vectors, "the embedding")
+    if not some.all():
+        zero = {word for word, directed in zip(keys, some, strict=True) if not directed}
+        named = ", ".join(sorted({keys[word] for word in zero}))
         warnings.warn(f"a vector of zeros has no direction, so these words count as missing: {named}", stacklevel=3)
-    return {word: key for word, key in found.items() if key not in zero}
-
-
-def vectors_of(kv: KeyedVectors, words: Iterable[str], found: Mapping[str, str]) -> FloatArray:
-    """Vectors (words, dimensions) of words that were found."""
-    return np.asarray(kv.vectors[[kv.key_to_index[found[word]] for word in words]], dtype=np.float64)
+        keys, vectors = {word: key for word, key in keys.items() if word not in zero}, vectors[some]
+    return FoundWords(keys, vectors.astype(np.float64, copy=False))
 
 
 def about(kv: KeyedVectors) -> dict[str, object]:

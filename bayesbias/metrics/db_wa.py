@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.cosine import unit_products, unit_rows
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed
 
 
 def db_wa(targets: Sets, attributes: Sets) -> Measured:
     """Mean over attribute words w and pairs (a, b) of cos(w, a) - cos(w, b)."""
     apart = (unit_rows(targets[0]) - unit_rows(targets[1])).mean(axis=0)
-    by_word = unit_rows(attributes[0]) @ apart
+    by_word = unit_products(attributes[0], apart)
     return Measured(float(by_word.mean()), by_word)
 
 

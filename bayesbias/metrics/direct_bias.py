@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed
 
@@ -21,7 +21,7 @@ def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measu
     if isinstance(exponent, bool) or not isinstance(exponent, int | float) or not exponent > 0:
         raise InputError(f"exponent is {exponent!r}: give a positive number")
     direction = principal_direction(*targets)
-    by_word: FloatArray = np.abs(unit_rows(attributes[0]) @ direction) ** exponent
+    by_word: FloatArray = np.abs(unit_products(attributes[0], direction)) ** exponent
     return Measured(float(by_word.mean()), by_word)
 
 

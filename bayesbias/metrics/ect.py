@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed
 
 
@@ -15,15 +15,14 @@ def ect(targets: Sets, attributes: Sets) -> Measured:
     1 is no bias: either group ranks the attribute words alike.
     """
     sides = unit_rows(np.stack([vectors.mean(axis=0) for vectors in targets]))
-    cosines: FloatArray = unit_rows(attributes[0]) @ sides.T
-    ranks = np.stack([rankdata(side) for side in cosines.T])
+    ranks: FloatArray = rankdata(unit_products(attributes[0], sides), axis=1)
     by_word = ranks[0] - ranks[1]
     if len(by_word) < 2:
         return Measured(float("nan"), by_word, reason="one attribute word has no order")
     if not ranks.std(axis=1).all():
         return Measured(float("nan"), by_word, reason="all attribute words are as near to a group as each other")
     few = ("with two attribute words it is 1 or -1",) if len(by_word) == 2 else ()
-    return Measured(float(np.corrcoef(ranks)[0, 1]), by_word, notes=few)
+    return Measured(float(np.corrcoef(*ranks)[0, 1]), by_word, notes=few)
 
 
 METRICS = (

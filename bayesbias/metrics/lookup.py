@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, share
 from bayesbias._core.cosine import unit_rows
-from bayesbias.embeddings import Case, find_words, vectors_of
+from bayesbias.embeddings import Case, FoundWords, find_words
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Sets
 from bayesbias.metrics.queries import Query
@@ -95,28 +96,19 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     InputError
         Words are missing and ``on_missing`` is ``"error"``; two sets of pairs differ in length.
     """
-    found = find_words(kv, list(dict.fromkeys(word for words in query.sets.values() for word in words)), how.case)
-    entries: tuple[Mapping[str, Any], ...] = tuple(
-        {
-            "set": name,
-            "kind": kind,
-            "asked": len(set(words)),
-            "found": sum(word in found for word in set(words)),
-            "missing": [word for word in dict.fromkeys(words) if word not in found],
-        }
-        for kind, sets in (("target", query.targets), ("attribute", query.attributes))
-        for name, words in sets.items()
-    )
+    sets = {name: find_words(kv, words, how.case) for name, words in query.distinct.items()}
+    entries: tuple[Mapping[str, Any], ...] = tuple(_entry(query, name, sets[name]) for name in sets)
     if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
         raise InputError(
             f"the embedding lacks {', '.join(lost[:8])}{', …' if len(lost) > 8 else ''}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
-    kept = {name: tuple(word for word in dict.fromkeys(words) if word in found) for name, words in query.sets.items()}
+    kept = {name: tuple(found.keys) for name, found in sets.items()}
     reasons, notes = _too_few(query, kept, how), []
     if paired and how.compat != "wefe":
         pairs = _pairs(query)
-        whole = [pair for pair in pairs if pair[0] in found and pair[1] in found]
+        first, second = (sets[name].keys for name in query.targets)
+        whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
         kept |= dict(zip(query.targets, zip(*whole, strict=True) if whole else ((), ()), strict=True))
         reasons = [reason for reason in reasons if not any(f"{name!r}" in reason for name in query.targets)]
         if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
@@ -127,26 +119,37 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         least = min(len(kept[name]) for name in query.targets)
         kept |= {name: kept[name][:least] for name in query.targets}
 
-    def vectors(sets: Mapping[str, object]) -> Sets:
-        arrays = [vectors_of(kv, kept[name], found) for name in sets]
+    def vectors(names: Mapping[str, object]) -> Sets:
+        arrays = [sets[name].of(kept[name]) for name in names]
         return tuple(unit_rows(array) if how.normalize and len(array) else array for array in arrays)
 
     return FoundSets(
         targets=vectors(query.targets),
         attributes=vectors(query.attributes),
         words=kept,
-        keys=found,
+        keys={word: key for found in sets.values() for word, key in found.keys.items()},
         entries=entries,
         reason="; ".join(reasons) or None,
         notes=tuple(notes),
     )
 
 
+def _entry(query: Query, name: str, found: FoundWords) -> dict[str, Any]:
+    asked = query.distinct[name]
+    return {
+        "set": name,
+        "kind": "target" if name in query.targets else "attribute",
+        "asked": len(asked),
+        "found": len(found.keys),
+        "missing": list(filterfalse(found.keys.__contains__, asked)),
+    }
+
+
 def _too_few(query: Query, kept: Mapping[str, tuple[str, ...]], how: Lookup) -> list[str]:
     """A sentence for each set that lost too many words."""
     reasons = []
     for name, words in query.sets.items():
-        asked = len(words) if how.compat == "wefe" else len(set(words))
+        asked = len(words if how.compat == "wefe" else query.distinct[name])
         lost = asked - len(kept[name])
         if lost > how.max_missing * asked or not kept[name]:
             what = "missing or repeated" if how.compat == "wefe" else "missing"

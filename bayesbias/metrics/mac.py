@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.cosine import mean_unit, unit_products
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed
 
 
 def mac(targets: Sets, attributes: Sets) -> Measured:
     """Mean cosine distance of a target word to an attribute set, over all target words and attribute sets."""
-    sides = np.mean([unit_rows(vectors).mean(axis=0) for vectors in attributes], axis=0)
-    by_word = 1 - np.concatenate([unit_rows(vectors) @ sides for vectors in targets])
+    sides = np.mean([mean_unit(vectors) for vectors in attributes], axis=0)
+    by_word = 1 - np.concatenate([unit_products(vectors, sides) for vectors in targets])
     return Measured(float(by_word.mean()), by_word)
 
 

@@ -52,7 +52,7 @@ class Prepared:
         """The metric's value; NaN with the reason where there are too few words."""
         if self.found.reason is not None:
             return Measured(float("nan"), reason=self.found.reason)
-        return self._measured(self.found.targets, self.found.attributes, self.attribute_rows)
+        return self._measured(self.found.targets, self.found.attributes)
 
     @property
     def attribute_rows(self) -> IntArray:
@@ -77,11 +77,11 @@ class Prepared:
         places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
         return self._measured(targets, attributes, self.attribute_rows[np.concatenate(places)])
 
-    def _measured(self, targets: Sets, attributes: Sets, rows: IntArray) -> Measured:
+    def _measured(self, targets: Sets, attributes: Sets, rows: IntArray | None = None) -> Measured:
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
         if self.metric.space:
             space = vocabulary(self.kv) if self.space is None else self.space
-            extra["space"] = Space(space, rows)
+            extra["space"] = Space(space, self.attribute_rows if rows is None else rows)
         return self.metric.measure(targets, attributes, **self.options, **extra)
 
 

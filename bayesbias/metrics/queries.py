@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -94,18 +95,18 @@ class Query:
         """Every set by its name."""
         return {name: tuple(words) for part in (self.targets, self.attributes) for name, words in part.items()}
 
-    @property
+    @cached_property
+    def distinct(self) -> dict[str, tuple[str, ...]]:
+        """Every set by its name, each word once."""
+        return {name: tuple(dict.fromkeys(words)) for name, words in self.sets.items()}
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """Sentences on words that stand more than once in a set, or in several sets."""
         notes = [f"{name} lists {', '.join(again)} more than once" for name, again in self.repeats.items()]
-        where: dict[str, list[str]] = {}
-        for name, words in self.sets.items():
-            for word in dict.fromkeys(words):
-                where.setdefault(word, []).append(name)
         shared: dict[tuple[str, ...], list[str]] = {}
-        for word, names in where.items():
-            if len(names) > 1:
-                shared.setdefault(tuple(names), []).append(word)
+        for word in _repeated([word for words in self.distinct.values() for word in words]):
+            shared.setdefault(tuple(name for name, words in self.sets.items() if word in words), []).append(word)
         notes += [f"{' and '.join(names)} share {', '.join(words)}" for names, words in shared.items()]
         return tuple(notes)
 

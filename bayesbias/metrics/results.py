@@ -53,7 +53,7 @@ class MetricResult:
     query: Query
     embedding: str
     entries: tuple[Mapping[str, Any], ...]
-    words: tuple[tuple[str, str], ...]
+    words: Mapping[str, tuple[str, ...]]
     by_word: FloatArray
     options: Mapping[str, Any]
     reason: str | None
@@ -69,8 +69,8 @@ class MetricResult:
         """What each word adds: ``word``, ``set``, ``value``."""
         import pandas as pd
 
-        sets, words = zip(*self.words, strict=True) if self.words else ((), ())
-        return pd.DataFrame({"word": list(words), "set": list(sets), "value": self.by_word})
+        rows = [(word, name) for name, words in self.words.items() for word in words]
+        return pd.DataFrame(rows, columns=["word", "set"]).assign(value=self.by_word)
 
     @property
     def coverage(self) -> pd.DataFrame:

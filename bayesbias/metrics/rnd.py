@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets
 
@@ -24,14 +25,14 @@ def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
 
 
 def _norms(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    apart: FloatArray = np.linalg.norm(words - first, axis=1) - np.linalg.norm(words - second, axis=1)
+    to_first, to_second = cdist(np.stack([first, second]), words)
+    apart: FloatArray = to_first - to_second
     return apart
 
 
 def _cosines(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     sides = unit_rows(np.stack([first, second]))
-    apart: FloatArray = unit_rows(words) @ (sides[0] - sides[1])
-    return apart
+    return unit_products(words, sides[0] - sides[1])
 
 
 METRICS = (

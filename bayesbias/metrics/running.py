@@ -209,7 +209,7 @@ def _label(one: AnyMetric) -> str:
 def _result(ready: Prepared, measured: Measured) -> MetricResult:
     chosen, query, found = ready.metric, ready.query, ready.found
     sets = query.targets if chosen.words == "targets" else query.attributes
-    words = tuple((name, word) for name in sets for word in found.words[name])
+    words = {name: found.words[name] for name in sets} if len(measured.by_word) else {}
     return MetricResult(
         metric=chosen.name,
         title=chosen.title,
@@ -222,7 +222,7 @@ def _result(ready: Prepared, measured: Measured) -> MetricResult:
         query=query,
         embedding=str(about(ready.kv)["name"]),
         entries=found.entries,
-        words=words if len(measured.by_word) else (),
+        words=words,
         by_word=measured.by_word,
         options={**ready.options, **asdict(ready.how)},
         reason=measured.reason,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray, mean_unit, unit_products
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed
 
 NOTHING = 1e-12
@@ -17,9 +17,9 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     |cos(w, m1 - m2)|. With more, the paper adds the |cos| of successive orthogonal differences, which hangs on the
     order of the groups; the length of the projection does not.
     """
-    means = np.stack([unit_rows(vectors).mean(axis=0) for vectors in targets])
+    means = np.stack([mean_unit(vectors) for vectors in targets])
     basis = _basis(means[1:] - means[0])
-    by_word: FloatArray = np.linalg.norm(unit_rows(attributes[0]) @ basis.T, axis=1)
+    by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
     if not len(basis):
         return Measured(float("nan"), by_word, reason="the groups have one mean, so nothing separates them")
     return Measured(float(by_word.mean()), by_word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.cosine import unit_products, unit_rows
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed
 
 
@@ -17,7 +17,7 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
     if not axis.any():
         empty = np.full(sum(map(len, targets)), np.nan)
         return Measured(float("nan"), empty, reason="both attribute sets have one mean, so there is no axis")
-    sides = [unit_rows(vectors) @ unit_rows(axis[None])[0] for vectors in targets]
+    sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
     means = [float(side.mean()) for side in sides]
     return Measured(means[0] - (means[1] if len(means) > 1 else 0.0), np.concatenate(sides))
 

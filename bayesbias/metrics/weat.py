@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray, mean_unit, unit_products
 from bayesbias._core.permutation import Alternative, permutation_test
 from bayesbias.metrics.base import Bounds, Measured, Metric, Sets
 
@@ -15,8 +15,8 @@ from bayesbias.metrics.base import Bounds, Measured, Metric, Sets
 def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:
     """s(w) of the words of both target sets: mean cosine with the first attribute set less that with the second."""
     # the mean of cosines is the product with the mean of unit vectors
-    apart = unit_rows(attributes[0]).mean(axis=0) - unit_rows(attributes[1]).mean(axis=0)
-    return unit_rows(targets[0]) @ apart, unit_rows(targets[1]) @ apart
+    apart = mean_unit(attributes[0]) - mean_unit(attributes[1])
+    return unit_products(targets[0], apart), unit_products(targets[1], apart)
 
 
 def effect_size(first: FloatArray, second: FloatArray) -> float:
