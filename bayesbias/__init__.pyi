@@ -11,6 +11,7 @@ from .comparison import prior_sensitivity as prior_sensitivity
 from .comparison import rank as rank
 from .diagnostics import ClusterInterval as ClusterInterval
 from .diagnostics import NullDistribution as NullDistribution
+from .diagnostics import NullWeat as NullWeat
 from .diagnostics import Ranks as Ranks
 from .diagnostics import Verdict as Verdict
 from .diagnostics import check_predictions as check_predictions
@@ -23,6 +24,7 @@ from .diagnostics import null_distribution as null_distribution
 from .diagnostics import real_null as real_null
 from .diagnostics import sbc as sbc
 from .diagnostics import simulate as simulate
+from .diagnostics import simulate_null_weat as simulate_null_weat
 from .diagnostics import summary as summary
 from .diagnostics import variance_shares as variance_shares
 from .distances import coverage as coverage
@@ -52,8 +54,12 @@ from .plots import plot_calibration as plot_calibration
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_distances as plot_distances
+from .plots import plot_null_partitions as plot_null_partitions
+from .plots import plot_null_sample as plot_null_sample
+from .plots import plot_null_weat as plot_null_weat
 from .plots import plot_plan as plot_plan
 from .plots import plot_predictions as plot_predictions
+from .plots import plot_ranking as plot_ranking
 from .plots import plot_variance as plot_variance
 from .reporting.page import report as report
 from .reporting.sentences import verdict_sentences as verdict_sentences

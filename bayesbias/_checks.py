@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from math import isfinite
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,13 @@ def share(value: object, name: str) -> float:
     """A share, 0 and 1 included."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InputError(f"{name} is {value!r}: give a share from 0 to 1, such as 0.2")
+    return float(value)
+
+
+def finite_number(value: object, name: str, positive: bool = False) -> float:
+    """A finite number, above 0 if ``positive``."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or (positive and value <= 0):
+        raise InputError(f"{name} is {value!r}: give a {'positive' if positive else 'finite'} number")
     return float(value)
 
 

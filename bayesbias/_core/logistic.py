@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
@@ -55,9 +56,11 @@ def _newton_step(rows: FloatArray, curvature: FloatArray, gradient: FloatArray, 
     """(I + X' D X)^-1 g, by d unknowns or, with the rows' products, by as many as rows."""
     if gram is None:
         # the gradient decides where the steps end, so single precision serves while its error is far below the 1 added
-        rounding = np.finfo(np.float32).eps * (curvature @ np.vecdot(rows, rows))
-        weighted = (rows * np.sqrt(curvature)[:, None]).astype(np.float32 if rounding < ROUNDING else np.float64)
-        hessian = (weighted.T @ weighted).astype(np.float64)
+        squares: FloatArray = np.vecdot(rows, rows)
+        rounding = np.finfo(np.float32).eps * float(curvature @ squares)
+        precision = np.float32 if rounding < ROUNDING else np.float64
+        weighted: NDArray[np.floating] = (rows * np.sqrt(curvature)[:, None]).astype(precision)
+        hessian = np.asarray(weighted.T @ weighted, dtype=np.float64)
         hessian[np.diag_indices_from(hessian)] += 1
         whole: FloatArray = cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
         return whole

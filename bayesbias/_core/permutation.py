@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb
 from typing import Literal
@@ -55,7 +55,7 @@ def permutation_test(
     slack = ROUNDING * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny) * len(values)
     count = 0
     total = values.sum()
-    for sums in [subset_sums(values, size)] if exact else _random_sums(values, size, permutations, rng):
+    for sums in partition_sums(values, size, permutations, rng):
         drawn = sums / size - (total - sums) / len(second)
         if alternative == "greater":
             count += int((drawn >= observed - slack).sum())
@@ -66,6 +66,13 @@ def permutation_test(
     if exact:
         return PermutationTest(count / every, every, True)
     return PermutationTest((count + 1) / (permutations + 1), permutations, False)
+
+
+def partition_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterable[FloatArray]:
+    """Sums of the first set, in blocks: of every partition where they are at most a million, else of random ones."""
+    if comb(len(values), size) <= MOST_PARTITIONS:
+        return [subset_sums(values, size)]
+    return _random_sums(values, size, permutations, rng)
 
 
 def subset_sums(values: FloatArray, size: int) -> FloatArray:

@@ -3,7 +3,10 @@
 from bayesbias.diagnostics.calibration import Ranks, coverage_study, false_alarms, real_null, sbc, simulate
 from bayesbias.diagnostics.clustering import ClusterInterval, cluster_interval
 from bayesbias.diagnostics.convergence import Verdict, diagnose
-from bayesbias.diagnostics.null_models import NullDistribution, noise_null, null_distribution
+from bayesbias.diagnostics.noise import noise_null
+from bayesbias.diagnostics.null_models import null_distribution
+from bayesbias.diagnostics.null_results import NullDistribution
+from bayesbias.diagnostics.null_weat import NullWeat, simulate_null_weat
 from bayesbias.diagnostics.predictions import check_predictions
 from bayesbias.diagnostics.summaries import summary
 from bayesbias.diagnostics.variances import variance_shares
@@ -11,6 +14,7 @@ from bayesbias.diagnostics.variances import variance_shares
 __all__ = [
     "ClusterInterval",
     "NullDistribution",
+    "NullWeat",
     "Ranks",
     "Verdict",
     "check_predictions",
@@ -23,6 +27,7 @@ __all__ = [
     "real_null",
     "sbc",
     "simulate",
+    "simulate_null_weat",
     "summary",
     "variance_shares",
 ]

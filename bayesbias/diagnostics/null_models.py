@@ -1,10 +1,8 @@
-"""What a statistic is worth where there is no bias: stereotype words replaced by random words, or plain noise."""
+"""What a statistic is worth where there is no bias: stereotype words replaced by random words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._checks import one_of, whole_number
-from bayesbias._core.cells import IntArray, reduce_to_cells
+from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
-from bayesbias.diagnostics.intervals import PROB
 from bayesbias.diagnostics.null_lists import (
     CONTROLS,
     STEREOTYPES,
@@ -28,6 +25,8 @@ from bayesbias.diagnostics.null_lists import (
     stereotype_rows,
     vocabulary_pool,
 )
+from bayesbias.diagnostics.null_results import NullDistribution
+from bayesbias.diagnostics.null_statistics import BLOCK, Cells, named_value, parts_of, stereotype_cells
 from bayesbias.distances import distance_table
 from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
@@ -41,78 +40,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Metric = Callable[[pd.DataFrame], float]
-BLOCK = 2**21
-"""Distances that are looked at together."""
-
-
-@dataclass(frozen=True)
-class NullDistribution:
-    """Where a statistic stands among its values without bias.
-
-    Attributes
-    ----------
-    statistic, source
-        What was asked.
-    observed
-        The statistic of the lists as they are.
-    values
-        (draws,): the statistic of each draw.
-    centre
-        From where two-sided distances are measured: the median of the values, 0 for plain noise.
-    n_candidates
-        How many words could be drawn; 0 for plain noise.
-    """
-
-    statistic: str
-    source: str
-    observed: float
-    values: FloatArray
-    centre: float
-    n_candidates: int
-
-    @property
-    def p_value(self) -> float:
-        """Two-sided: (draws at least as far from the centre as the observed + 1) / (draws + 1)."""
-        far = np.abs(self.values - self.centre) >= abs(self.observed - self.centre) - 1e-12
-        return float((far.sum() + 1) / (len(self.values) + 1))
-
-    @property
-    def p_value_se(self) -> float:
-        """Monte Carlo standard error of the p-value."""
-        return float(np.sqrt(self.p_value * (1 - self.p_value) / len(self.values)))
-
-    @property
-    def quantile(self) -> float:
-        """Share of the draws below the observed value."""
-        return float((self.values < self.observed).mean())
-
-    def summary(self) -> pd.DataFrame:
-        """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
-        low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
-        row = {
-            "statistic": self.statistic,
-            "source": self.source,
-            "observed": self.observed,
-            "mean": self.values.mean(),
-            "sd": self.values.std(ddof=1),
-            "low": low,
-            "high": high,
-            "quantile": self.quantile,
-            "p_value": self.p_value,
-            "p_value_se": self.p_value_se,
-            "draws": len(self.values),
-            "n_candidates": self.n_candidates,
-        }
-        return pd.DataFrame([row])
-
-    def __str__(self) -> str:
-        row = self.summary().iloc[0]
-        pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
-        return (
-            f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
-            f"{row['mean']:.4f} on average, {100 * PROB:g}% between {row['low']:.4f} and {row['high']:.4f}; "
-            f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
-        )
 
 
 def null_distribution(
@@ -224,103 +151,9 @@ def metric_null(
     return NullDistribution(str(name), source, observed.measure().value, values, float(np.median(values)), candidates)
 
 
-def noise_null(
-    protected: int = 16,
-    attributes: int = 16,
-    sd: float = 0.08,
-    statistic: str = "weat",
-    draws: int = 10_000,
-    seed: int = 0,
-    observed: float = 1.27,
-) -> NullDistribution:
-    """A statistic when every distance is drawn from N(0, sd^2): no bias, no vectors, no words.
-
-    Half of the protected words belong to each of two groups, half of the attributes to each of two stereotype lists.
-    The defaults are those of the simulation behind Figure 10 of Dobrzeniecka and Urbaniak (2024). Their text says that
-    around 38% of such samples have a WEAT score at least as extreme as 1.27; by WEAT's definition 0.9% do, both sides
-    taken together. Above 1.27 are 38% of the samples if the groups' sums stand in the numerator in place of means.
-
-    Parameters
-    ----------
-    protected, attributes
-        Even numbers of words.
-    sd
-        Of the distances.
-    statistic
-        ``"weat"``, ``"mac"`` or ``"associated - different"``.
-    draws, seed
-        Number and seed of the samples.
-    observed
-        The value to find among them.
-
-    Raises
-    ------
-    InputError
-        A number of words that is odd or below 2, an sd that is not positive, an unknown statistic.
-
-    References
-    ----------
-    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
-    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
-    """
-    for name, number in (("protected", protected), ("attributes", attributes)):
-        if whole_number(number, name, least=2) % 2:
-            raise InputError(f"{name} is {number}: give an even number, half of it for each of two groups")
-    sd, observed = _number(sd, "sd"), _number(observed, "observed")
-    if sd <= 0:
-        raise InputError(f"sd is {sd!r}: give a positive number in cosine distance")
-    one_of(statistic, ("weat", "mac", "associated - different"), "statistic")
-    draws = whole_number(draws, "draws")
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
-    group, listed = np.repeat([0, 1], protected // 2), np.repeat([0, 1], attributes // 2)
-    own = np.tile(listed, (protected, 1))
-    places = Places((own != group[:, None]).astype(np.intp), own, group)
-    size = max(1, BLOCK // (protected * attributes))
-    counts = (min(size, draws - begin) for begin in range(0, draws, size))
-    blocks = (rng.normal(0, sd, (protected, count, attributes)) for count in counts)
-    values = np.concatenate([_value(statistic, _stereotype_cells(block, places), places.group) for block in blocks])
-    return NullDistribution(statistic, f"noise with sd {sd:g}", observed, values, 0.0, 0)
-
-
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
-        raise InputError(f"{name} is {value!r}: give a finite number")
-    return float(value)
-
-
-Cells = dict[str, FloatArray]
-"""Mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)."""
-
-
-def _value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
-    """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
-    if statistic == "mac":
-        return _mean(cells["list"].reshape(-1, cells["list"].shape[-1]))
-    if statistic == "weat":
-        closer = cells["different"] - cells["associated"]  # to the own stereotypes
-        closer[group == 1] *= -1
-        gap = _mean(closer[group == 0]) - _mean(closer[group == 1])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return gap / np.sqrt(_mean((closer - _mean(closer)) ** 2))
-    first, second = _parts(statistic)
-    return _mean(cells[first] - cells[second])
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    """Mean (B,) over the rows of (R, B) that are known."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        mean: FloatArray = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
-    return mean
-
-
-def _parts(statistic: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in statistic.split("-"))
-
-
 def _checked(statistic: str, data: ModelData) -> tuple[str, ...]:
     """The connections that a named statistic rests on, once it is known that the table has them."""
-    named = STEREOTYPES if statistic == "weat" else () if statistic == "mac" else _parts(statistic)
+    named = STEREOTYPES if statistic == "weat" else () if statistic == "mac" else parts_of(statistic)
     valid = data.connections.tolist()
     if statistic not in ("weat", "mac") and (len(named) != 2 or len(set(named)) < 2):
         raise InputError(f"statistic is {statistic!r}: valid are 'weat', 'mac', 'a - b' of two connections, a function")
@@ -363,25 +196,7 @@ def _of_table(statistic: str, data: ModelData) -> float:
     names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
     found = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
     cells["list"] = found.mean.T[:, :, None]
-    return float(_value(statistic, cells, data.group_index)[0])
-
-
-def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
-    """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
-    known = ~np.isnan(near)
-    near = np.where(known, near, 0)
-    whole = bool(known.all())
-
-    def mean(members: np.ndarray) -> FloatArray:
-        weight = members.astype(float)[:, :, None]
-        count = members.sum(axis=1)[:, None] if whole else (known @ weight)[:, :, 0]
-        with np.errstate(invalid="ignore"):
-            value: FloatArray = (near @ weight)[:, :, 0] / count
-        return value
-
-    cells = {name: mean(places.connection == at) for at, name in enumerate(STEREOTYPES)}
-    lists = range(places.attribute_class.max() + 1)
-    return cells | {"list": np.stack([mean(places.attribute_class == at) for at in lists])}
+    return float(named_value(statistic, cells, data.group_index)[0])
 
 
 def _named_values(statistic: str, data: ModelData, places: Places, pool: Pool) -> Iterator[FloatArray]:
@@ -390,10 +205,10 @@ def _named_values(statistic: str, data: ModelData, places: Places, pool: Pool) -
         for begin in range(0, len(pool.chosen), size):
             chosen = pool.chosen[begin : begin + size]
             near = pool.distances[:, chosen]
-            cells = _stereotype_cells(near, places)
-            for name in set(_parts(statistic)) & set(CONTROLS):
+            cells = stereotype_cells(near, places)
+            for name in set(parts_of(statistic)) & set(CONTROLS):
                 cells[name] = _control_cell(data, name, near, pool.control[chosen] == name)
-            yield _value(statistic, cells, places.group)
+            yield named_value(statistic, cells, places.group)
             done(begin + len(chosen))
 
 

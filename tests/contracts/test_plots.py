@@ -154,6 +154,43 @@ def test_a_plan_is_drawn_with_the_present_lists_marked():
         bb.plot_plan(table_of(2))
 
 
+def test_noise_is_drawn_with_the_sample_marked():
+    null = bb.simulate_null_weat(words=4, attributes=5, draws=300)
+    for plot, values in ((bb.plot_null_weat, null.s), (bb.plot_null_partitions, null.partition_s)):
+        left, right = plot(null).axes
+        assert left.get_lines()[0].get_xdata()[0] == null.observed_s
+        assert right.get_lines()[0].get_xdata()[0] == null.observed_effect_size
+        assert sum(bar.get_height() for bar in left.patches[1:]) == len(values)
+    left, right = bb.plot_null_sample(null).axes
+    drawn = np.concatenate([points.get_offsets()[:, 0] for points in left.collections])
+    assert np.isin(null.sample.ravel(), drawn).all()
+    assert right.collections[-1].get_offsets()[:, 0].tolist() == pytest.approx(null.raw["difference"].tolist())
+    for plot in (bb.plot_null_weat, bb.plot_null_partitions, bb.plot_null_sample):
+        with pytest.raises(bb.InputError, match="a result of simulate_null_weat"):
+            plot(table_of(2))
+
+
+def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
+    rng = np.random.default_rng(0)
+    words = [f"{name}{at}" for name in "xyab" for at in range(6)]
+    kvs = {name: dict(zip(words, rng.normal(size=(24, 8)), strict=True)) for name in ("one", "two $x$", "three")}
+    query = bb.Query({key: words[6 * at : 6 * at + 6] for at, key in enumerate("xy")},
+                     {key: words[12 + 6 * at : 18 + 6 * at] for at, key in enumerate("ab")})  # fmt: skip
+    ranking = bb.rank(kvs, query, ["weat", "rnsb"], draws=20)
+    figure = bb.plot_ranking(ranking)
+    above, *below = figure.axes
+    assert [axes.get_title(loc="left") for axes in below] == ["weat", "rnsb"]
+    lengths = sorted(sum(bar.get_width() for bar in bars) for bars in zip(*above.containers, strict=True))
+    assert lengths == sorted(ranking.ranks[["weat", "rnsb"]].sum(axis=1))
+    assert "two $x$" in texts(figure)
+    shares = ranking.rank_distribution.query("metric == 'weat'")["probability"]
+    assert sorted(below[0].images[0].get_array().ravel()) == pytest.approx(sorted(shares))
+    assert len(bb.plot_ranking(bb.rank(kvs, query, "weat", draws=0)).axes) == 1
+    assert svg(figure) == svg(bb.plot_ranking(ranking))
+    with pytest.raises(bb.InputError, match="a result of rank"):
+        bb.plot_ranking(table_of(2))
+
+
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 def test_what_is_no_fit_is_refused(plot):
     with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
