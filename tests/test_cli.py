@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -234,3 +236,95 @@ def test_plan_and_calibrate_refuse_with_a_sentence(here, tmp_path, arguments, me
     assert code == 1
     assert message in errors
     assert "Traceback" not in errors
+
+
+@pytest.fixture
+def two_embeddings(slice_vectors, tmp_path):
+    """The slice in the text format, and the same with noise."""
+    rng = np.random.default_rng(0)
+    words = [word for name in ("weat6", "weat7") for listed in bb.load_query(name).sets.values() for word in listed]
+    for name, noise in (("plain.txt", 0.0), ("noisy.txt", 0.1)):
+        lines = [
+            " ".join([word, *map(str, slice_vectors[word] + rng.normal(0, noise, slice_vectors.vector_size))])
+            for word in dict.fromkeys(words)
+        ]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_metrics_gives_what_run_metrics_gives(here, two_embeddings):
+    code, out, errors = here(
+        "metrics", "plain.txt", "noisy.txt", "--query", "weat6", "--query", "weat7", "--p-value", "-o", "m.csv"
+    )
+    assert (code, errors) == (0, "")
+    kvs = {name: bb.load_embedding(name) for name in ("plain.txt", "noisy.txt")}
+    test = {"p_value": True}
+    metrics = {"weat": ("weat", test), "weat_effect_size": ("weat_effect_size", test)}
+    metrics |= {name: name for name in ("rnd", "rnsb", "mac", "ect")}
+    expected = bb.run_metrics(kvs, ["weat6", "weat7"], metrics)
+    written = pd.read_csv("m.csv")
+    pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-9)
+    assert len(written) == 2 * 2 * 8
+    assert "weat7 in noisy.txt" in out
+    assert f"{written['p_value'].iloc[0]:.3g}" in out
+
+
+def test_metrics_says_what_is_missing_and_what_does_not_fit(here, two_embeddings):
+    Path("mine.toml").write_text(
+        'name = "mine"\n[targets]\nmale = ["he", "him", "sir"]\nfemale = ["she", "her"]\n'
+        '[attributes]\narts = ["poetry"]\n'
+    )
+    code, out, _ = here("metrics", "plain.txt", "--query", "mine.toml", "--max-missing", "0.5")
+    said = " ".join(out.split())
+    assert code == 0
+    assert "left out, since they need more sets than a query has: weat, weat_effect_size, rnsb" in said
+    assert "mine in plain.txt: 1 of 6 words are missing (sir)." in said
+    code, out, _ = here("metrics", "plain.txt", "--query", "mine.toml")
+    assert "1 of 3 words of the set 'male' are missing" in " ".join(out.split())
+    code, out, _ = here("queries")
+    assert "weat10" in out
+
+
+def test_rank_gives_what_the_function_gives(here, two_embeddings):
+    Path("web.csv").write_text("embedding,WEB\nnoisy.txt,0.4\nplain.txt,0.7\n")
+    code, out, errors = here(
+        "rank", "plain.txt", "noisy.txt", "--query", "weat6", "--metric", "weat", "--metric", "ripa", "--draws", "30",
+        "--outside", "web.csv", "-o", "r.csv", "--picture", "r.png",
+    )  # fmt: skip
+    assert (code, errors) == (0, "")
+    kvs = {name: bb.load_embedding(name) for name in ("plain.txt", "noisy.txt")}
+    outside = {"WEB": {"plain.txt": 0.7, "noisy.txt": 0.4}}
+    expected = bb.rank(kvs, "weat6", ["weat", "ripa"], draws=30, outside=outside)
+    pd.testing.assert_frame_equal(pd.read_csv("r.csv"), expected.table, check_dtype=False, rtol=1e-9)
+    assert expected.ranks["WEB"].to_dict() == {"plain.txt": 1.0, "noisy.txt": 2.0}
+    assert "WEB" in out
+    assert " ".join(expected.sentences[0].split()) in " ".join(out.split())
+    assert Path("r.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("metrics", "plain.txt"), "nothing is asked: give --query"),
+        (("metrics", "plain.txt", "--query", "weat77"), "there is no query 'weat77'"),
+        (("metrics", "plain.txt", "--query", "weat7", "--metric", "wheat"), "did you mean 'weat'?"),
+        (("metrics", "absent.txt", "--query", "weat7"), "absent.txt"),
+        (("metrics", "plain.txt", "plain.txt", "--query", "weat7"), "plain.txt is given twice"),
+        (("metrics", "plain.txt", "--query", "weat7", "--on-missing", "keep"), "on_missing is 'keep'"),
+        (("metrics", "plain.txt", "--query", "weat7", "--p-value", "--alternative", "both"), "alternative is 'both'"),
+        (("metrics", "plain.txt", "--query", "weat7", "--max-missing", "2"), "max_missing is 2.0"),
+        (("metrics", "plain.txt", "--query", "weat7", "--compat", "gensim"), "compat is 'gensim'"),
+        (("metrics", "plain.txt", "--query", "weat7", "-o", "m.xlsx"), "a table of metrics ends in .csv"),
+        (("rank", "plain.txt", "--query", "weat7"), "two embeddings at least"),
+        (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--aggregate", "sum"), "aggregate is 'sum'"),
+        (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--outside", "plain.txt"), "give embedding and a"),
+        (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--picture", "r.svg"), "a picture ends in .png"),
+    ],
+)  # fmt: skip
+def test_metrics_and_rank_refuse_with_a_sentence(here, two_embeddings, arguments, message):
+    before = set(two_embeddings.iterdir())
+    code, _, errors = here(*arguments)
+    assert code == 1
+    assert message in errors
+    assert "Traceback" not in errors
+    assert set(two_embeddings.iterdir()) == before

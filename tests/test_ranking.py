@@ -108,7 +108,8 @@ def test_one_embedding_twice_is_a_tie():
     found = bb.rank({"one": kv, "two": kv}, QUERY, ["weat", "rnsb"], draws=20)
     assert (found.ranks == 1.5).all().all()
     assert (found.probabilities["probability"] == 0.5).all()
-    assert "do not support" in found.sentences[0]
+    assert found.sentences[0] == "weat: one = two, so there is no order."
+    assert (found.rank_distribution["probability"] == 0.5).all()
 
 
 def test_only_words_that_all_hold_are_compared():

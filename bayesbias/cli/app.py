@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesbias._files import check_target, home_folder
+from bayesbias.cli import measuring
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -24,6 +25,7 @@ Engine = Annotated[str, typer.Option(help="auto, exact, marginal or nuts.")]
 Draws = Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)]
 Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
+TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 
 
 def debugging() -> bool:
@@ -89,7 +91,7 @@ def distances(
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet.")],
     case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
     keep_duplicates: Annotated[bool, typer.Option(help="Count a pair as often as it is listed.")] = False,
-    trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
+    trust_pickle: TrustPickle = False,
 ) -> None:
     """Cosine distances between protected words and attribute words."""
     from bayesbias._checks import one_of
@@ -241,3 +243,8 @@ def plan(
         with whole_file(out) as temporary:
             plot_plan(found).savefig(temporary, dpi=150, format="png")
         say(f"picture written to {out}")
+
+
+app.command()(measuring.queries)
+app.command()(measuring.metrics)
+app.command()(measuring.rank)

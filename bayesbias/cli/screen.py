@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-
-from bayesbias.comparison import cluster_sentence
-from bayesbias.diagnostics.intervals import share
-from bayesbias.distances.coverages import coverage
 
 console = Console()
 
@@ -43,6 +40,8 @@ def show(frame: pd.DataFrame, title: str) -> None:
 
 def show_coverage(table: pd.DataFrame) -> None:
     """How many words of each list were found, and what was left out."""
+    from bayesbias.distances.coverages import coverage
+
     found = coverage(table)
     show(found[["list", "kind", "asked", "found"]], "Coverage")
     for note in found.attrs["notes"]:
@@ -51,6 +50,9 @@ def show_coverage(table: pd.DataFrame) -> None:
 
 def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
+    from bayesbias.comparison import cluster_sentence
+    from bayesbias.diagnostics.intervals import share
+
     first, second = found.attrs["first"], found.attrs["second"]
     shown = found.assign(protected_word=found["protected_word"].fillna("(whole list)"))
     shown["p_below_zero"] = shown["p_below_zero"].map(share)
@@ -63,7 +65,7 @@ def show_contrasts(found: pd.DataFrame) -> None:
     say(f"  {cluster_sentence(found)}")
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "" if value is pd.NA or value is None else str(value)
+def _cell(value: Any) -> str:
+    if pd.isna(value):
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

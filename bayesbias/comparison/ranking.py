@@ -64,15 +64,35 @@ class Ranking:
     notes: tuple[str, ...]
 
     @property
+    def table(self) -> pd.DataFrame:
+        """One row an embedding and metric: ``score``, ``rank``, and the probability of each rank, ``rank 1``, ..."""
+        both = {"score": self.scores, "rank": self.ranks[self.scores.columns]}
+        long = [
+            frame.rename_axis("embedding").reset_index().melt("embedding", var_name="metric", value_name=name)
+            for name, frame in both.items()
+        ]
+        table = long[0].assign(rank=long[1]["rank"])
+        if len(self.rank_distribution):
+            shares = self.rank_distribution.pivot_table("probability", ["embedding", "metric"], "rank")
+            table = table.join(shares.add_prefix("rank "), on=["embedding", "metric"])
+        return table.sort_values(["metric", "rank"], ignore_index=True)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """For each metric, how sure its order is."""
         sentences = []
         for metric, table in self.probabilities.groupby("metric", sort=False):
             order = self.scores[metric].dropna().sort_values().index.tolist()
             chance = table.set_index(["less", "more"])["probability"]
-            doubtful = [(a, b, chance[a, b]) for a, b in pairwise(order) if chance[a, b] < SURE]
-            shown = " < ".join(order)
-            if doubtful:
+            score = self.scores[metric]
+            if len(order) < 2:
+                sentences.append(f"{metric}: fewer than two embeddings have a score, so there is no order.")
+                continue
+            doubtful = [(a, b, chance[a, b]) for a, b in pairwise(order) if chance[a, b] < SURE and score[a] < score[b]]
+            shown = order[0] + "".join(f" {'<' if score[a] < score[b] else '='} {b}" for a, b in pairwise(order))
+            if score[order].nunique() < 2:
+                sentences.append(f"{metric}: {shown}, so there is no order.")
+            elif doubtful:
                 named = "; ".join(f"{a} before {b} with probability {p:.2f}" for a, b, p in doubtful)
                 sentences.append(f"{metric}: {shown}, an order that the words do not support throughout ({named}).")
             else:
@@ -263,7 +283,9 @@ def _rank_distribution(drawn: Mapping[str, FloatArray], names: list[str]) -> pd.
     for label, values in drawn.items():
         if not len(values):
             continue
-        ranks = np.floor(rankdata(values, axis=1) + 0.5)
-        shares = (ranks[:, :, None] == np.arange(1, len(names) + 1)).mean(axis=0)
+        first, last = (rankdata(values, method=side, axis=1)[:, :, None] for side in ("min", "max"))
+        places = np.arange(1, len(names) + 1)
+        # embeddings that tie share their ranks evenly
+        shares = (((first <= places) & (places <= last)) / (last - first + 1)).mean(axis=0)
         rows += [(label, name, at + 1, p) for name, row in zip(names, shares, strict=True) for at, p in enumerate(row)]
     return pd.DataFrame(rows, columns=["metric", "embedding", "rank", "probability"])

@@ -105,7 +105,8 @@ def run_metrics(
     DataFrame
         Columns ``embedding``, ``query``, ``subquery``, ``metric``, ``value``, ``p_value``, ``optimum``, ``found`` and
         ``missing`` (words) and ``reason`` (of a NaN). A query with more sets than a metric takes appears as its
-        sub-queries, named in ``subquery``.
+        sub-queries, named in ``subquery``. ``attrs["notes"]`` says which words are missing, stand in several sets or
+        repeat.
 
     Raises
     ------
@@ -124,6 +125,7 @@ def run_metrics(
         for label, chosen_metric, _ in chosen
     }
     rows: list[tuple[object, ...]] = []
+    notes: dict[str, None] = {}
     with progress("measuring", len(embeddings) * len(asked)) as done:
         for at, (embedding, kv) in enumerate(embeddings.items()):
             space = vocabulary(kv) if any(m.space for _, m, _ in chosen) else None
@@ -134,15 +136,27 @@ def run_metrics(
                         key = (id(part), one.paired)
                         found = seen[key] = seen.get(key) or look_up(kv, part, how, one.paired)
                         got = Prepared(one, part, used, how, kv, found, space).measure()
+                        notes |= dict.fromkeys(_notes(embedding, name, part, found, got))
                         sub = part.name if len(parts[number, label]) > 1 else None
                         rows.append((embedding, name, sub, label, *_row(one, got, found)))
                 done(at * len(asked) + number + 1)
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"p_value": float, "reason": object, "subquery": object})
+    table = pd.DataFrame(rows, columns=COLUMNS).astype({"p_value": float, "reason": object, "subquery": object})
+    table.attrs["notes"] = tuple(notes)
+    return table
 
 
 def _row(one: Metric, got: Measured, found: FoundSets) -> tuple[object, ...]:
     lost = sum(len(entry["missing"]) for entry in found.entries)
     return got.value, got.p_value, one.optimum, sum(entry["found"] for entry in found.entries), lost, got.reason
+
+
+def _notes(embedding: str, query: str, part: Query, found: FoundSets, got: Measured) -> list[str]:
+    """Sentences on what a row rests on; those on the query alone do not name the embedding."""
+    own = [f"{query}: {note}." for note in part.notes]
+    lost = list(dict.fromkeys(word for entry in found.entries for word in entry["missing"]))
+    asked = len({word for listed in part.sets.values() for word in listed})
+    own += [f"{query} in {embedding}: {len(lost)} of {asked} words are missing ({', '.join(lost)})."] if lost else []
+    return own + [f"{query} in {embedding}: {note}." for note in (*found.notes, *got.notes)]
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:

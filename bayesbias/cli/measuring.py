@@ -1,0 +1,222 @@
+"""The commands of the classic metrics: queries, values of embeddings, ranks of embeddings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesbias._files import check_target, home_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+    from bayesbias.metrics import Query
+
+USUAL = ("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect")
+"""Metrics that need no pairs."""
+TESTED = ("weat", "weat_effect_size")
+
+Embeddings = Annotated[list[str], typer.Argument(help="Bundled names or paths of embedding files.")]
+Queries = Annotated[
+    list[str] | None,
+    typer.Option("--query", help="A bundled query ('bayesbias queries') or a TOML file; several times for several."),
+]
+Words = Annotated[
+    list[str] | None, typer.Option("--words", help="Word lists as a query: groups against their stereotypes.")
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", help="A metric; several times for several. By default those that need no pairs."),
+]
+MaxMissing = Annotated[float, typer.Option(help="Share of a set's words that may be missing.")]
+TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
+
+
+def queries() -> None:
+    """The bundled queries of classic metrics."""
+    from bayesbias.cli.screen import show
+    from bayesbias.metrics import list_queries
+
+    listed = list_queries()
+    for column in ("targets", "attributes"):
+        listed[column] = [", ".join(f"{name} ({size})" for name, size in sets.items()) for sets in listed[column]]
+    show(listed[["name", "targets", "attributes", "description"]], "Queries")
+
+
+def metrics(
+    embeddings: Embeddings,
+    query: Queries = None,
+    words: Words = None,
+    metric: Metrics = None,
+    p_value: Annotated[bool, typer.Option("--p-value", help="Permutation test of WEAT.")] = False,
+    alternative: Annotated[str, typer.Option(help="Of the test: two-sided, greater or less.")] = "two-sided",
+    permutations: Annotated[int, typer.Option(help="Random ones where a million do not hold all.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Of random permutations.", min=0)] = 0,
+    max_missing: MaxMissing = 0.2,
+    on_missing: Annotated[str, typer.Option(help="drop, or error: refuse missing words.")] = "drop",
+    compat: Annotated[str | None, typer.Option(help="wefe: the numbers of WEFE 1.0.1.")] = None,
+    trust_pickle: TrustPickle = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
+) -> None:
+    """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.metrics import run_metrics
+
+    if out is not None:
+        check_target(out, (".csv",), "a table of metrics")
+    asked = _asked(query, words)
+    chosen = _chosen(metric, asked)
+    test = {"p_value": True, "alternative": alternative, "permutations": permutations, "seed": seed}
+    with_options: dict[str, Any] = {name: (name, test if p_value and name in TESTED else {}) for name in chosen}
+    found = run_metrics(
+        _loaded(embeddings, asked, chosen, trust_pickle),
+        asked,
+        with_options,
+        on_missing=on_missing,  # type: ignore[arg-type]  # checked where it is used
+        max_missing=max_missing,
+        compat=compat,
+    )
+    for (embedding, name), rows in found.groupby(["embedding", "query"], sort=False):
+        show(_shown(rows), f"{name} in {embedding}")
+    for note in found.attrs["notes"]:
+        say(f"  {note}")
+    if out is not None:
+        _write(found, out)
+
+
+def rank(
+    embeddings: Embeddings,
+    query: Queries = None,
+    words: Words = None,
+    metric: Metrics = None,
+    aggregate: Annotated[
+        str, typer.Option(help="Over queries: mean, median or max of distances from no bias.")
+    ] = "mean",
+    draws: Annotated[int, typer.Option(help="Bootstrap draws of words; 0 for none.", min=0)] = 500,
+    seed: Annotated[int, typer.Option(help="Of the draws.", min=0)] = 0,
+    outside: Annotated[
+        Path | None, typer.Option(help="A .csv with the column embedding and columns of benchmarks, larger is better.")
+    ] = None,
+    max_missing: MaxMissing = 0.2,
+    trust_pickle: TrustPickle = False,
+    picture: Annotated[Path | None, typer.Option(help="Also draw the ranking, .png.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write it as .csv.")] = None,
+) -> None:
+    """Embeddings from least to most biased, and how sure that order is."""
+    from bayesbias._files import whole_file
+    from bayesbias.cli.screen import say, show
+    from bayesbias.comparison import rank as rank_embeddings
+    from bayesbias.comparison.ranking import METRICS
+    from bayesbias.plots import plot_ranking
+
+    for path, suffix, what in ((out, ".csv", "a ranking"), (picture, ".png", "a picture")):
+        if path is not None:
+            check_target(path, (suffix,), what)
+    asked = _asked(query, words)
+    chosen = metric or list(METRICS)
+    benchmarks = None if outside is None else _benchmarks(outside)
+    found = rank_embeddings(
+        _loaded(embeddings, asked, chosen, trust_pickle),
+        asked,
+        chosen,
+        aggregate=aggregate,  # type: ignore[arg-type]  # checked where it is used
+        draws=draws,
+        seed=seed,
+        outside=benchmarks,
+        max_missing=max_missing,
+    )
+    show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
+    if draws:
+        shares = found.table.drop(columns=["score", "rank"])
+        show(shares.rename(columns=lambda name: str(name).removeprefix("rank ")), "Probability of each rank")
+    for sentence in (*found.sentences, *found.notes):
+        say(f"  {sentence}")
+    if out is not None:
+        _write(found.table, out)
+    if picture is not None:
+        with whole_file(picture) as temporary:
+            plot_ranking(found).savefig(temporary, dpi=150, format="png")
+        say(f"picture written to {picture}")
+
+
+def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one embedding and query, without what is empty."""
+    shown = rows[["metric", "subquery", "value", "p_value", "optimum", "found", "missing", "reason"]]
+    shown = shown.rename(columns={"subquery": "sets", "optimum": "no bias", "found": "words"})
+    shown["p_value"] = [f"{p:.3g}" if p == p else None for p in rows["p_value"]]
+    return shown.dropna(axis="columns", how="all")
+
+
+def _asked(names: list[str] | None, words: list[str] | None) -> dict[str, Query]:
+    from bayesbias.errors import InputError
+    from bayesbias.metrics import Query, load_query
+    from bayesbias.metrics.running import named_queries
+    from bayesbias.words import load_words
+
+    asked = [load_query(name) for name in names or []] + [Query.from_words(load_words(name)) for name in words or []]
+    if not asked:
+        raise InputError("nothing is asked: give --query (see 'bayesbias queries') or --words (see 'bayesbias lists')")
+    return named_queries(asked)
+
+
+def _chosen(names: list[str] | None, asked: dict[str, Query]) -> list[str]:
+    """The metrics that were named, or the usual ones that every query has enough sets for."""
+    from bayesbias.cli.screen import say
+    from bayesbias.metrics.registry import METRICS
+
+    if names:
+        return list(dict.fromkeys(names))
+    targets, attributes = (min(query.template[at] for query in asked.values()) for at in (0, 1))
+    fitting = [one for one in USUAL if METRICS[one].targets[0] <= targets and METRICS[one].attributes[0] <= attributes]
+    if gone := [name for name in USUAL if name not in fitting]:
+        say(f"left out, since they need more sets than a query has: {', '.join(gone)}")
+    return fitting
+
+
+def _loaded(
+    arguments: list[str], asked: dict[str, Query], metrics: list[str], trust_pickle: bool
+) -> dict[str, KeyedVectors]:
+    """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
+    from bayesbias.embeddings import load_embedding
+    from bayesbias.errors import InputError
+    from bayesbias.metrics.registry import find_metric
+
+    if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
+        raise InputError(f"{twice[0]} is given twice: give each embedding once")
+    short = [Path(one).name for one in arguments]
+    names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
+    whole = any(find_metric(name).space for name in metrics)
+    words = {word for query in asked.values() for listed in query.sets.values() for word in listed}
+    return {
+        name: load_embedding(one, words=None if whole else words, trust_pickle=trust_pickle)
+        for name, one in zip(names, arguments, strict=True)
+    }
+
+
+def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
+    """Benchmark to the scores of embeddings."""
+    import pandas as pd
+
+    from bayesbias.errors import InputError
+
+    try:
+        table = pd.read_csv(home_folder(path))
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no CSV table: {error}") from error
+    if "embedding" not in table or len(table.columns) < 2:
+        raise InputError(
+            f"{path} has the columns {', '.join(table.columns)}: give embedding and a column for each benchmark"
+        )
+    names = table["embedding"].astype(str)
+    return {str(name): dict(zip(names, table[name], strict=True)) for name in table.columns if name != "embedding"}
+
+
+def _write(table: pd.DataFrame, out: Path) -> None:
+    from bayesbias._files import write_text
+    from bayesbias.cli.screen import say
+
+    write_text(out, table.to_csv(index=False))
+    say(f"{len(table)} rows written to {out}")
