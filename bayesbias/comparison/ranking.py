@@ -165,13 +165,8 @@ def rank(
             tables.append(table)
             scores[label] = _aggregated(table, aggregate).reindex(list(embeddings))
             drawn[label] = _drawn(ready, aggregate, draws, rng, number * draws, done)
-    frame = pd.DataFrame(scores)
-    ranks = frame.rank(method="average")
-    for name, given in (outside or {}).items():
-        if missing := [each for each in embeddings if each not in given]:
-            raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
-        ranks[name] = (-pd.Series({each: float(given[each]) for each in embeddings})).rank(method="average")
-    names = list(embeddings)
+    frame, names = pd.DataFrame(scores), list(embeddings)
+    ranks = ranked(frame, outside or {})
     return Ranking(
         scores=frame,
         ranks=ranks,
@@ -181,6 +176,18 @@ def rank(
         rank_distribution=_rank_distribution(drawn, names),
         notes=tuple(notes),
     )
+
+
+def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
+    ranks = scores.rank(method="average")
+    for name, given in outside.items():
+        if missing := [each for each in scores.index if each not in given]:
+            raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
+        if name in scores:
+            raise InputError(f"the outside ranking {name!r} has the name of a metric: give it another")
+        ranks[name] = pd.Series({each: -float(given[each]) for each in scores.index}).rank(method="average")
+    return ranks
 
 
 def _common(

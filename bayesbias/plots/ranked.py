@@ -32,13 +32,12 @@ def plot_ranking(ranking: Ranking) -> Figure:
     Returns
     -------
     Figure
-        Above, the ranks by all metrics, one on the other (shorter is less biased). Below, a panel a metric: the
-        probability of each rank, in words and in grey, with the rank of the words as they are in a frame.
+        Above, the ranks by all metrics and outside rankings added up (shorter is less biased). Below, a panel a metric:
+        the probability of each rank, in figures and in grey, with the rank of the words as they are in a frame.
     """
     if not isinstance(ranking, Ranking):
         raise InputError(f"plot_ranking takes a result of rank, given is {type(ranking).__name__}")
-    metrics = list(ranking.scores.columns)
-    ranks = ranking.ranks[metrics]
+    ranks = ranking.ranks
     order = list(ranks.sum(axis=1).sort_values(kind="stable").index)
     shown = list(ranking.rank_distribution["metric"].drop_duplicates())
     columns = max(1, min(ACROSS, len(shown)))
@@ -48,7 +47,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
     with mpl.rc_context(FONT):
         figure = new_figure(max(6.4, columns * (1.3 + 0.42 * len(order)) + 0.09 * widest), each * (rows + 1) + 0.6)
         grid = figure.add_gridspec(rows + 1, columns)
-        _added(figure.add_subplot(grid[0, :]), ranks.loc[order].to_numpy(dtype=float), metrics, order)
+        _added(figure.add_subplot(grid[0, :]), ranks.loc[order].to_numpy(dtype=float), list(map(str, ranks)), order)
         for at, metric in enumerate(shown):
             axes = figure.add_subplot(grid[1 + at // columns, at % columns])
             table = ranking.rank_distribution.query("metric == @metric").pivot_table(
