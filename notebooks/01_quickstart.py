@@ -145,6 +145,31 @@ bb.plot_plan(plan)
 bb.plot_calibration(bb.real_null(table, replicates=40, seed=1))
 
 # %% [markdown]
+# ## The classic metrics
+#
+# WEAT and its relatives as baselines: the value with its permutation test, what other words of the same kind would have
+# given (bootstrap), and the posterior contrast beside it. `docs/metrics.md` defines them.
+
+# %%
+query = bb.load_query("weat7")
+print(bb.metric("weat_effect_size", kv, query, p_value=True))
+print(bb.bootstrap_metric("weat_effect_size", kv, query, seed=0))
+
+# %%
+bb.run_metrics(kv, ["weat6", "weat7"], ["weat_effect_size", "rnd", "rnsb", "mac", "ect"])
+
+# %% [markdown]
+# What is an effect size of 1.27 worth? In plain noise, with no bias at all, 95% lie between -1 and 1, and less than one
+# in a hundred is as far from 0.
+
+# %%
+noise = bb.simulate_null_weat()
+bb.plot_null_weat(noise)
+
+# %%
+bb.plot_null_sample(noise)
+
+# %% [markdown]
 # ## Does the model describe the distances?
 #
 # A model that does has about 50% of the distances inside their 50% predictive intervals, and 89% inside their 89% ones.

@@ -1,29 +1,55 @@
-"""What the README shows works as it stands."""
+"""What the README and the pages of docs/ show works as it stands."""
 
 import re
 from pathlib import Path
 
 import bayesbias as bb
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+METRICS = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 
 
-def block(language):
-    return re.search(rf"```{language}\n(.*?)```", README, re.DOTALL).group(1)
+def blocks(language, page=README):
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
 def test_the_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    exec(compile(block("python"), "README.md", "exec"), {})
+    names = {}
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), names)
     assert (tmp_path / "report.html").is_file()
     assert "This fit can be read" in capsys.readouterr().out
 
 
 def test_the_word_list_loads(tmp_path):
-    (tmp_path / "mine.toml").write_text(block("toml"), encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(blocks("toml")[0], encoding="utf-8")
     lists = bb.load_words(tmp_path / "mine.toml")
     assert lists.protected == {"nurses": ("nurse", "midwife"), "engineers": ("engineer", "mechanic")}
     assert set(lists.controls) == {"neutral", "human"}
+
+
+def test_the_figures_of_the_metrics_are_those_that_are_computed(slice_vectors):
+    query = bb.load_query("weat7")
+    found = bb.metric("weat_effect_size", "google-news-slice", query, p_value=True)
+    drawn = bb.bootstrap_metric("weat_effect_size", "google-news-slice", query)
+    low, high = drawn.interval
+    assert f".{100 * found.value:.0f}, p = {found.p_value:.3f}".replace("0.", ".") in README
+    assert f"from -{-low:.2f} to {high:.2f}".replace("0.", ".") in README
+    row = drawn.posterior.iloc[0]
+    shown = f"from −{-row['hdi_low']:.3f} to {row['hdi_high']:.3f}".replace("0.", ".")
+    assert shown in METRICS
+
+
+def test_the_page_on_metrics_runs():
+    for block in blocks("python", METRICS):
+        exec(compile(block, "metrics.md", "exec"), {})
+
+
+def test_the_page_on_metrics_names_every_metric_and_its_best_value():
+    for row in bb.list_metrics().itertuples():
+        assert re.search(rf"^\| `{row.name}` \|.*\| {row.optimum:g} \|$", METRICS, re.MULTILINE), row.name
 
 
 def test_the_two_commands_are_there():
@@ -32,9 +58,8 @@ def test_the_two_commands_are_there():
 
 
 def test_links_to_files_of_the_project_lead_somewhere():
-    root = Path(__file__).parents[1]
     named = re.findall(r"\]\(((?!http)[^)]+)\)", README) + re.findall(
         r"`((?:notebooks|data|models|docs)/[^`]*)`", README
     )
     assert named
-    assert [name for name in named if not (root / name).exists()] == []
+    assert [name for name in named if not (ROOT / name).exists()] == []
