@@ -30,7 +30,7 @@ def test_the_word_list_loads(tmp_path):
     assert set(lists.controls) == {"neutral", "human"}
 
 
-def test_the_figures_of_the_metrics_are_those_that_are_computed(slice_vectors):
+def test_the_figures_of_the_metrics_are_those_that_are_computed():
     query = bb.load_query("weat7")
     found = bb.metric("weat_effect_size", "google-news-slice", query, p_value=True)
     drawn = bb.bootstrap_metric("weat_effect_size", "google-news-slice", query)
