@@ -288,6 +288,10 @@ def test_an_unknown_metric_names_the_known_ones():
 
 
 def test_single_words_warn():
-    assert "the effect size is 2 or -2" in str(
-        bb.metric("weat_effect_size", PLANE, bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"], "b": ["art"]}))
-    )
+    single = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"], "b": ["art"]})
+    with pytest.warns(UserWarning, match="the effect size is 2 or -2"):
+        found = bb.metric("weat_effect_size", PLANE, single)
+    assert abs(found.value) == pytest.approx(2)
+    assert "the effect size is 2 or -2" in str(found)
+    notes = bb.run_metrics(PLANE, single, "weat_effect_size").attrs["notes"]
+    assert any("the effect size is 2 or -2" in note for note in notes)

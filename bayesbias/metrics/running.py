@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -71,10 +72,18 @@ def metric(
     InputError
         An unknown metric or option, a query with other numbers of sets than the metric takes, pairs of unequal
         length, missing words with ``on_missing="error"``.
+
+    Warns
+    -----
+    UserWarning
+        Sets so small that the value is the same whatever the words; the result says so too.
     """
     how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
     ready = prepared(name, kv, query, options, how)
-    return _result(ready, ready.measure())
+    measured = ready.measure()
+    for note in measured.notes:
+        warnings.warn(f"{ready.metric.title} of {ready.query.name}: {note}", UserWarning, stacklevel=2)
+    return _result(ready, measured)
 
 
 def run_metrics(

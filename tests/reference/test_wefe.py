@@ -205,7 +205,8 @@ def test_pairs_of_unequal_sets(vectors, edges):
 
 
 def test_few_attribute_words_of_ect(vectors, edges):
-    two = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:2]))
+    with pytest.warns(UserWarning, match="it is 1 or -1"):
+        two = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:2]))
     assert two.value == pytest.approx(edges["ect_2_attr"]["ect"])
     assert "with two attribute words it is 1 or -1" in two.notes
     one = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:1]))
