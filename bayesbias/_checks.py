@@ -9,6 +9,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayesbias.errors import InputError
 
 
@@ -35,6 +37,13 @@ def share(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InputError(f"{name} is {value!r}: give a share from 0 to 1, such as 0.2")
     return float(value)
+
+
+def flag(value: object, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {value!r}: give True or False")
+    return bool(value)
 
 
 def finite_number(value: object, name: str, positive: bool = False) -> float:

@@ -260,11 +260,11 @@ def test_metrics_gives_what_run_metrics_gives(here, two_embeddings):
     kvs = {name: bb.load_embedding(name) for name in ("plain.txt", "noisy.txt")}
     test = {"p_value": True}
     metrics = {"weat": ("weat", test), "weat_effect_size": ("weat_effect_size", test)}
-    metrics |= {name: name for name in ("rnd", "rnsb", "mac", "ect")}
+    metrics |= {name: name for name in ("rnd", "rnsb", "mac", "ect", "same", "semaxis")}
     expected = bb.run_metrics(kvs, ["weat6", "weat7"], metrics)
     written = pd.read_csv("m.csv")
     pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-9)
-    assert len(written) == 2 * 2 * 8
+    assert len(written) == 2 * 2 * 11
     assert "weat7 in noisy.txt" in out
     assert f"{written['p_value'].iloc[0]:.3g}" in out
 
@@ -277,10 +277,10 @@ def test_metrics_says_what_is_missing_and_what_does_not_fit(here, two_embeddings
     code, out, _ = here("metrics", "plain.txt", "--query", "mine.toml", "--max-missing", "0.5")
     said = " ".join(out.split())
     assert code == 0
-    assert "left out, since they need more sets than a query has: weat, weat_effect_size, rnsb" in said
-    assert "mine in plain.txt: 1 of 6 words are missing (sir)." in said
+    assert "left out, since a query has too few sets: weat, weat_effect_size, rnsb, semaxis" in said
+    assert "mine in plain.txt: male lacks sir (1 of 3 words)." in said
     code, out, _ = here("metrics", "plain.txt", "--query", "mine.toml")
-    assert "1 of 3 words of the set 'male' are missing" in " ".join(out.split())
+    assert "1 of 3 words of the set 'male' are missing" in " ".join(out.replace("│", " ").split())
     code, out, _ = here("queries")
     assert "weat10" in out
 
@@ -315,13 +315,17 @@ def test_rank_gives_what_the_function_gives(here, two_embeddings):
         (("metrics", "plain.txt", "--query", "weat7", "--max-missing", "2"), "max_missing is 2.0"),
         (("metrics", "plain.txt", "--query", "weat7", "--compat", "gensim"), "compat is 'gensim'"),
         (("metrics", "plain.txt", "--query", "weat7", "-o", "m.xlsx"), "a table of metrics ends in .csv"),
+        (("metrics", "plain.txt", "--query", "weat7", "--metric", "mac", "--p-value"), "permutation test of WEAT"),
+        (("metrics", "plain.txt", "--query", "weat7", "--case", "upper"), "case is 'upper'"),
         (("rank", "plain.txt", "--query", "weat7"), "two embeddings at least"),
+        (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--outside", "odd.csv"), "WEB of plain.txt is '0.5'"),
         (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--aggregate", "sum"), "aggregate is 'sum'"),
         (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--outside", "plain.txt"), "give embedding and a"),
         (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--picture", "r.svg"), "a picture ends in .png"),
     ],
 )  # fmt: skip
 def test_metrics_and_rank_refuse_with_a_sentence(here, two_embeddings, arguments, message):
+    (two_embeddings / "odd.csv").write_text("embedding,WEB\nplain.txt,0.5\nnoisy.txt,good\n")
     before = set(two_embeddings.iterdir())
     code, _, errors = here(*arguments)
     assert code == 1

@@ -1,9 +1,11 @@
 """Metrics by hand and on planted vectors, queries, and wrong input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 from scipy import stats
+from scipy.special import expit
 
 import bayesbias as bb
 from bayesbias._core.logistic import fit_logistic
@@ -175,7 +177,6 @@ def test_the_classifier_has_converged(shape):
     rows, y = np.c_[x, np.ones(len(x))], np.where(first, 1, -1)
     gradient = w - rows.T @ (y / (1 + np.exp(y * (rows @ w))))
     assert np.abs(gradient).max() < 1e-9
-    np.testing.assert_allclose(fit_logistic(x, first, start=w), w, atol=1e-10)
 
 
 def test_wefes_edge_of_a_fifth():
@@ -207,8 +208,10 @@ def test_pairs_stay_aligned_when_a_word_is_missing():
     [
         ({}, {"a": ["x"]}, "targets holds no set"),
         ({"a": []}, {"b": ["x"]}, "the set 'a' of targets is empty"),
-        ({"a": "he"}, {"b": ["x"]}, "the set 'a' of targets is 'he': give a list of words"),
-        ({"a": [1]}, {"b": ["x"]}, "give a list of words"),
+        ({"a": "he"}, {"b": ["x"]}, "the set 'a' of targets is 'he': give its words in order"),
+        ({"a": [1]}, {"b": ["x"]}, "the set 'a' of targets holds 1, which is no word"),
+        ({"a": {"he", "him"}}, {"b": ["x"]}, "give its words in order"),
+        ({"": ["he"]}, {"b": ["x"]}, "a set of targets has no name"),
         (["he"], {"b": ["x"]}, "targets is"),
         ({"a": ["he"]}, {"a": ["x"]}, "'a' names a target set and an attribute set"),
     ],
@@ -295,3 +298,108 @@ def test_single_words_warn():
     assert "the effect size is 2 or -2" in str(found)
     notes = bb.run_metrics(PLANE, single, "weat_effect_size").attrs["notes"]
     assert any("the effect size is 2 or -2" in note for note in notes)
+
+
+def test_a_hessian_in_single_precision_gives_the_same_coefficients(monkeypatch):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 5)) * 3
+    first = x[:, 0] + rng.normal(size=200) > 0
+    single = fit_logistic(x, first)
+    monkeypatch.setattr("bayesbias._core.logistic.ROUNDING", 0.0)
+    np.testing.assert_allclose(fit_logistic(x, first), single, rtol=1e-9)
+    large = fit_logistic(1e4 * x, first)  # rounding would be felt: double precision
+    rows, y = np.c_[1e4 * x, np.ones(200)], np.where(first, 1.0, -1.0)
+    gradient = large - rows.T @ (y * expit(-y * (rows @ large)))
+    assert np.abs(gradient).max() < 1e-6
+
+
+def test_rounding_is_no_effect():
+    """The same words as both attribute sets, in another order: s is 0, and so are sums; the effect size is 0 by 0."""
+    rng = np.random.default_rng(0)
+    kv = {f"w{at}": rng.normal(size=20) for at in range(32)}
+    words = list(kv)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(words[16:]).tolist()
+        query = bb.Query({"x": words[:8], "y": words[8:16]}, {"a": words[16:], "b": order})
+        for normalize in (False, True):
+            found = bb.metric("weat_effect_size", kv, query, p_value=True, normalize=normalize)
+            assert np.isnan(found.value)
+            assert found.p_value is None
+            assert "no spread" in found.reason
+            assert "so there is no axis" in bb.metric("semaxis", kv, query, normalize=normalize).reason
+            summed = bb.metric("weat", kv, query, p_value=True, normalize=normalize)
+            assert (summed.value, summed.p_value) == (0, 1)
+
+
+def test_sets_of_unequal_size_are_said_to_shift_the_sum():
+    rng = np.random.default_rng(0)
+    kv = {f"w{at}": rng.normal(size=20) for at in range(32)}
+    words = list(kv)
+    query = bb.Query({"x": words[:8], "y": words[8:10]}, {"a": words[16:20], "b": words[20:24]})
+    found = bb.metric("weat", kv, query)
+    assert any("have 8 and 2 words, so that the sum is not 0 without bias" in note for note in found.notes)
+    assert not bb.metric("weat_effect_size", kv, query).notes
+
+
+def test_spellings_of_one_key_count_once():
+    kv = {"he": [1.0, 0.0], "man": [1.0, 0.5], "she": [0.0, 1.0], "a": [1.0, 1.0]}
+    query = bb.Query({"m": ["He", "man", "he"], "f": ["she"]}, {"a": ["a"]})
+    found = bb.metric("mac", kv, query, case="fallback")
+    assert found.value == bb.metric("mac", kv, bb.Query({"m": ["he", "man"], "f": ["she"]}, {"a": ["a"]})).value
+    assert "m holds he in several spellings, which count once" in found.notes
+
+
+def test_names_that_are_alike_as_text_are_refused():
+    with pytest.raises(bb.InputError, match="two sets of targets are named '1'"):
+        bb.Query({1: ["a"], "1": ["b"]}, {"c": ["d"]})
+
+
+def test_the_default_metrics_need_no_pairs():
+    rng = np.random.default_rng(0)
+    kv = {f"w{at}": rng.normal(size=20) for at in range(32)}
+    words = list(kv)
+    unequal = bb.Query({"x": words[:8], "y": words[8:12]}, {"a": words[16:20], "b": words[20:24]})
+    shown = bb.run_metrics(kv, unequal)["metric"].unique().tolist()
+    assert shown == ["weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect", "same", "semaxis"]
+    single = bb.Query({"x": words[:8], "y": words[8:12]}, {"a": words[16:20]})
+    both = bb.run_metrics(kv, [unequal, single])
+    assert both["metric"].unique().tolist() == ["rnd", "mac", "ect", "same"]
+    assert both.attrs["notes"][0] == (
+        "left out, since a query has too few sets: weat, weat_effect_size, rnsb, semaxis."
+    )
+
+
+@pytest.mark.parametrize("kind", [tuple, np.array, pd.Series, pd.Index, iter, dict.fromkeys], ids=str)
+def test_words_may_come_in_any_container_that_keeps_their_order(kind):
+    given = kind(["he", "him"])
+    query = bb.Query({"m": given.keys() if isinstance(given, dict) else given}, {"a": ["x"]})
+    assert query.targets["m"] == ("he", "him")
+
+
+def test_names_of_queries_and_metrics_are_guessed():
+    with pytest.raises(bb.InputError, match=r"'gender' is a word list: Query.from_words"):
+        bb.load_query("gender")
+    with pytest.raises(bb.InputError, match="did you mean 'weat7'"):
+        bb.load_query("WEAT7")
+    with pytest.raises(bb.InputError, match="did you mean 'weat_effect_size'"):
+        bb.metric("WEAT effect size", PLANE, "weat7")
+    with pytest.raises(bb.InputError, match="takes a name or a path, given is NoneType"):
+        bb.load_query(None)
+    assert bb.Query.from_words("religion").template == (3, 3)
+
+
+@pytest.mark.parametrize("metrics", [5, [5], [("weat", {}, 1)], {"it": 5}])
+def test_what_names_no_metric_is_refused(metrics):
+    with pytest.raises(bb.InputError, match=r"no metric: give its name|give names of metrics"):
+        bb.run_metrics(PLANE, bb.Query(PAIRS, {"a": ["math"], "b": ["art"]}), metrics)
+
+
+def test_tolerated_words_are_named_in_the_sentence():
+    kv = {"he": [1.0, 0.0], "man": [1.0, 0.5], "she": [0.0, 1.0], "a": [1.0, 1.0]}
+    found = bb.metric("mac", kv, bb.Query({"m": ["he", "sir", "man"], "f": ["she"]}, {"a": ["a"]}), max_missing=0.5)
+    assert "m lacks sir (1 of 3 words)." in str(found)
+
+
+def test_a_split_and_named_rows_exclude_each_other():
+    with pytest.raises(bb.InputError, match="holdout and train are given both"):
+        bb.metric("rnsb", PLANE, bb.Query(PAIRS, {"a": ["math", "both"], "b": ["art"]}), holdout=True, train=[0, 2])

@@ -77,6 +77,8 @@ def test_results_are_seeded_and_say_what_they_are():
     assert "noise (sd 0.08, 8 + 8 words, 8 + 8 attributes; 200 samples)" in str(one)
     many = bb.simulate_null_weat(words=13, draws=500)
     assert (many.test.exact, many.test.partitions, len(many.partition_s)) == (False, 500, 500)
+    as_far = (np.abs(many.partition_s) >= abs(many.observed_s) - 1e-9).sum()
+    assert many.test.p_value == pytest.approx((as_far + 1) / 501)
 
 
 @pytest.mark.parametrize(

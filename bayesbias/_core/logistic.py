@@ -14,7 +14,7 @@ DECREMENT = 1e-16
 ROUNDING = 0.01
 
 
-def fit_logistic(x: FloatArray, first: np.ndarray, start: FloatArray | None = None) -> FloatArray:
+def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
     """Coefficients (d + 1,), the intercept last, of a logistic regression that separates rows that are ``first``.
 
     Minimises |w|^2 / 2 + sum log(1 + exp(-y (x w))), the intercept penalised like the rest, by Newton's method with
@@ -26,12 +26,15 @@ def fit_logistic(x: FloatArray, first: np.ndarray, start: FloatArray | None = No
         (rows, d).
     first
         Boolean (rows,): the rows with label 1.
-    start
-        Where to begin.
+
+    Raises
+    ------
+    ArithmeticError
+        It has not converged after a hundred steps.
     """
     rows = np.hstack([x, np.ones((len(x), 1))])
     y = np.where(first, 1.0, -1.0)
-    w = np.zeros(rows.shape[1]) if start is None else start.copy()
+    w = np.zeros(rows.shape[1])
     gram = rows @ rows.T if len(rows) < rows.shape[1] else None
     margin = y * (rows @ w)
     loss = _loss(w, margin)

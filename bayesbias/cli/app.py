@@ -97,16 +97,13 @@ def distances(
     from bayesbias._checks import one_of
     from bayesbias.cli.screen import say, show_coverage
     from bayesbias.distances import distance_table, write_distance_table
-    from bayesbias.embeddings import load_embedding
+    from bayesbias.embeddings import load_embedding, spellings
     from bayesbias.words import load_words
 
     one_of(case, ("as-is", "fallback"), "case")
     check_target(out, (".csv", ".parquet"), "a distance table")
     listed = load_words(words)
-    wanted = listed.every_word()
-    if case == "fallback":
-        wanted = tuple({form for word in wanted for form in (word, word.lower(), word.capitalize(), word.upper())})
-    kv = load_embedding(embedding, words=wanted, trust_pickle=trust_pickle)
+    kv = load_embedding(embedding, words=spellings(listed.every_word(), case), trust_pickle=trust_pickle)
     table = distance_table(
         kv, listed, keep_duplicates=keep_duplicates, case="fallback" if case == "fallback" else "as-is"
     )

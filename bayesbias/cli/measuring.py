@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from bayesbias.metrics import Query
 
-USUAL = ("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect")
-"""Metrics that need no pairs."""
 TESTED = ("weat", "weat_effect_size")
 
 Embeddings = Annotated[list[str], typer.Argument(help="Bundled names or paths of embedding files.")]
@@ -32,6 +30,8 @@ Metrics = Annotated[
     typer.Option("--metric", help="A metric; several times for several. By default those that need no pairs."),
 ]
 MaxMissing = Annotated[float, typer.Option(help="Share of a set's words that may be missing.")]
+Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")]
+Normalize = Annotated[bool, typer.Option("--normalize", help="Scale vectors to length 1 first.")]
 TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 
 
@@ -43,7 +43,7 @@ def queries() -> None:
     listed = list_queries()
     for column in ("targets", "attributes"):
         listed[column] = [", ".join(f"{name} ({size})" for name, size in sets.items()) for sets in listed[column]]
-    show(listed[["name", "targets", "attributes", "description"]], "Queries")
+    show(listed[["name", "targets", "attributes", "description"]], "Queries", whole="name")
 
 
 def metrics(
@@ -58,25 +58,32 @@ def metrics(
     max_missing: MaxMissing = 0.2,
     on_missing: Annotated[str, typer.Option(help="drop, or error: refuse missing words.")] = "drop",
     compat: Annotated[str | None, typer.Option(help="wefe: the numbers of WEFE 1.0.1.")] = None,
+    case: Case = "as-is",
+    normalize: Normalize = False,
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
 ) -> None:
     """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others."""
     from bayesbias.cli.screen import say, show
+    from bayesbias.errors import InputError
     from bayesbias.metrics import run_metrics
 
     if out is not None:
         check_target(out, (".csv",), "a table of metrics")
     asked = _asked(query, words)
     chosen = _chosen(metric, asked)
+    if p_value and not set(chosen) & set(TESTED):
+        raise InputError(f"--p-value is the permutation test of WEAT: give --metric {' or '.join(TESTED)} too")
     test = {"p_value": True, "alternative": alternative, "permutations": permutations, "seed": seed}
     with_options: dict[str, Any] = {name: (name, test if p_value and name in TESTED else {}) for name in chosen}
     found = run_metrics(
-        _loaded(embeddings, asked, chosen, trust_pickle),
+        _loaded(embeddings, asked, chosen, case, trust_pickle),
         asked,
         with_options,
         on_missing=on_missing,  # type: ignore[arg-type]  # checked where it is used
         max_missing=max_missing,
+        case=case,  # type: ignore[arg-type]
+        normalize=normalize,
         compat=compat,
     )
     for (embedding, name), rows in found.groupby(["embedding", "query"], sort=False):
@@ -101,6 +108,8 @@ def rank(
         Path | None, typer.Option(help="A .csv with the column embedding and columns of benchmarks, larger is better.")
     ] = None,
     max_missing: MaxMissing = 0.2,
+    case: Case = "as-is",
+    normalize: Normalize = False,
     trust_pickle: TrustPickle = False,
     picture: Annotated[Path | None, typer.Option(help="Also draw the ranking, .png.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write it as .csv.")] = None,
@@ -119,7 +128,7 @@ def rank(
     chosen = metric or list(METRICS)
     benchmarks = None if outside is None else _benchmarks(outside)
     found = rank_embeddings(
-        _loaded(embeddings, asked, chosen, trust_pickle),
+        _loaded(embeddings, asked, chosen, case, trust_pickle),
         asked,
         chosen,
         aggregate=aggregate,  # type: ignore[arg-type]  # checked where it is used
@@ -127,6 +136,8 @@ def rank(
         seed=seed,
         outside=benchmarks,
         max_missing=max_missing,
+        case=case,  # type: ignore[arg-type]
+        normalize=normalize,
     )
     show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
     if draws:
@@ -147,7 +158,8 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     shown = rows[["metric", "subquery", "value", "p_value", "optimum", "found", "missing", "reason"]]
     shown = shown.rename(columns={"subquery": "sets", "optimum": "no bias", "found": "words"})
     shown["p_value"] = [f"{p:.3g}" if p == p else None for p in rows["p_value"]]
-    return shown.dropna(axis="columns", how="all")
+    empty = [column for column in ("sets", "p_value", "reason") if shown[column].isna().all()]
+    return shown.drop(columns=empty)
 
 
 def _asked(names: list[str] | None, words: list[str] | None) -> dict[str, Query]:
@@ -163,24 +175,23 @@ def _asked(names: list[str] | None, words: list[str] | None) -> dict[str, Query]
 
 
 def _chosen(names: list[str] | None, asked: dict[str, Query]) -> list[str]:
-    """The metrics that were named, or the usual ones that every query has enough sets for."""
+    """The metrics that were named, or those that need no pairs and for which every query has enough sets."""
     from bayesbias.cli.screen import say
-    from bayesbias.metrics.registry import METRICS
+    from bayesbias.metrics.running import usual_metrics
 
     if names:
         return list(dict.fromkeys(names))
-    targets, attributes = (min(query.template[at] for query in asked.values()) for at in (0, 1))
-    fitting = [one for one in USUAL if METRICS[one].targets[0] <= targets and METRICS[one].attributes[0] <= attributes]
-    if gone := [name for name in USUAL if name not in fitting]:
-        say(f"left out, since they need more sets than a query has: {', '.join(gone)}")
-    return fitting
+    usual, too_few = usual_metrics(asked.values())
+    if too_few:
+        say(f"left out, since a query has too few sets: {', '.join(too_few)}")
+    return usual
 
 
 def _loaded(
-    arguments: list[str], asked: dict[str, Query], metrics: list[str], trust_pickle: bool
+    arguments: list[str], asked: dict[str, Query], metrics: list[str], case: str, trust_pickle: bool
 ) -> dict[str, KeyedVectors]:
     """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
-    from bayesbias.embeddings import load_embedding
+    from bayesbias.embeddings import load_embedding, spellings
     from bayesbias.errors import InputError
     from bayesbias.metrics.registry import find_metric
 
@@ -189,7 +200,7 @@ def _loaded(
     short = [Path(one).name for one in arguments]
     names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
     whole = any(find_metric(name).space for name in metrics)
-    words = {word for query in asked.values() for listed in query.sets.values() for word in listed}
+    words = spellings((word for query in asked.values() for listed in query.sets.values() for word in listed), case)
     return {
         name: load_embedding(one, words=None if whole else words, trust_pickle=trust_pickle)
         for name, one in zip(names, arguments, strict=True)

@@ -27,12 +27,17 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def show(frame: pd.DataFrame, title: str) -> None:
-    """A DataFrame as a table: numbers right, text left and folded."""
+def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
+    """A DataFrame as a table: numbers right, text left and folded, but for the column that is shown whole."""
     table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     numeric = {column: pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns}
     for column in frame.columns:
-        table.add_column(str(column).replace("_", " "), justify="right" if numeric[column] else "left", overflow="fold")
+        table.add_column(
+            str(column).replace("_", " "),
+            justify="right" if numeric[column] else "left",
+            overflow="fold",
+            no_wrap=column == whole,
+        )
     for row in frame.itertuples(index=False):
         table.add_row(*(Text(_cell(value)) for value in row))
     console.print(table)

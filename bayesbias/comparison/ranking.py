@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
-from bayesbias._checks import one_of, whole_number
+from bayesbias._checks import finite_number, one_of, whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
-from bayesbias.comparison.uncertainty import drawn_places
-from bayesbias.embeddings import Embedding
+from bayesbias.comparison.resampling import draw_all, pools_of
+from bayesbias.comparison.uncertainty import units_of
+from bayesbias.embeddings import Case, Embedding, find_words
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.lookup import Lookup
-from bayesbias.metrics.preparing import AnyQuery, Prepared, parts_for, prepared
+from bayesbias.metrics.preparing import AnyQuery, Prepared, parts_for, prepared, untested
 from bayesbias.metrics.registry import find_metric
 from bayesbias.metrics.running import AnyMetric, named_embeddings, named_metrics, named_queries
 
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Aggregate = Literal["mean", "median", "max"]
-AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.nanmean, "median": np.nanmedian, "max": np.nanmax}
+AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
 SURE = 0.95
+SAME = 1e-5
+"""Relative difference up to which scores are the same: vectors in single precision say no more."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Ranking:
     rank_distribution
         One row each: ``metric``, ``embedding``, ``rank``, ``probability``.
     notes
-        Words and queries that were left out.
+        Words, queries and draws that were left out.
     """
 
     scores: pd.DataFrame
@@ -80,19 +83,21 @@ class Ranking:
     @property
     def sentences(self) -> tuple[str, ...]:
         """For each metric, how sure its order is."""
+        chances = self.probabilities.set_index(["metric", "less", "more"])["probability"]
         sentences = []
-        for metric, table in self.probabilities.groupby("metric", sort=False):
-            order = self.scores[metric].dropna().sort_values().index.tolist()
-            chance = table.set_index(["less", "more"])["probability"]
-            score = self.scores[metric]
-            if len(order) < 2:
-                sentences.append(f"{metric}: fewer than two embeddings have a score, so there is no order.")
+        for metric in map(str, self.scores):
+            place = self.ranks[metric].dropna().sort_values(kind="stable")
+            order = place.index.tolist()
+            if place.nunique() < 2:
+                why = f"{' = '.join(order)}" if order else "no query has a value in every embedding"
+                sentences.append(f"{metric}: {why}, so there is no order.")
                 continue
-            doubtful = [(a, b, chance[a, b]) for a, b in pairwise(order) if chance[a, b] < SURE and score[a] < score[b]]
-            shown = order[0] + "".join(f" {'<' if score[a] < score[b] else '='} {b}" for a, b in pairwise(order))
-            if score[order].nunique() < 2:
-                sentences.append(f"{metric}: {shown}, so there is no order.")
-            elif doubtful:
+            shown = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
+            if metric not in chances.index.get_level_values("metric"):
+                sentences.append(f"{metric}: {shown}; how sure that is was not asked (no draws).")
+                continue
+            steps = [(a, b, chances[metric, a, b]) for a, b in pairwise(order) if place[a] < place[b]]
+            if doubtful := [step for step in steps if step[2] < SURE]:
                 named = "; ".join(f"{a} before {b} with probability {p:.2f}" for a, b, p in doubtful)
                 sentences.append(f"{metric}: {shown}, an order that the words do not support throughout ({named}).")
             else:
@@ -112,15 +117,17 @@ def rank(
     aggregate: Aggregate = "mean",
     draws: int = 500,
     seed: int = 0,
-    outside: Mapping[str, Mapping[str, float]] | None = None,
+    outside: Mapping[str, Mapping[str, float]] | pd.DataFrame | None = None,
     max_missing: float = 0.2,
+    case: Case = "as-is",
+    normalize: bool = False,
 ) -> Ranking:
     """Rank embeddings by bias over queries and metrics, with the probability of each order.
 
     A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
-    an optimum of 0 and the mean, the mean of absolute values of WEFE). Each query is restricted to words that every
-    embedding holds. Words are drawn with replacement, the same for all embeddings, so that the probabilities speak of
-    other words of the same kind.
+    an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
+    missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
+    the same for all embeddings and queries, so that the probabilities speak of other words of the same kind.
 
     Parameters
     ----------
@@ -133,14 +140,18 @@ def rank(
     draws, seed
         Number and seed of the bootstrap draws; 0 draws leave the probabilities out.
     outside
-        Name of a benchmark to the scores of embeddings, larger is better: its ranks join the table.
+        Name of a benchmark to the score of each embedding, larger is better (or a DataFrame, embeddings by benchmarks):
+        its ranks join the table.
     max_missing
         Share of a set's words that may be missing.
+    case, normalize
+        As in :func:`metric`. RND, RNSB and RIPA change with the lengths of vectors: embeddings whose vectors are of
+        different length are compared with ``normalize=True``.
 
     Raises
     ------
     InputError
-        Fewer than two embeddings, an unknown metric, a benchmark that lacks an embedding.
+        Fewer than two embeddings, an unknown metric, a benchmark that lacks an embedding or holds no number for it.
 
     References
     ----------
@@ -154,19 +165,23 @@ def rank(
     draws = whole_number(draws, "draws", least=0)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     asked, notes = named_queries(queries), dict[str, None]()
-    how = Lookup.checked("drop", max_missing, "as-is", normalize=False, compat=None)
+    how = Lookup.checked("drop", max_missing, case, normalize, compat=None)
+    how = replace(how, without=_only_in_some(asked, embeddings, case, notes))
     tables, scores, drawn = [], {}, {}
     labelled = named_metrics(metrics)
     with progress("ranking", len(labelled) * max(draws, 1)) as done:
         for number, (label, name, options) in enumerate(labelled):
-            common = _common(asked, embeddings, find_metric(name).paired, notes)
-            ready = _ready(name, options, common, embeddings, how)
+            ready = _ready(name, untested(options), asked, embeddings, how)
             table = _by_query(label, ready)
+            usable = _usable(table, notes)
             tables.append(table)
-            scores[label] = _aggregated(table, aggregate).reindex(list(embeddings))
-            drawn[label] = _drawn(ready, aggregate, draws, rng, number * draws, done)
+            scores[label] = _aggregated(table[table["query"].isin(usable)], aggregate).reindex(list(embeddings))
+            values = _drawn(ready, usable, aggregate, draws, rng, number * draws, done)
+            drawn[label] = values[np.isfinite(values).all(axis=1)]
+            if lost := len(values) - len(drawn[label]):
+                notes[f"{label}: {lost:,} of {draws:,} draws of words have no value and were left out."] = None
     frame, names = pd.DataFrame(scores), list(embeddings)
-    ranks = ranked(frame, outside or {})
+    ranks = ranked(frame, {} if outside is None else outside)
     return Ranking(
         scores=frame,
         ranks=ranks,
@@ -178,45 +193,36 @@ def rank(
     )
 
 
-def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
-    ranks = scores.rank(method="average")
+    ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
+    if isinstance(outside, pd.DataFrame):
+        outside = {str(name): dict(zip(outside.index.astype(str), outside[name], strict=True)) for name in outside}
+    if not isinstance(outside, Mapping) or not all(isinstance(given, Mapping) for given in outside.values()):
+        raise InputError(
+            f"outside is {reprlib.repr(outside)}: give a mapping of a benchmark's name to the score of each embedding"
+        )
     for name, given in outside.items():
         if missing := [each for each in scores.index if each not in given]:
             raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
         if name in scores:
             raise InputError(f"the outside ranking {name!r} has the name of a metric: give it another")
-        ranks[name] = pd.Series({each: -float(given[each]) for each in scores.index}).rank(method="average")
+        values = pd.Series({each: -finite_number(given[each], f"{name} of {each}") for each in scores.index})
+        ranks[name] = values.rank(method="average")
     return ranks
 
 
-def _common(
-    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], paired: bool, notes: dict[str, None]
-) -> dict[str, Query]:
-    """Queries without the words (or pairs) that only some embeddings hold; what none holds stays to be counted."""
-    restricted = {}
+def _only_in_some(
+    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case, notes: dict[str, None]
+) -> frozenset[str]:
+    """Words that some of the embeddings hold and others do not."""
+    words = list(dict.fromkeys(word for query in queries.values() for listed in query.sets.values() for word in listed))
+    held = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
+    some = {word for word in words if 0 < sum(word in one for one in held) < len(held)}
     for name, query in queries.items():
-        words = dict.fromkeys(word for listed in query.sets.values() for word in listed)
-        held = {word: sum(word in kv.key_to_index for kv in embeddings.values()) for word in words}
-        gone = [word for word, count in held.items() if 0 < count < len(embeddings)]
-        if gone:
+        if gone := [word for word in dict.fromkeys(chain.from_iterable(query.sets.values())) if word in some]:
             notes[f"{name}: left out, since only some embeddings hold them: {', '.join(gone)}."] = None
-        targets = _without_pairs(query.targets, gone) if paired else _without(query.targets, gone)
-        restricted[name] = replace(query, targets=targets, attributes=_without(query.attributes, gone))
-    return restricted
-
-
-def _without(sets: Mapping[str, Sequence[str]], gone: Sequence[str]) -> dict[str, list[str]]:
-    """Sets without some words; one that would be empty stays as it is, and is then refused for what it lacks."""
-    return {name: [word for word in words if word not in gone] or list(words) for name, words in sets.items()}
-
-
-def _without_pairs(sets: Mapping[str, Sequence[str]], gone: Sequence[str]) -> dict[str, list[str]]:
-    kept = [pair for pair in zip(*sets.values(), strict=False) if not set(pair) & set(gone)]
-    whole = len({len(words) for words in sets.values()}) == 1 and kept
-    return {
-        name: [pair[at] for pair in kept] if whole else list(words) for at, (name, words) in enumerate(sets.items())
-    }
+    return frozenset(some)
 
 
 Ready = dict[tuple[str, str], Prepared]
@@ -248,40 +254,75 @@ def _by_query(label: str, ready: Ready) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
 
 
+def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
+    """Queries of which every embedding has a value."""
+    usable = []
+    for query, rows in table.groupby("query", sort=False):
+        odd = rows[rows["value"].isna()]
+        if odd.empty:
+            usable.append(str(query))
+        else:
+            first = odd.iloc[0]
+            notes[f"{first['metric']} of {query} was left out for all: no value in {first['embedding']}, because "
+                  f"{first['reason']}."] = None  # fmt: skip
+    return usable
+
+
 def _aggregated(table: pd.DataFrame, aggregate: str) -> pd.Series:
     return table.groupby("embedding", sort=False)["distance"].agg(aggregate)
 
 
 def _drawn(
-    ready: Ready, aggregate: str, draws: int, rng: np.random.Generator, before: int, done: Callable[[float], None]
+    ready: Ready,
+    queries: list[str],
+    aggregate: str,
+    draws: int,
+    rng: np.random.Generator,
+    before: int,
+    done: Callable[[float], None],
 ) -> FloatArray:
-    """Scores (draws, embeddings) on words drawn with replacement, the same for all embeddings."""
-    queries = list(dict.fromkeys(query for query, _ in ready))
+    """Scores (draws, embeddings) on words drawn with replacement, the same for all embeddings and queries."""
     names = list(dict.fromkeys(name for _, name in ready))
-    usable = [query for query in queries if all(ready[query, name].found.reason is None for name in names)]
-    values = np.full((draws, len(names), len(usable)), np.nan)
+    if not queries:
+        return np.empty((0, len(names)))
+    units = {query: units_of(ready[query, names[0]]) for query in queries}
+    pools = pools_of(listed for sets in units.values() for listed in sets.values())
+    values = np.empty((draws, len(names), len(queries)))
+    ready = {key: one.with_neighbours() for key, one in ready.items() if key[0] in queries} if draws else ready
     for at in range(draws):
-        for column, query in enumerate(usable):
-            chosen = drawn_places(ready[query, names[0]], "both", rng)
+        places = draw_all(pools, rng)
+        for column, query in enumerate(queries):
+            chosen = {name: places[listed] for name, listed in units[query].items()}
             for row, name in enumerate(names):
                 one = ready[query, name]
                 values[at, row, column] = abs(one.resampled(chosen).value - one.metric.optimum)
         done(before + at + 1)
-    if not usable or not draws:
-        return np.empty((0, len(names)))
-    known = ~np.isnan(values).all(axis=(1, 2))
-    return AGGREGATES[aggregate](values[known], axis=2)
+    scores: FloatArray = AGGREGATES[aggregate](values, axis=2)
+    return scores
+
+
+def _places(scores: FloatArray) -> FloatArray:
+    """First and last place (2, ..., embeddings) of scores (..., embeddings); those that are the same share places."""
+    apart = scores[..., :, None] - scores[..., None, :]
+    level = np.maximum(np.abs(scores[..., :, None]), np.abs(scores[..., None, :]))
+    with np.errstate(invalid="ignore"):
+        first = 1 + (apart > SAME * level).sum(axis=-1)
+        last = (apart >= -SAME * level).sum(axis=-1)
+    places: FloatArray = np.where(np.isnan(scores), np.nan, np.stack([first, last]).astype(float))
+    return places
 
 
 def _probabilities(drawn: Mapping[str, FloatArray], names: list[str]) -> pd.DataFrame:
-    rows = [
-        (label, a, b, float((values[:, i] < values[:, j]).mean() + (values[:, i] == values[:, j]).mean() / 2))
-        for label, values in drawn.items()
-        if len(values)
-        for i, a in enumerate(names)
-        for j, b in enumerate(names)
-        if i != j
-    ]
+    rows = []
+    for label, values in drawn.items():
+        if not len(values):
+            continue
+        middle = _places(values).mean(axis=0)
+        for i, a in enumerate(names):
+            for j, b in enumerate(names):
+                if i != j:
+                    less, same = middle[:, i] < middle[:, j], middle[:, i] == middle[:, j]
+                    rows.append((label, a, b, float(less.mean() + same.mean() / 2)))
     return pd.DataFrame(rows, columns=["metric", "less", "more", "probability"])
 
 
@@ -290,9 +331,9 @@ def _rank_distribution(drawn: Mapping[str, FloatArray], names: list[str]) -> pd.
     for label, values in drawn.items():
         if not len(values):
             continue
-        first, last = (rankdata(values, method=side, axis=1)[:, :, None] for side in ("min", "max"))
-        places = np.arange(1, len(names) + 1)
+        first, last = _places(values)[..., None]
+        ranks = np.arange(1, len(names) + 1)
         # embeddings that tie share their ranks evenly
-        shares = (((first <= places) & (places <= last)) / (last - first + 1)).mean(axis=0)
+        shares = (((first <= ranks) & (ranks <= last)) / (last - first + 1)).mean(axis=0)
         rows += [(label, name, at + 1, p) for name, row in zip(names, shares, strict=True) for at, p in enumerate(row)]
     return pd.DataFrame(rows, columns=["metric", "embedding", "rank", "probability"])

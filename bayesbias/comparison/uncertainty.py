@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._checks import one_of, probability, whole_number
-from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.contrasting import contrasts, signed
+from bayesbias.comparison.resampling import Units, draw_all, pools_of
+from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.lookup import Lookup
-from bayesbias.metrics.preparing import AnyQuery, Prepared, prepared
+from bayesbias.metrics.preparing import AnyQuery, Prepared, prepared, untested
 from bayesbias.models.fitting import fit
 from bayesbias.words import WordLists
 
@@ -40,16 +40,18 @@ class MetricUncertainty:
     metric, value, optimum
         The metric on the words as they are, and the value of no bias.
     draws
-        (draws,): the metric on words drawn with replacement from each set; pairs of words stay together.
+        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and sets that
+        share words are drawn together, so that a word is drawn for all sets that hold it.
     prob
         Mass of the interval.
     leave_one_out
-        One row a word (a pair, for metrics of pairs): ``word``, ``set``, ``value`` without it and ``change``.
+        One row a word (a pair, for metrics of pairs): ``word``, ``set`` (all that hold it), ``value`` without it and
+        ``change``.
     posterior
         One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
         (cosine distance) and ``p_below_zero``; empty where the query has none.
     notes
-        Sentences on draws without a value, and on why there is no posterior.
+        Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
     """
 
     metric: str
@@ -78,7 +80,7 @@ class MetricUncertainty:
             f"{self.metric}: {signed(self.value)}, {100 * self.prob:g}% bootstrap interval {signed(low)} to "
             f"{signed(high)} (sd {self.sd:.3f}; {self.optimum:g} is no bias)."
         ]
-        if len(self.leave_one_out):
+        if len(self.leave_one_out) and self.leave_one_out["change"].iloc[0] != 0:
             most = self.leave_one_out.iloc[0]
             parts.append(f"Without {most['word']} ({most['set']}) it is {signed(most['value'])}.")
         if len(self.posterior):
@@ -101,19 +103,18 @@ def bootstrap_metric(
     prob: float = PROB,
     seed: int = 0,
     posterior: bool = True,
-    on_missing: Literal["drop", "error"] = "drop",
-    max_missing: float = 0.2,
     **options: Any,
 ) -> MetricUncertainty:
     """A classic metric with a bootstrap interval, each word left out, and its counterpart under the crossed model.
 
-    Words of a set are drawn with replacement, as many as it has. The interval is the percentile one. The metrics of one
+    Words of a set are drawn with replacement, as many as it has; where sets share words, as many as they have together.
+    The interval is the percentile one. The metrics of one
     number treat words as given; this asks what other words of the same kind would have said.
 
     Parameters
     ----------
-    name, kv, query, on_missing, max_missing, options
-        As in :func:`metric`.
+    name, kv, query, options
+        As in :func:`metric`: options of the look-up and of the metric.
     draws, seed
         Number and seed of the bootstrap draws.
     over
@@ -138,17 +139,23 @@ def bootstrap_metric(
     one_of(over, ("both", "targets", "attributes"), "over")
     draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
-    how = Lookup.checked(on_missing, max_missing, "as-is", normalize=False, compat=None)
-    ready = prepared(name, kv, query, {**options, "p_value": False} if "p_value" in options else options, how)
+    ready = prepared(name, kv, query, untested(options))
     observed = ready.measure()
     if not np.isfinite(observed.value):
         raise InputError(f"there is no {name} of {ready.query.name!r}: {observed.reason}")
-    values = np.empty(draws)
+    ready, values = ready.with_neighbours(), np.empty(draws)
+    units = units_of(ready)
+    kinds = {"targets": ready.query.targets, "attributes": ready.query.attributes}
+    drawn = {name: units[name] for kind in kinds if over in ("both", kind) for name in kinds[kind]}
+    pools = pools_of(drawn.values())
+    still = {name: np.arange(len(listed)) for name, listed in units.items()}
     with progress(f"bootstrap of {name}", draws) as done:
         for at in range(draws):
-            values[at] = ready.resampled(drawn_places(ready, over, rng)).value
+            places = draw_all(pools, rng)
+            chosen = still | {name: places[listed] for name, listed in drawn.items()}
+            values[at] = ready.resampled(chosen).value
             done(at + 1)
-    notes = list(ready.found.notes)
+    notes = [f"{note}." for note in (*ready.query.notes, *ready.found.notes, *observed.every_note)]
     if lost := int((~np.isfinite(values)).sum()):
         notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
     table, reason = _posterior(ready.kv, ready.query, prob, seed) if posterior else (pd.DataFrame(), None)
@@ -164,35 +171,39 @@ def bootstrap_metric(
     )
 
 
-def drawn_places(ready: Prepared, over: Over, rng: np.random.Generator) -> dict[str, IntArray]:
-    """Places of words drawn with replacement from each set; the sets of pairs are drawn together."""
-    chosen: dict[str, IntArray] = {}
-    for kind, sets in (("targets", ready.query.targets), ("attributes", ready.query.attributes)):
-        for name in sets:
-            size = len(ready.found.words[name])
-            paired = kind == "targets" and ready.metric.paired and chosen
-            if paired:
-                chosen[name] = next(iter(chosen.values()))
-            else:
-                chosen[name] = rng.integers(0, size, size) if over in ("both", kind) else np.arange(size)
-    return chosen
+def units_of(ready: Prepared) -> dict[str, Units]:
+    """Set to what is drawn from it: words, by the keys of the embedding, or pairs for the target sets of pairs."""
+    keys = {name: tuple(ready.found.keys[word] for word in ready.found.words[name]) for name in ready.query.sets}
+    if ready.metric.paired:
+        pairs = list(zip(*(keys[name] for name in ready.query.targets), strict=True))
+        # a pair that is listed twice counts twice, as two pairs
+        numbered = tuple((pair, pairs[:at].count(pair)) for at, pair in enumerate(pairs))
+        return keys | dict.fromkeys(ready.query.targets, numbered)
+    return dict(keys)
 
 
 def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
-    """The metric without each word (or pair) in turn, the largest change first; sets of one word are left alone."""
-    every = {name: np.arange(len(ready.found.words[name])) for name in ready.query.sets}
+    """The metric without each word (or pair) in turn, the largest change first.
+
+    A word leaves all sets that hold it; one whose set would be empty stays.
+    """
+    units = units_of(ready)
     rows = []
-    groups: list[tuple[str, ...]] = [(name,) for name in ready.query.sets]
-    if ready.metric.paired:
-        groups = [tuple(ready.query.targets), *((name,) for name in ready.query.attributes)]
-    for names in groups:
-        for at in every[names[0]] if len(every[names[0]]) > 1 else ():
-            without = {**every, **{name: np.delete(every[name], at) for name in names}}
-            found = ready.resampled(without).value
-            word = " and ".join(ready.found.words[name][at] for name in names)
-            rows.append((word, " and ".join(names), found, found - value))
+    for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
+        kept = {
+            name: np.array([at for at, one in enumerate(listed) if one != unit], dtype=np.intp)
+            for name, listed in units.items()
+        }
+        if all(map(len, kept.values())):
+            found = ready.resampled(kept).value
+            held = [name for name, listed in units.items() if unit in listed]
+            rows.append((_shown(unit), " and ".join(held), found, found - value))
     table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
     return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
+
+
+def _shown(unit: Any) -> str:
+    return unit if isinstance(unit, str) else " and ".join(unit[0])
 
 
 def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
@@ -200,10 +211,12 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
     lists = word_lists_of(query)
     if isinstance(lists, str):
         return pd.DataFrame(), lists
-    table = contrasts(fit(distance_table(kv, lists), seed=seed), FIRST, SECOND, prob).iloc[:1]
+    post = fit(distance_table(kv, lists), seed=seed)
+    table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
     kept = table[["mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]].reset_index(drop=True)
     kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
-    return kept, None
+    verdict = diagnose(post)
+    return kept, str(verdict) if verdict.faults else None
 
 
 def word_lists_of(query: Query) -> WordLists | str:

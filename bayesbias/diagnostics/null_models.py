@@ -32,7 +32,7 @@ from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.preparing import prepared
+from bayesbias.metrics.preparing import prepared, untested
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.words import WordLists, load_words
 
@@ -48,7 +48,7 @@ def null_distribution(
     statistic: str | Metric | tuple[str, Mapping[str, Any]] = "associated - human",
     draws: int = 1000,
     seed: int = 0,
-    source: str = "controls",
+    source: str | None = None,
     match_frequency: bool = True,
 ) -> NullDistribution:
     """A statistic on real vectors when the stereotype lists hold random words, and the observed value among them.
@@ -68,13 +68,14 @@ def null_distribution(
         least one of them associated or different. ``"weat"``: the effect size for two groups (population sd; positive
         if own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean
         distance. Or a function of a distance table that returns a number. For a :class:`Query` any metric that
-        :func:`list_metrics` shows, or a pair of it and its options.
+        :func:`list_metrics` shows, or a pair of it and its options (those of the look-up too).
     draws, seed
         How many times the lists are drawn, and the seed.
     source
-        ``"controls"``: control words, which then leave their list; for a contrast with ``human`` or ``neutral`` the
-        words of that list, else of both. The p-value is on the safe side where these words are fewer than some three
-        times all stereotype words. ``"vocabulary"``: any words of the embedding that stand in none of the lists.
+        ``"controls"`` (the default, but for a :class:`Query`): control words, which then leave their list; for a
+        contrast with ``human`` or ``neutral`` the words of that list, else of both. The p-value is on the safe side
+        where these words are fewer than some three times all stereotype words. ``"vocabulary"`` (the only one for a
+        query): any words of the embedding that stand in none of the lists.
     match_frequency
         From the vocabulary, draw the stand-in of a word among the 200 nearest to it in frequency rank, which is taken
         to be the order of the embedding.
@@ -91,12 +92,14 @@ def null_distribution(
     human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
     Manzini, T. et al. (2019). Black is to Criminal as Caucasian is to Police. NAACL. https://doi.org/10.18653/v1/N19-1062
     """
-    one_of(source, ("controls", "vocabulary"), "source")
+    one_of(source or "controls", ("controls", "vocabulary"), "source")
     if isinstance(words, Query):
+        if source == "controls":
+            raise InputError("a query has no control words: pass source='vocabulary' or leave it out")
         return metric_null(kv, words, statistic, whole_number(draws, "draws"), seed, match_frequency)
     if not callable(statistic) and not isinstance(statistic, str):
         raise InputError(f"statistic is {statistic!r}: give its name or a function of a distance table")
-    draws = whole_number(draws, "draws")
+    draws, source = whole_number(draws, "draws"), source or "controls"
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     vectors, lists, table = _given(kv, words, source)
     data = model_data(table)
@@ -132,7 +135,7 @@ def metric_null(
     if kv is None:
         raise InputError("kv is None: give the embedding in which the query is measured")
     vectors = load_embedding(kv)
-    observed = prepared(str(name), vectors, query, options)
+    observed = prepared(str(name), vectors, query, untested(options))
     if observed.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
     words = [word for listed in query.attributes for word in observed.found.words[listed]]
@@ -148,7 +151,9 @@ def metric_null(
     if odd:
         raise InputError(f"{name} is not a finite number for {odd:,} of {draws:,} draws: choose another metric")
     source = "vocabulary"
-    return NullDistribution(str(name), source, observed.measure().value, values, float(np.median(values)), candidates)
+    return NullDistribution(
+        f"{name} of {query.name}", source, observed.measure().value, values, float(np.median(values)), candidates
+    )
 
 
 def _checked(statistic: str, data: ModelData) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._core.permutation import PermutationTest, partition_sums, permutation_test
 from bayesbias.diagnostics.null_statistics import BLOCK
 from bayesbias.errors import InputError
+from bayesbias.metrics.weat import effect_size
 
 SPLITS = 5_000
 """Random partitions among which that of the example is chosen."""
@@ -153,7 +154,8 @@ def simulate_null_weat(
     words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
     sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
-    of_noise, of_sample, of_partitions = np.random.default_rng(whole_number(seed, "seed", least=0)).spawn(3)
+    seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0)).spawn(3)
+    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[at]) for at in (0, 1, 2, 2))
     shape = (2 * words, 2 * attributes)
     blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
     s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
@@ -163,7 +165,7 @@ def simulate_null_weat(
     (observed_s,), (observed_effect,) = _weat(own[None], words)
     sums = np.concatenate(list(partition_sums(own, words, draws, of_partitions)))
     dealt = 2 * sums - own.sum()
-    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_partitions)
+    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
     return NullWeat(
         words,
         attributes,
@@ -189,7 +191,7 @@ def _s(cosines: FloatArray, attributes: int) -> FloatArray:
 def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
     """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
     total = s[:, :words].sum(axis=1) - s[:, words:].sum(axis=1)
-    return total, total / words / s.std(axis=1)
+    return total, effect_size(s[:, :words], s[:, words:])
 
 
 def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:

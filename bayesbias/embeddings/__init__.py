@@ -1,7 +1,7 @@
 """Word embeddings as gensim KeyedVectors, read from files, mappings or the bundled slice."""
 
 from bayesbias.embeddings.loading import Embedding, list_embeddings, load_embedding, zero_words
-from bayesbias.embeddings.looking import Case, FoundWords, about, find_words
+from bayesbias.embeddings.looking import Case, FoundWords, about, find_words, spellings
 
 __all__ = [
     "Case",
@@ -11,5 +11,6 @@ __all__ = [
     "find_words",
     "list_embeddings",
     "load_embedding",
+    "spellings",
     "zero_words",
 ]

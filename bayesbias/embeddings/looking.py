@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Case = Literal["as-is", "fallback"]
+CASES = ("as-is", "fallback")
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> 
     case
         ``"as-is"``, or ``"fallback"`` to try lower case, a capital first letter and capitals for those not found.
     """
-    one_of(case, ("as-is", "fallback"), "case")
+    one_of(case, CASES, "case")
     held = kv.key_to_index
     if case == "as-is":
         keys = {word: word for word in words if word in held}
     else:
-        forms = {word: (word, word.lower(), word.capitalize(), word.upper()) for word in words}
+        forms = {word: _forms(word) for word in words}
         keys = {word: next(key for key in tried if key in held) for word, tried in forms.items() if held.keys() & tried}
     rows = np.array([held[key] for key in keys.values()], dtype=np.intp)
     vectors = kv.vectors.take(rows, axis=0)
@@ -70,6 +71,16 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> 
         warnings.warn(f"a vector of zeros has no direction, so these words count as missing: {named}", stacklevel=3)
         keys, vectors = {word: key for word, key in keys.items() if word not in zero}, vectors[some]
     return FoundWords(keys, vectors.astype(np.float64, copy=False))
+
+
+def spellings(words: Iterable[str], case: str) -> tuple[str, ...]:
+    """The words, and with ``"fallback"`` what is tried for them too."""
+    one_of(case, CASES, "case")
+    return tuple(words) if case == "as-is" else tuple({form for word in words for form in _forms(word)})
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    return word, word.lower(), word.capitalize(), word.upper()
 
 
 def about(kv: KeyedVectors) -> dict[str, object]:

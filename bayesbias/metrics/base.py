@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,15 @@ from bayesbias._core.cosine import FloatArray
 Sets = tuple[FloatArray, ...]
 """Vectors of some sets, each (words, dimensions)."""
 
-Bounds = Callable[[list[int]], tuple[float, float]]
-"""From the numbers of words of the target sets to the smallest and the largest value."""
+Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
+"""From the numbers of words of the target sets and the options to the smallest and the largest value."""
+
+
+class Option(NamedTuple):
+    """Default of an option, and the check that returns a valid value of it or raises InputError."""
+
+    default: Any
+    check: Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True)
@@ -29,10 +36,13 @@ class Space:
         (words, dimensions): vectors of length 1.
     rows
         Rows of the attribute words.
+    nearest
+        (attribute words, k): rows of their nearest neighbours where these are known already.
     """
 
     unit: NDArray[np.floating]
     rows: IntArray
+    nearest: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Measured:
         Of a permutation test; how many partitions it looked at, and whether these are all.
     notes
         Sentences on what to bear in mind.
+    warning
+        Why the value tells nothing.
     """
 
     value: float
@@ -60,6 +72,12 @@ class Measured:
     partitions: int | None = None
     exact: bool | None = None
     notes: tuple[str, ...] = ()
+    warning: str | None = None
+
+    @property
+    def every_note(self) -> tuple[str, ...]:
+        """Notes and warning."""
+        return (*self.notes, self.warning) if self.warning else self.notes
 
 
 @dataclass(frozen=True)
@@ -79,9 +97,9 @@ class Metric:
     optimum
         The value of no bias.
     bounds
-        Smallest and largest value, from the numbers of words of the target sets.
+        Smallest and largest value, from the numbers of words of the target sets and the options.
     options
-        Option to its default; others are refused.
+        Options by name; others are refused.
     source, doi
         Where it is defined.
     paired
@@ -102,7 +120,7 @@ class Metric:
     bounds: Bounds
     source: str
     doi: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
     paired: bool = False
     compat: bool = False
     space: bool = False
@@ -113,6 +131,15 @@ class Metric:
         return self.targets[0], self.attributes[0]
 
 
+NOTHING = 1e-12
+"""Cosines, and lengths beside 1, that are rounding and no more."""
+
+
+def no_value(reason: str, words: int = 0) -> Measured:
+    """NaN with its reason, for so many words."""
+    return Measured(float("nan"), np.full(words, np.nan), reason=reason)
+
+
 def fixed(low: float, high: float) -> Bounds:
     """Bounds that do not hang on the sizes of the sets."""
-    return lambda sizes: (low, high)
+    return lambda sizes, options: (low, high)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesbias._checks import finite_number
 from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
-from bayesbias.errors import InputError
-from bayesbias.metrics.base import Measured, Metric, Sets, fixed
+from bayesbias.metrics.base import NOTHING, Measured, Metric, Option, Sets, fixed, no_value
 
 
 def principal_direction(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -18,8 +18,10 @@ def principal_direction(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measured:
     """Mean over attribute words w of |cos(w, g)|^c, with g the principal direction of the pairs and c the exponent."""
-    if isinstance(exponent, bool) or not isinstance(exponent, int | float) or not exponent > 0:
-        raise InputError(f"exponent is {exponent!r}: give a positive number")
+    if np.abs(unit_rows(targets[0]) - unit_rows(targets[1])).max() < NOTHING:
+        return no_value(
+            "the words of each pair have one direction, so that nothing sets them apart", len(attributes[0])
+        )
     direction = principal_direction(*targets)
     by_word: FloatArray = np.abs(unit_products(attributes[0], direction)) ** exponent
     return Measured(float(by_word.mean()), by_word)
@@ -35,7 +37,7 @@ METRICS = (
         words="attributes",
         optimum=0.0,
         bounds=fixed(0.0, 1.0),
-        options={"exponent": 1.0},
+        options={"exponent": Option(1.0, lambda value, name: finite_number(value, name, positive=True))},
         source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
         doi="10.48550/arXiv.1607.06520",
         paired=True,

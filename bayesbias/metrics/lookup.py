@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, share
+from bayesbias._checks import flag, one_of, share
 from bayesbias._core.cosine import unit_rows
 from bayesbias.embeddings import Case, FoundWords, find_words
 from bayesbias.errors import InputError
@@ -39,6 +39,8 @@ class Lookup:
         Whether vectors are scaled to length 1 first.
     compat
         ``"wefe"`` follows WEFE: repeated words count as lost, and pairs whose word is missing shift.
+    without
+        Words that count as missing although the embedding holds them.
     """
 
     on_missing: OnMissing = "drop"
@@ -46,6 +48,7 @@ class Lookup:
     case: Case = "as-is"
     normalize: bool = False
     compat: str | None = None
+    without: frozenset[str] = frozenset()
 
     @classmethod
     def checked(
@@ -56,7 +59,7 @@ class Lookup:
         one_of(case, ("as-is", "fallback"), "case")
         if compat is not None:
             one_of(compat, ("wefe",), "compat")
-        return cls(on_missing, share(max_missing, "max_missing"), case, bool(normalize), compat)
+        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalize, "normalize"), compat)
 
 
 @dataclass(frozen=True)
@@ -96,28 +99,42 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     InputError
         Words are missing and ``on_missing`` is ``"error"``; two sets of pairs differ in length.
     """
-    sets = {name: find_words(kv, words, how.case) for name, words in query.distinct.items()}
+    sets = {
+        name: find_words(kv, filterfalse(how.without.__contains__, words) if how.without else words, how.case)
+        for name, words in query.distinct.items()
+    }
     entries: tuple[Mapping[str, Any], ...] = tuple(_entry(query, name, sets[name]) for name in sets)
     if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
         raise InputError(
             f"the embedding lacks {', '.join(lost[:8])}{', …' if len(lost) > 8 else ''}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
-    kept = {name: tuple(found.keys) for name, found in sets.items()}
-    reasons, notes = _too_few(query, kept, how), []
+    kept = {name: _once(found.keys) for name, found in sets.items()}
+    notes = [
+        f"{entry['set']} lacks {', '.join(entry['missing'])} ({len(entry['missing'])} of {entry['asked']} words)"
+        for entry in entries
+        if entry["missing"]
+    ]
+    notes += [
+        f"{name} holds {', '.join(gone)} in several spellings, which count once"
+        for name, found in sets.items()
+        if (gone := sorted({found.keys[word] for word in found.keys if word not in kept[name]}))
+    ]
     if paired and how.compat != "wefe":
+        reasons = _too_few(query, query.attributes, sets, how)
         pairs = _pairs(query)
         first, second = (sets[name].keys for name in query.targets)
         whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
         kept |= dict(zip(query.targets, zip(*whole, strict=True) if whole else ((), ()), strict=True))
-        reasons = [reason for reason in reasons if not any(f"{name!r}" in reason for name in query.targets)]
         if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
             reasons.insert(0, f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word{_limit(how)}")
         elif len(whole) < len(pairs):
             notes.append(f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word and were left out")
-    elif paired:
-        least = min(len(kept[name]) for name in query.targets)
-        kept |= {name: kept[name][:least] for name in query.targets}
+    else:
+        reasons = _too_few(query, query.sets, sets, how)
+        if paired:
+            least = min(len(kept[name]) for name in query.targets)
+            kept |= {name: kept[name][:least] for name in query.targets}
 
     def vectors(names: Mapping[str, object]) -> Sets:
         arrays = [sets[name].of(kept[name]) for name in names]
@@ -145,13 +162,21 @@ def _entry(query: Query, name: str, found: FoundWords) -> dict[str, Any]:
     }
 
 
-def _too_few(query: Query, kept: Mapping[str, tuple[str, ...]], how: Lookup) -> list[str]:
-    """A sentence for each set that lost too many words."""
+def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Words without those that the embedding holds under the key of an earlier one."""
+    if len(set(keys.values())) == len(keys):
+        return tuple(keys)
+    first = {key: word for word, key in reversed(list(keys.items()))}
+    return tuple(word for word, key in keys.items() if first[key] == word)
+
+
+def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
+    """A sentence for each of some sets that lost too many words."""
     reasons = []
-    for name, words in query.sets.items():
-        asked = len(words if how.compat == "wefe" else query.distinct[name])
-        lost = asked - len(kept[name])
-        if lost > how.max_missing * asked or not kept[name]:
+    for name in names:
+        asked = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
+        lost = asked - len(sets[name].keys)
+        if lost > how.max_missing * asked or lost == asked:
             what = "missing or repeated" if how.compat == "wefe" else "missing"
             reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}")
     return reasons
@@ -166,8 +191,8 @@ def _pairs(query: Query) -> list[tuple[str, str]]:
     if len(first) != len(second):
         names = " and ".join(map(repr, query.targets))
         raise InputError(
-            f"this metric takes the words of {names} as pairs in order, and they have {len(first)} and {len(second)} "
-            "words: give as many to each"
+            f"metrics of pairs take the words of {names} in order, and they have {len(first)} and {len(second)} words: "
+            "give as many to each, or leave ripa, direct_bias, db_wa and nbm out"
         )
     return list(zip(first, second, strict=True))
 

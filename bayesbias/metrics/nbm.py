@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._checks import whole_number
 from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.cosine import FloatArray, unit_rows
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import Measured, Metric, Sets, Space, fixed
+from bayesbias.metrics.base import NOTHING, Measured, Metric, Option, Sets, Space, fixed, no_value
 
 BLOCK = 2**24
 """Cosines that are held at once."""
@@ -20,28 +21,32 @@ def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) ->
     Neighbours are the words of the vocabulary with the largest cosine, the word itself left out; one that is as near to
     either word of a pair counts for the first.
     """
-    if not 1 <= neighbours < len(space.unit):
+    if neighbours >= len(space.unit):
         raise InputError(
-            f"neighbours is {neighbours!r}: give a whole number from 1 to {len(space.unit) - 1}, the other words of "
-            "the vocabulary"
+            f"neighbours is {neighbours}: give a whole number from 1 to {len(space.unit) - 1}, the other words of the "
+            "vocabulary"
         )
     apart = unit_rows(targets[0]) - unit_rows(targets[1])
-    side = np.where(space.unit @ apart.T >= 0, 1.0, -1.0).mean(axis=1)
-    rows = space.rows
-    by_word = np.empty(len(rows))
-    step = max(1, BLOCK // len(space.unit))
-    for begin in range(0, len(rows), step):
-        block = rows[begin : begin + step]
-        nearest = _nearest(space.unit, block, neighbours)
-        by_word[begin : begin + step] = side[nearest].mean(axis=1)
+    if np.abs(apart).max(axis=1).min() < NOTHING:
+        reason = "the words of a pair have one direction, so that all neighbours are as near to both"
+        return no_value(reason, len(space.rows))
+    nearest = nearest_rows(space.unit, space.rows, neighbours) if space.nearest is None else space.nearest
+    near, at = np.unique(nearest, return_inverse=True)
+    side = np.where(space.unit[near] @ apart.T >= 0, 1.0, -1.0).mean(axis=1)
+    by_word: FloatArray = side[at].reshape(nearest.shape).mean(axis=1)
     return Measured(float(by_word.mean()), by_word)
 
 
-def _nearest(vectors: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
-    """The rows with the largest inner products, (rows, count), themselves left out."""
-    products = vectors[rows] @ vectors.T
-    products[np.arange(len(rows)), rows] = -np.inf
-    return np.argpartition(-products, count - 1, axis=1)[:, :count]
+def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
+    """The rows of unit vectors with the largest inner products with some of them (rows, count), themselves left out."""
+    nearest = np.empty((len(rows), count), dtype=np.intp)
+    step = max(1, BLOCK // len(unit))
+    for begin in range(0, len(rows), step):
+        block = rows[begin : begin + step]
+        products = unit[block] @ unit.T
+        products[np.arange(len(block)), block] = -np.inf
+        nearest[begin : begin + step] = np.argpartition(-products, count - 1, axis=1)[:, :count]
+    return nearest
 
 
 METRICS = (
@@ -54,7 +59,7 @@ METRICS = (
         words="attributes",
         optimum=0.0,
         bounds=fixed(-1.0, 1.0),
-        options={"neighbours": 100},
+        options={"neighbours": Option(100, whole_number)},
         source="Gonen and Goldberg (2019)",
         doi="10.18653/v1/N19-1061",
         paired=True,

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import unit_rows
-from bayesbias._core.permutation import ALTERNATIVES
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space
 from bayesbias.metrics.lookup import FoundSets, Lookup, look_up, vocabulary
+from bayesbias.metrics.nbm import nearest_rows
 from bayesbias.metrics.queries import Query, load_query
 from bayesbias.metrics.registry import find_metric
 from bayesbias.words import WordLists
@@ -38,6 +37,8 @@ class Prepared:
         What was asked, and the sets' vectors.
     space
         Unit vectors of the whole vocabulary, for metrics that look at it.
+    nearest
+        Rows of the attribute words' nearest neighbours, once they were looked for.
     """
 
     metric: Metric
@@ -47,6 +48,7 @@ class Prepared:
     kv: KeyedVectors
     found: FoundSets
     space: NDArray[np.float32] | None = None
+    nearest: IntArray | None = None
 
     def measure(self) -> Measured:
         """The metric's value; NaN with the reason where there are too few words."""
@@ -75,26 +77,57 @@ class Prepared:
         )
         starts = np.cumsum([0, *(len(vectors) for vectors in self.found.attributes)])
         places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
-        return self._measured(targets, attributes, self.attribute_rows[np.concatenate(places)])
+        at = np.concatenate(places)
+        nearest = None if self.nearest is None else self.nearest[at]
+        return self._measured(targets, attributes, self.attribute_rows[at], nearest)
 
-    def _measured(self, targets: Sets, attributes: Sets, rows: IntArray | None = None) -> Measured:
+    def with_neighbours(self) -> Prepared:
+        """The same with the attribute words' neighbours looked up, which many draws of the words then share."""
+        if self.space is None or self.found.reason is not None:
+            return self
+        nearest = nearest_rows(self.space, self.attribute_rows, self.options["neighbours"])
+        return replace(self, nearest=nearest)
+
+    def _measured(
+        self, targets: Sets, attributes: Sets, rows: IntArray | None = None, nearest: IntArray | None = None
+    ) -> Measured:
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
-        if self.metric.space:
-            space = vocabulary(self.kv) if self.space is None else self.space
-            extra["space"] = Space(space, self.attribute_rows if rows is None else rows)
-        return self.metric.measure(targets, attributes, **self.options, **extra)
+        if self.space is not None:
+            extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
+        found = self.metric.measure(targets, attributes, **self.options, **extra)
+        if np.isfinite(found.value) or found.reason is not None:
+            return found
+        return replace(found, reason="its formula divides by 0 for these vectors")
 
 
 def prepared(
     name: str, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
 ) -> Prepared:
-    """A metric's name, options and query, checked and looked up."""
-    chosen, asked, how = find_metric(name), as_query(query), how or Lookup()
+    """A metric's name, options and query, checked and looked up.
+
+    Without ``how`` the arguments of the look-up may stand among the options.
+    """
+    if how is None:
+        how, options = split_options(options)
+    chosen, asked = find_metric(name), as_query(query)
     used = checked_options(chosen, options)
     _check_template(chosen, asked)
     vectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
     found = look_up(vectors, asked, how, chosen.paired)
     return Prepared(chosen, asked, used, how, vectors, found, vocabulary(vectors) if chosen.space else None)
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
+    """The look-up that options ask for, and the options of the metric."""
+    default = Lookup()
+    names = [field.name for field in fields(Lookup) if field.name != "without"]
+    how = Lookup.checked(**{name: options.get(name, getattr(default, name)) for name in names})
+    return how, {name: value for name, value in options.items() if name not in names}
+
+
+def untested(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options without the test of WEAT, for values of which there are many."""
+    return {**options, "p_value": False} if "p_value" in options else dict(options)
 
 
 def as_query(query: AnyQuery) -> Query:
@@ -141,7 +174,5 @@ def checked_options(chosen: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
         raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
-    used = {**chosen.options, **given}
-    if "alternative" in used:
-        one_of(used["alternative"], ALTERNATIVES, "alternative")
-    return used
+    defaults = {name: option.default for name, option in chosen.options.items()}
+    return {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from html import escape
 from itertools import combinations
@@ -15,7 +17,7 @@ from bayesbias._checks import whole_number
 from bayesbias._documents import Document, check, read_toml
 from bayesbias._files import home_folder, shipped
 from bayesbias.errors import InputError
-from bayesbias.words import WordLists
+from bayesbias.words import WordLists, list_words, load_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,16 +73,17 @@ class Query:
             object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
 
     @classmethod
-    def from_words(cls, words: WordLists, controls: bool = False) -> Query:
+    def from_words(cls, words: WordLists | str | Path, controls: bool = False) -> Query:
         """The query of word lists: groups as target sets, their stereotypes as attribute sets.
 
         Parameters
         ----------
         words
-            Word lists, as :func:`load_words` reads them.
+            Word lists, or what :func:`load_words` takes.
         controls
             Whether the control lists are attribute sets too.
         """
+        words = words if isinstance(words, WordLists) else load_words(words)
         taken = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
         taken |= dict(words.controls) if controls else {}
         return cls(words.protected, taken, name=words.name, source=words.source, doi=words.doi)
@@ -166,11 +169,20 @@ def load_query(name_or_path: str | Path) -> Query:
     InputError
         No such query, an unknown key, or sets that :class:`Query` refuses.
     """
+    if not isinstance(name_or_path, str | Path):
+        raise InputError(f"load_query takes a name or a path, given is {type(name_or_path).__name__}")
     bundled = _bundled()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
+        asked = str(name_or_path)
+        near = get_close_matches(asked.lower(), bundled, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        if asked in list_words()["name"].tolist():
+            hint = (
+                f" ({asked!r} is a word list: Query.from_words(load_words({asked!r})) makes a query of one with groups)"
+            )
         raise InputError(
-            f"there is no query {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
+            f"there is no query {asked!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
     parsed = check(_QueryFile, read_toml(path), str(path))
     return Query(parsed.targets, parsed.attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
@@ -203,11 +215,18 @@ def _checked_sets(sets: object, kind: str) -> dict[str, tuple[str, ...]]:
         raise InputError(f"{kind} holds no set: give at least one, as a name and its words")
     checked = {}
     for name, words in sets.items():
-        if isinstance(words, str) or not isinstance(words, Sequence) or not all(isinstance(w, str) for w in words):
-            raise InputError(f"the set {name!r} of {kind} is {words!r}: give a list of words")
+        if isinstance(words, str | Mapping | set | frozenset) or not isinstance(words, Iterable):
+            raise InputError(f"the set {name!r} of {kind} is {reprlib.repr(words)}: give its words in order, as a list")
+        words = tuple(words)
+        if odd := [word for word in words if not isinstance(word, str)]:
+            raise InputError(f"the set {name!r} of {kind} holds {reprlib.repr(odd[0])}, which is no word: give text")
+        if not str(name):
+            raise InputError(f"a set of {kind} has no name: give it one")
         if not words:
             raise InputError(f"the set {name!r} of {kind} is empty: give at least one word")
-        checked[str(name)] = tuple(words)
+        if str(name) in checked:
+            raise InputError(f"two sets of {kind} are named {str(name)!r}: give each a name of its own")
+        checked[str(name)] = words
     return checked
 
 

@@ -26,7 +26,7 @@ def find_metric(name: object) -> Metric:
     """
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
-    near = get_close_matches(str(name), METRICS, 1)
+    near = get_close_matches(str(name).lower().replace(" ", "_"), METRICS, 1)
     meant = f" (did you mean {near[0]!r}?)" if near else ""
     raise InputError(f"there is no metric {name!r}{meant}: valid are {', '.join(METRICS)}")
 

@@ -27,9 +27,11 @@ class MetricResult:
     p_value, partitions, exact
         Of the permutation test, if one was asked for: partitions that were looked at, and whether these are all.
     optimum, range
-        The value of no bias, and the smallest and largest value.
+        The value of no bias, and the smallest and largest value (NaN where there is no value).
     query, embedding
         What was measured.
+    words, by_word
+        Set to the words that :attr:`per_word` is about, and what each of them adds, in that order.
     entries
         Asked, found and missing words of each set; :attr:`coverage` is the table of it.
     options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.cosine import unit_rows
-from bayesbias.metrics.base import Measured, Metric, Sets
+from bayesbias.metrics.base import Measured, Metric, Sets, no_value
 
 
 def ripa(targets: Sets, attributes: Sets) -> Measured:
@@ -13,7 +13,10 @@ def ripa(targets: Sets, attributes: Sets) -> Measured:
 
     Attribute vectors keep their lengths, as in the paper's formula.
     """
-    relations = unit_rows(targets[0] - targets[1])
+    apart = targets[0] - targets[1]
+    if not apart.any(axis=1).all():
+        return no_value("the words of a pair have one vector, so that nothing relates them", len(attributes[0]))
+    relations = unit_rows(apart)
     by_word = attributes[0] @ relations.mean(axis=0)
     return Measured(float(by_word.mean()), by_word)
 
@@ -27,7 +30,7 @@ METRICS = (
         attributes=(1, 1),
         words="attributes",
         optimum=0.0,
-        bounds=lambda sizes: (-np.inf, np.inf),
+        bounds=lambda sizes, options: (-np.inf, np.inf),
         source="Ethayarajh, Duvenaud and Hirst (2019)",
         doi="10.18653/v1/P19-1166",
         paired=True,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from bayesbias._checks import one_of
 from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
-from bayesbias.errors import InputError
-from bayesbias.metrics.base import Measured, Metric, Sets
+from bayesbias.metrics.base import Measured, Metric, Option, Sets, no_value
 
 DISTANCES = ("norm", "cos")
 
@@ -17,9 +17,9 @@ def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
 
     A difference of norms is negative where the words lie nearer to the first set; one of cosines is then positive.
     """
-    if distance not in DISTANCES:
-        raise InputError(f"distance is {distance!r}: valid are {', '.join(DISTANCES)}")
     first, second = (vectors.mean(axis=0) for vectors in targets)
+    if distance == "cos" and not (first.any() and second.any()):
+        return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
     by_word = _norms(attributes[0], first, second) if distance == "norm" else _cosines(attributes[0], first, second)
     return Measured(float(by_word.mean()), by_word)
 
@@ -44,8 +44,8 @@ METRICS = (
         attributes=(1, 1),
         words="attributes",
         optimum=0.0,
-        bounds=lambda sizes: (-np.inf, np.inf),
-        options={"distance": "norm"},
+        bounds=lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
+        options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name))},
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
         doi="10.1073/pnas.1720347115",
     ),

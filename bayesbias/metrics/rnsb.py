@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit, rel_entr
 
+from bayesbias._checks import flag, whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.logistic import fit_logistic
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import Measured, Metric, Sets
+from bayesbias.metrics.base import Measured, Metric, Option, Sets
 
 HELD_OUT = 0.2
 
@@ -44,10 +45,12 @@ def rnsb(
 def _rows(positive: np.ndarray, holdout: bool, train: Sequence[int] | None, seed: int) -> np.ndarray:
     """The attribute words that the classifier learns from."""
     every = np.arange(len(positive))
+    if train is not None and holdout:
+        raise InputError("holdout and train are given both: one of them says which words the classifier learns from")
     if train is not None:
-        rows = np.asarray(train, dtype=np.intp)
-        if len(rows) == 0 or rows.min() < 0 or rows.max() >= len(every):
-            raise InputError(f"train holds rows outside 0 to {len(every) - 1}, the attribute words found, or none")
+        rows = np.asarray(train)
+        if rows.max() >= len(every):
+            raise InputError(f"train holds the row {rows.max()}: the attribute words found are 0 to {len(every) - 1}")
     elif holdout:
         from sklearn.model_selection import train_test_split
 
@@ -56,6 +59,15 @@ def _rows(positive: np.ndarray, holdout: bool, train: Sequence[int] | None, seed
         rows = every
     if positive[rows].all() or not positive[rows].any():
         raise InputError("the classifier would learn from words of one attribute set only: give more words, or train")
+    return rows
+
+
+def _checked_train(value: object, name: str) -> object:
+    if value is None:
+        return None
+    rows = np.asarray(value)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0:
+        raise InputError(f"{name} is {value!r}: give the rows of attribute words to learn from, whole numbers from 0")
     return rows
 
 
@@ -76,8 +88,12 @@ METRICS = (
         attributes=(2, 2),
         words="targets",
         optimum=0.0,
-        bounds=lambda sizes: (0.0, float(np.log(sum(sizes)))),
-        options={"holdout": None, "train": None, "seed": 0},
+        bounds=lambda sizes, options: (0.0, float(np.log(sum(sizes)))),
+        options={
+            "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
+            "train": Option(None, _checked_train),
+            "seed": Option(0, lambda value, name: whole_number(value, name, least=0)),
+        },
         source="Sweeney and Najafian (2019)",
         doi="10.18653/v1/P19-1162",
         compat=True,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesbias._progress import progress
 from bayesbias.embeddings import Case, Embedding, about, load_embedding
@@ -81,15 +83,15 @@ def metric(
     how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
-    for note in measured.notes:
-        warnings.warn(f"{ready.metric.title} of {ready.query.name}: {note}", UserWarning, stacklevel=2)
+    if measured.warning:
+        warnings.warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", UserWarning, stacklevel=2)
     return _result(ready, measured)
 
 
 def run_metrics(
     kvs: Mapping[str, Embedding] | Embedding,
     queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery,
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric = tuple(METRICS),
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric | None = None,
     on_missing: OnMissing = "drop",
     max_missing: float = 0.2,
     case: Case = "as-is",
@@ -105,7 +107,8 @@ def run_metrics(
     queries
         One or several queries; a mapping gives them names. Queries of one name stay apart, numbered.
     metrics
-        Names of metrics, pairs of a name and its options, or a mapping of labels to either.
+        Names of metrics, pairs of a name and its options, or a mapping of labels to either. By default those that need
+        no pairs and for which every query has enough sets.
     on_missing, max_missing, case, normalize, compat
         As in :func:`metric`.
 
@@ -127,14 +130,15 @@ def run_metrics(
     how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
     embeddings = named_embeddings(kvs)
     asked = named_queries(queries)
-    chosen = _chosen(metrics)
+    usual, too_few = usual_metrics(asked.values()) if metrics is None else ([], [])
+    chosen = _chosen(usual if metrics is None else metrics)
     parts = {
         (number, label): parts_for(chosen_metric, query)
         for number, query in enumerate(asked.values())
         for label, chosen_metric, _ in chosen
     }
     rows: list[tuple[object, ...]] = []
-    notes: dict[str, None] = {}
+    notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
     with progress("measuring", len(embeddings) * len(asked)) as done:
         for at, (embedding, kv) in enumerate(embeddings.items()):
             space = vocabulary(kv) if any(m.space for _, m, _ in chosen) else None
@@ -149,7 +153,8 @@ def run_metrics(
                         sub = part.name if len(parts[number, label]) > 1 else None
                         rows.append((embedding, name, sub, label, *_row(one, got, found)))
                 done(at * len(asked) + number + 1)
-    table = pd.DataFrame(rows, columns=COLUMNS).astype({"p_value": float, "reason": object, "subquery": object})
+    numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
+    table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
     table.attrs["notes"] = tuple(notes)
     return table
 
@@ -159,13 +164,18 @@ def _row(one: Metric, got: Measured, found: FoundSets) -> tuple[object, ...]:
     return got.value, got.p_value, one.optimum, sum(entry["found"] for entry in found.entries), lost, got.reason
 
 
+def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
+    """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
+    targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
+    unpaired = {name: one for name, one in METRICS.items() if not one.paired}
+    fitting = [name for name, one in unpaired.items() if one.targets[0] <= targets and one.attributes[0] <= attributes]
+    return fitting, [name for name in unpaired if name not in fitting]
+
+
 def _notes(embedding: str, query: str, part: Query, found: FoundSets, got: Measured) -> list[str]:
     """Sentences on what a row rests on; those on the query alone do not name the embedding."""
     own = [f"{query}: {note}." for note in part.notes]
-    lost = list(dict.fromkeys(word for entry in found.entries for word in entry["missing"]))
-    asked = len({word for listed in part.sets.values() for word in listed})
-    own += [f"{query} in {embedding}: {len(lost)} of {asked} words are missing ({', '.join(lost)})."] if lost else []
-    return own + [f"{query} in {embedding}: {note}." for note in (*found.notes, *got.notes)]
+    return own + [f"{query} in {embedding}: {note}." for note in (*found.notes, *got.every_note)]
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
@@ -214,7 +224,13 @@ def named_metrics(
         isinstance(metrics, tuple) and len(metrics) == 2 and isinstance(metrics[1], Mapping)
     )
     every: Any = [metrics] if single else metrics
-    labelled = list(every.items()) if isinstance(every, Mapping) else [(_label(one), one) for one in every]
+    if not isinstance(every, Mapping | Iterable):
+        raise InputError(f"metrics is {every!r}: give names of metrics, or pairs of a name and its options")
+    chosen = list(every.values() if isinstance(every, Mapping) else every)
+    for one in chosen:
+        if not isinstance(one, str) and not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], Mapping)):
+            raise InputError(f"{one!r} is no metric: give its name, or a pair of its name and its options")
+    labelled = list(zip(every if isinstance(every, Mapping) else map(_label, chosen), chosen, strict=True))
     if not labelled:
         raise InputError("no metric was given: give at least one")
     if len({label for label, _ in labelled}) < len(labelled):
@@ -241,15 +257,15 @@ def _result(ready: Prepared, measured: Measured) -> MetricResult:
         partitions=measured.partitions,
         exact=measured.exact,
         optimum=chosen.optimum,
-        range=chosen.bounds([len(vectors) for vectors in found.targets]),
+        range=(np.nan, np.nan) if measured.reason else chosen.bounds(list(map(len, found.targets)), ready.options),
         query=query,
         embedding=str(about(ready.kv)["name"]),
         entries=found.entries,
         words=words,
         by_word=measured.by_word,
-        options={**ready.options, **asdict(ready.how)},
+        options={**ready.options, **{name: at for name, at in asdict(ready.how).items() if name != "without"}},
         reason=measured.reason,
-        notes=(*query.notes, *found.notes, *measured.notes),
+        notes=(*query.notes, *found.notes, *measured.every_note),
         source=chosen.source,
         doi=chosen.doi,
     )

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.cosine import FloatArray, mean_unit, unit_products
-from bayesbias.metrics.base import Measured, Metric, Sets, fixed
-
-NOTHING = 1e-12
+from bayesbias.metrics.base import NOTHING, Measured, Metric, Sets, fixed, no_value
 
 
 def same(targets: Sets, attributes: Sets) -> Measured:
@@ -21,7 +19,7 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     basis = _basis(means[1:] - means[0])
     by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
     if not len(basis):
-        return Measured(float("nan"), by_word, reason="the groups have one mean, so nothing separates them")
+        return no_value("the groups have one mean, so nothing separates them", len(by_word))
     return Measured(float(by_word.mean()), by_word)
 
 
@@ -43,6 +41,6 @@ METRICS = (
         optimum=0.0,
         bounds=fixed(0.0, 1.0),
         source="Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
-        doi="10.48550/arXiv.2203.14603",
+        doi="10.48550/arXiv.2111.07864",
     ),
 )

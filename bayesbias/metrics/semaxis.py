@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.cosine import unit_products, unit_rows
-from bayesbias.metrics.base import Measured, Metric, Sets, fixed
+from bayesbias.metrics.base import NOTHING, Measured, Metric, Sets, no_value
 
 
 def semaxis(targets: Sets, attributes: Sets) -> Measured:
@@ -13,10 +13,10 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
 
     Positive is towards the first attribute set.
     """
-    axis = attributes[0].mean(axis=0) - attributes[1].mean(axis=0)
-    if not axis.any():
-        empty = np.full(sum(map(len, targets)), np.nan)
-        return Measured(float("nan"), empty, reason="both attribute sets have one mean, so there is no axis")
+    ends = np.stack([vectors.mean(axis=0) for vectors in attributes])
+    axis = ends[0] - ends[1]
+    if np.abs(axis).max() <= NOTHING * np.abs(ends).max():
+        return no_value("both attribute sets have one mean, so there is no axis", sum(map(len, targets)))
     sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
     means = [float(side.mean()) for side in sides]
     return Measured(means[0] - (means[1] if len(means) > 1 else 0.0), np.concatenate(sides))
@@ -31,7 +31,7 @@ METRICS = (
         attributes=(2, 2),
         words="targets",
         optimum=0.0,
-        bounds=fixed(-2.0, 2.0),
+        bounds=lambda sizes, options: (-float(len(sizes)), float(len(sizes))),
         source="An, Kwak and Ahn (2018)",
         doi="10.18653/v1/P18-1228",
     ),

@@ -75,7 +75,7 @@ def test_exchanged_groups_change_the_sign_or_nothing(name, kv):
     first, second = query.targets.items()
     found = measured(name, kv, query).value
     turned = measured(name, kv, bb.Query(dict([second, first]), query.attributes)).value
-    signed = metric.optimum == 0 and metric.bounds([6, 6])[0] < 0
+    signed = metric.optimum == 0 and bb.metric(name, kv, query, **OPTIONS.get(name, {})).range[0] < 0
     # a neighbour that is as near to either word of a pair would count for the first; here there is none
     assert turned == pytest.approx(-found if signed else found, abs=1e-12)
 
@@ -95,6 +95,43 @@ def test_too_many_missing_words_give_no_value_and_a_reason(name, kv):
     assert np.isfinite(measured(name, kv, changed, max_missing=0.34).value)
     with pytest.raises(bb.InputError, match="lacks nowhere, neither"):
         measured(name, kv, changed, on_missing="error")
+
+
+@everyone
+@pytest.mark.parametrize("kind", ["targets", "attributes"])
+def test_a_set_that_is_missing_as_a_whole_gives_no_value(name, kv, kind):
+    query = query_for(METRICS[name])
+    gone = {key: [f"no {word}" for word in words] for key, words in getattr(query, kind).items()}
+    changed = bb.Query(**{"targets": query.targets, "attributes": query.attributes, kind: gone})
+    found = measured(name, kv, changed, max_missing=1.0)
+    assert np.isnan([found.value, *found.range]).all()
+    assert "6 of 6" in found.reason
+    assert found.per_word.empty
+    table = bb.run_metrics(kv, changed, {"it": (name, OPTIONS.get(name, {}))})
+    assert table["value"].isna().all()
+    assert table["reason"].str.contains("6 of 6").all()
+
+
+@everyone
+def test_one_vector_for_all_words_gives_a_number_or_a_reason(name):
+    same = KeyedVectors(3)
+    same.add_vectors(WORDS, np.tile(np.float32([1, 2, 2]), (150, 1)))
+    found = measured(name, same, query_for(METRICS[name]))
+    assert np.isfinite(found.value) == (found.reason is None)
+    if METRICS[name].optimum == 0 and found.reason is None:
+        assert found.value == pytest.approx(0, abs=1e-12)
+
+
+@everyone
+def test_options_are_checked(name, kv):
+    wrong = {"p_value": "no", "alternative": "both", "permutations": 0, "seed": -1, "distance": "far"}
+    wrong |= {"holdout": "no", "train": [0.5, 9], "exponent": float("inf"), "neighbours": 2.5}
+    assert set(METRICS[name].options) <= set(wrong)
+    for option in METRICS[name].options:
+        with pytest.raises(bb.InputError, match=f"{option} is"):
+            bb.metric(name, kv, query_for(METRICS[name]), **{option: wrong[option]})
+    with pytest.raises(bb.InputError, match="normalize is 'no'"):
+        bb.metric(name, kv, query_for(METRICS[name]), normalize="no")
 
 
 @everyone
@@ -124,10 +161,11 @@ def test_rows_of_many_queries_are_those_of_single_ones(name, kv):
 @everyone
 def test_the_bootstrap_surrounds_the_value_and_leaves_words_out(name, kv):
     query = query_for(METRICS[name])
-    found = bb.bootstrap_metric(name, kv, query, draws=60, posterior=False, **OPTIONS.get(name, {}))
+    found = bb.bootstrap_metric(name, kv, query, draws=300, posterior=False, **OPTIONS.get(name, {}))
     assert found.value == measured(name, kv, query).value
-    assert found.draws.shape == (60,)
-    assert found.sd > 0
+    assert found.draws.shape == (300,)
+    low, high = found.interval
+    assert low < found.value < high
     pairs = 6 if METRICS[name].paired else 12
     targets, attributes = METRICS[name].template
     expected = (pairs if targets == 2 else 6 * targets) + 6 * attributes
