@@ -313,6 +313,18 @@ def test_a_hessian_in_single_precision_gives_the_same_coefficients(monkeypatch):
     assert np.abs(gradient).max() < 1e-6
 
 
+def test_the_classifier_converges_where_rows_repeat():
+    """As bootstrap draws of words do: the loss is at its rounding before the gradient is."""
+    rng = np.random.default_rng(0)
+    for seed in range(300):
+        rows = rng.integers(0, 16, 16)
+        x, first = np.random.default_rng(seed).normal(size=(16, 40))[rows], rows < 8
+        if first.any() and not first.all():
+            w = fit_logistic(x, first)
+            design, y = np.c_[x, np.ones(16)], np.where(first, 1.0, -1.0)
+            assert np.abs(w - design.T @ (y * expit(-y * (design @ w)))).max() < 1e-9
+
+
 def test_rounding_is_no_effect():
     """The same words as both attribute sets, in another order: s is 0, and so are sums; the effect size is 0 by 0."""
     rng = np.random.default_rng(0)

@@ -115,11 +115,11 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         for entry in entries
         if entry["missing"]
     ]
-    notes += [
-        f"{name} holds {', '.join(gone)} in several spellings, which count once"
-        for name, found in sets.items()
-        if (gone := sorted({found.keys[word] for word in found.keys if word not in kept[name]}))
-    ]
+    for name, found in sets.items():
+        if len(kept[name]) < len(found.keys):
+            keys = list(found.keys.values())
+            again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+            notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
     if paired and how.compat != "wefe":
         reasons = _too_few(query, query.attributes, sets, how)
         pairs = _pairs(query)
