@@ -9,6 +9,8 @@ from .comparison import influence as influence
 from .comparison import plan as plan
 from .comparison import prior_sensitivity as prior_sensitivity
 from .comparison import rank as rank
+from .debiasing import Debiasing as Debiasing
+from .debiasing import debias as debias
 from .diagnostics import ClusterInterval as ClusterInterval
 from .diagnostics import NullDistribution as NullDistribution
 from .diagnostics import NullWeat as NullWeat

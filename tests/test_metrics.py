@@ -314,7 +314,7 @@ def test_a_hessian_in_single_precision_gives_the_same_coefficients(monkeypatch):
 
 
 def test_the_classifier_converges_where_rows_repeat():
-    """As bootstrap draws of words do: the loss is at its rounding before the gradient is."""
+    """As bootstrap draws of words make them: the gradient is 0 to rounding."""
     rng = np.random.default_rng(0)
     for seed in range(300):
         rows = rng.integers(0, 16, 16)

@@ -1,0 +1,259 @@
+"""Debiasing methods on planted vectors: what they must remove, keep, say and refuse."""
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias._core.subspaces import equalised, principal_directions
+from bayesbias.debiasing.null_space import accuracy
+from bayesbias.debiasing.soft import softened
+
+SIZE = 30
+PAIRS = [(f"m{at}", f"f{at}") for at in range(12)]
+GROUPS = {"m": [pair[0] for pair in PAIRS], "f": [pair[1] for pair in PAIRS]}
+DEFINED = {
+    "project": {"definitional": PAIRS},
+    "hard": {"definitional": PAIRS, "equalize": PAIRS[:4]},
+    "hard_multiclass": {"sets": PAIRS, "components": 1},
+    "soft": {"definitional": PAIRS},
+    "half_sibling": {"definitional": PAIRS},
+    "null_space": {"groups": GROUPS},
+}
+
+
+@pytest.fixture(scope="module")
+def kv():
+    """Pairs that differ along the first axis, and 300 words that lean to either side of it."""
+    rng = np.random.default_rng(0)
+    vectors = {}
+    for first, second in PAIRS:
+        shared = rng.normal(size=SIZE)
+        shared[0] = 0
+        for word, sign in ((first, 1), (second, -1)):
+            vectors[word] = shared + 0.1 * rng.normal(size=SIZE) + 4 * sign * np.eye(SIZE)[0]
+    for at in range(300):
+        vectors[f"w{at}"] = rng.normal(size=SIZE) * (1 + at / 100)
+    made = KeyedVectors(SIZE)
+    made.add_vectors(list(vectors), np.array(list(vectors.values()), dtype=np.float32))
+    return made
+
+
+every = pytest.mark.parametrize("method", DEFINED)
+
+
+@every
+def test_a_new_embedding_of_unit_vectors_comes_with_a_record(kv, method):
+    before = kv.vectors.copy()
+    kv.fill_norms(force=True)
+    after = bb.debias(kv, method, **DEFINED[method])
+    np.testing.assert_array_equal(kv.vectors, before)
+    assert after is not kv
+    assert after.index_to_key == kv.index_to_key
+    lengths = np.linalg.norm(after.vectors.astype(float), axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=1e-6)
+    np.testing.assert_allclose(after.norms, lengths, atol=1e-6)
+    record = after.bayesbias_debiasing
+    assert (record.method, dict(record.options)) == (method, DEFINED[method])
+    assert record.doi.startswith("10.")
+    assert record.subspace.shape == (0 if method == "half_sibling" else len(record.subspace), SIZE)
+    np.testing.assert_allclose(record.subspace @ record.subspace.T, np.eye(len(record.subspace)), atol=1e-10)
+    assert method in str(record)
+    assert bb.debias(kv, method, **DEFINED[method]).vectors.tolist() == after.vectors.tolist()
+
+
+@pytest.mark.parametrize("method", ["project", "hard", "hard_multiclass", "null_space"])
+def test_nothing_is_left_along_the_subspace(kv, method):
+    after = bb.debias(kv, method, **DEFINED[method])
+    record = after.bayesbias_debiasing
+    words = [word for word in kv.index_to_key if word.startswith("w")]
+    along = np.stack([after[word] for word in words]) @ record.subspace.T
+    assert np.abs(along).max() < 1e-6
+    if method != "null_space":
+        # the planted axis is the first; what is left of a word points where it pointed off it
+        assert abs(record.subspace[0, 0]) > 0.99
+        unit = kv["w5"].astype(float) / np.linalg.norm(kv["w5"])
+        left = unit - unit @ record.subspace[0] * record.subspace[0]
+        np.testing.assert_allclose(after["w5"], left / np.linalg.norm(left), atol=1e-6)
+
+
+def test_a_projection_done_twice_changes_nothing_more(kv):
+    once = bb.debias(kv, "project", **DEFINED["project"])
+    twice = bb.debias(once, "project", subspace=once.bayesbias_debiasing.subspace)
+    np.testing.assert_allclose(twice.vectors, once.vectors, atol=1e-6)
+
+
+def test_equalised_words_are_as_near_to_every_neutral_word(kv):
+    after = bb.debias(kv, "hard", **DEFINED["hard"])
+    neutral = np.stack([after[f"w{at}"] for at in range(300)]).astype(float)
+    for first, second in PAIRS[:4]:
+        np.testing.assert_allclose(neutral @ after[first], neutral @ after[second], atol=1e-6)
+        assert after[first] @ after[second] < 0.9
+    assert after.bayesbias_debiasing.equalized == tuple(PAIRS[:4])
+
+
+def test_two_words_equalised_by_hand():
+    """Unit vectors (.8, .6, 0) and (0, 0, 1): their mean off the first axis is (0, .3, .5)."""
+    found = equalised(np.array([[0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), np.array([[1.0, 0.0, 0.0]]))
+    inside = np.sqrt(1 - 0.09 - 0.25)
+    np.testing.assert_allclose(found, [[inside, 0.3, 0.5], [-inside, 0.3, 0.5]])
+
+
+def test_principal_directions_by_hand():
+    """Sets that spread 2 along one axis and 1 along another, wherever they stand."""
+    sets = [np.array([[1.0, 5, 0], [-1, 5, 0]]), np.array([[3.0, 0.5, 1], [3, -0.5, 1]])]
+    directions, shares = principal_directions(sets, 2)
+    np.testing.assert_allclose(np.abs(directions), [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    np.testing.assert_allclose(shares, [0.8, 0.2, 0], atol=1e-12)
+
+
+def test_the_last_set_of_a_word_decides_or_the_sets_follow_one_another(kv):
+    sets = [("m0", "f0"), ("m0", "f1"), *PAIRS[2:]]
+    one, other = (
+        bb.debias(kv, "hard_multiclass", sets=sets, components=1, order=order)
+        for order in ("simultaneous", "sequential")
+    )
+    assert np.abs(one["f1"] - other["f1"]).max() > 1e-3
+    np.testing.assert_allclose(one["m5"], other["m5"], atol=1e-6)
+    alone = bb.debias(kv, "hard_multiclass", sets=sets, equalize=[("m0", "f1")], components=1)
+    np.testing.assert_allclose(one["m0"], alone["m0"], atol=1e-6)
+
+
+def test_only_some_words_are_changed(kv):
+    unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+    spared = bb.debias(kv, "project", definitional=PAIRS, ignore=["w1", "gone"])
+    np.testing.assert_allclose(spared["w1"], unit[kv.key_to_index["w1"]], atol=1e-6)
+    assert spared.bayesbias_debiasing.neutralized == len(kv) - 1
+    assert spared.bayesbias_debiasing.notes == ("ignore: the embedding lacks 1 words (gone)",)
+    few = bb.debias(kv, "project", definitional=PAIRS, neutralize=["w1", "w2"])
+    np.testing.assert_allclose(few["w3"], unit[kv.key_to_index["w3"]], atol=1e-6)
+    assert few.bayesbias_debiasing.neutralized == 2
+
+
+def test_a_set_that_lacks_a_word_is_dropped_as_a_whole(kv):
+    after = bb.debias(kv, "hard_multiclass", sets=[*PAIRS, ("m0", "gone", "f1")], components=1)
+    record = after.bayesbias_debiasing
+    assert record.sets == tuple(PAIRS)
+    assert record.notes == ("definitional: m0 / gone / f1 was dropped, since the embedding lacks gone",)
+    np.testing.assert_array_equal(after.vectors, bb.debias(kv, "hard_multiclass", sets=PAIRS, components=1).vectors)
+
+
+class TestSoft:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def parts(cls):
+        rng = np.random.default_rng(1)
+        unit = rng.normal(size=(60, 6))
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        directions = np.linalg.qr(rng.normal(size=(6, 2)))[0].T
+        return unit.T @ unit, unit[:40].T @ unit[:40], directions
+
+    @pytest.mark.parametrize("every_word", [True, False])
+    @pytest.mark.parametrize("strength", [0.2, 5.0])
+    def test_the_objective_is_at_its_minimum(self, parts, every_word, strength):
+        gram, some, directions = parts
+        neutral = gram if every_word else some
+        found = softened(gram, neutral, directions, strength)
+
+        def objective(flat):
+            inner = flat.reshape(6, 6).T @ flat.reshape(6, 6)
+            off = inner - np.eye(6)
+            seen = inner @ directions.T
+            return np.trace(gram @ off @ gram @ off) + strength * np.trace(seen.T @ neutral @ seen)
+
+        first = objective(np.eye(6).ravel())
+        assert found.gradient < 1e-6
+        assert (np.diff(found.trace) <= 1e-12).all()
+        assert found.trace[0] == 1
+        assert found.trace[-1] == pytest.approx(objective(found.matrix.ravel()) / first, rel=1e-9)
+        flat, steps = found.matrix.ravel(), 1e-5 * np.eye(36)
+        slope = [(objective(flat + step) - objective(flat - step)) / 2e-5 / first for step in steps]
+        assert np.abs(slope).max() < 1e-6
+        rng = np.random.default_rng(2)
+        for _ in range(20):
+            assert objective((found.matrix + 0.01 * rng.normal(size=(6, 6))).ravel()) / first >= found.trace[-1]
+
+    def test_a_strong_one_is_a_projection_where_the_subspace_is_planted(self):
+        """Every word has a mirror image across the subspace: there T is sqrt(m / (m + strength))."""
+        rng = np.random.default_rng(3)
+        half = rng.normal(size=(200, 8))
+        unit = np.vstack([half, half * np.array([-1, -1, *[1] * 6])])
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        gram, directions = unit.T @ unit, np.eye(8)[:2]
+        values = np.linalg.eigvalsh(gram[:2, :2])
+        for strength in (1e2, 1e6, 1e12):
+            found = softened(gram, gram, directions, strength).matrix
+            np.testing.assert_allclose(np.linalg.eigvalsh(found[:2, :2]), np.sqrt(values / (values + strength)))
+            np.testing.assert_allclose(found[2:, 2:], np.eye(6), atol=1e-9)
+            np.testing.assert_allclose(found[:2, 2:], 0, atol=1e-9)
+        np.testing.assert_allclose(softened(gram, gram, directions, 1e-10).matrix, np.eye(8), atol=1e-9)
+
+    def test_a_strong_one_leaves_nothing_along_the_subspace(self, kv):
+        strong = bb.debias(kv, "soft", definitional=PAIRS, strength=1e12)
+        along = strong.vectors @ strong.bayesbias_debiasing.subspace[0]
+        assert np.abs(along).max() < 1e-4
+        projected = bb.debias(kv, "project", definitional=PAIRS)
+        assert min(strong[f"w{at}"] @ projected[f"w{at}"] for at in range(300)) > 0.999
+        weak = bb.debias(kv, "soft", definitional=PAIRS, strength=1e-8)
+        unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+        np.testing.assert_allclose(weak.vectors, unit, atol=1e-5)
+
+
+def test_what_group_words_predict_is_gone(kv):
+    after = bb.debias(kv, "half_sibling", definitional=PAIRS, penalty=1e-12)
+    words = [word for pair in PAIRS for word in pair]
+    group = np.stack([kv[word] for word in words]).astype(float)
+    others = np.stack([after[f"w{at}"] for at in range(300)]).astype(float)
+    assert np.abs(others @ group.T).max() < 1e-4
+    unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(after["m0"], unit[kv.key_to_index["m0"]], atol=1e-6)
+    assert after.bayesbias_debiasing.neutralized == 300
+    # by hand: one predictor d, one word x: x - d (d.x) / (|d|^2 + penalty)
+    one = bb.debias(kv, "half_sibling", definitional=[["m0"]], penalty=2.0)
+    d, x = (unit[kv.key_to_index[word]].astype(float) for word in ("m0", "w7"))
+    left = x - d * (d @ x) / 3
+    np.testing.assert_allclose(one["w7"], left / np.linalg.norm(left), atol=1e-6)
+
+
+def test_a_group_that_a_classifier_found_is_found_no_more(kv):
+    rng = np.random.default_rng(5)
+    after = bb.debias(kv, "null_space", groups=GROUPS)
+    record = after.bayesbias_debiasing
+    labels = np.repeat([0, 1], 12)
+    before, then = (
+        np.stack([one[word] for name in "mf" for word in GROUPS[name]]).astype(float) for one in (kv, after)
+    )
+    assert accuracy(before, labels, 0) == 1
+    assert record.trace[0] == 1
+    assert record.trace[-1] <= 0.5 + np.sqrt(0.25 / 24)
+    assert accuracy(then, labels, int(rng.integers(1000))) < 0.75
+    stopped = bb.debias(kv, "null_space", groups=GROUPS, iterations=1).bayesbias_debiasing
+    assert len(stopped.trace) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
+        ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
+        ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
+        ("hard", {"definitional": "he she"}, "definitional is 'he she': give a list of sets"),
+        ("hard", {"definitional": ["he", "she"]}, "definitional holds 'he': give each set as a list"),
+        ("hard", {"definitional": [["m0"]]}, r"definitional holds \('m0',\): a set needs 2 words"),
+        ("hard", {"definitional": [("x", "y")]}, "the embedding holds no set with all its words"),
+        ("hard", {"definitional": PAIRS, "ignore": "w1"}, "ignore is 'w1': give a list of words"),
+        ("hard_multiclass", {"sets": PAIRS[:2], "components": 3}, "these sets differ in at most 2 directions"),
+        ("hard_multiclass", {"sets": PAIRS, "order": "random"}, "order is 'random'"),
+        ("project", {}, "project takes definitional sets of words or a subspace"),
+        ("project", {"subspace": [1.0, 0.0]}, r"subspace has shape \(1, 2\): give directions \(k, 30\)"),
+        ("project", {"subspace": np.zeros(30)}, "not all 0"),
+        ("soft", {"definitional": PAIRS, "strength": 0}, "strength is 0: give a positive number"),
+        ("half_sibling", {"definitional": PAIRS, "penalty": -1}, "penalty is -1"),
+        ("null_space", {"groups": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
+        ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' stands in two groups"),
+        ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(kv, method, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.debias(kv, method, **options)
