@@ -35,6 +35,7 @@ from .distances import read_distance_table as read_distance_table
 from .distances import write_distance_table as write_distance_table
 from .embeddings import list_embeddings as list_embeddings
 from .embeddings import load_embedding as load_embedding
+from .embeddings import save_embedding as save_embedding
 from .errors import InputError as InputError
 from .metrics import MetricResult as MetricResult
 from .metrics import Query as Query

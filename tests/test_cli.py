@@ -332,3 +332,40 @@ def test_metrics_and_rank_refuse_with_a_sentence(here, two_embeddings, arguments
     assert message in errors
     assert "Traceback" not in errors
     assert set(two_embeddings.iterdir()) == before
+
+
+def test_debias_gives_what_the_function_gives(here):
+    code, out, errors = here(
+        "debias", "google-news-slice", "--pairs", "gender_pairs", "--equalize", "gender_pairs", "-o", "out.bin"
+    )
+    assert (code, errors) == (0, "")
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    expected = bb.debias("google-news-slice", "hard", definitional=pairs, equalize=pairs)
+    written = bb.load_embedding("out.bin")
+    assert written.index_to_key == expected.index_to_key
+    np.testing.assert_allclose(written.vectors, expected.vectors, atol=1e-7)
+    assert " ".join(str(expected.bayesbias_debiasing).split()) in " ".join(out.split())
+    code, out, _ = here("debias", "google-news-slice", "--method", "hard_multiclass", "--words", "religion",
+                        "--components", "2", "-o", "out.npz")  # fmt: skip
+    assert code == 0
+    assert "2 directions" in out
+    assert here("debias", "google-news-slice", "--method", "null_space", "--words", "gender", "-o", "n.txt")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "o.bin"), "give --pairs or --words, one of the two"),
+        (("--pairs", "neutral", "-o", "o.bin"), "neutral is a list of words: pairs are needed"),
+        (("--pairs", "gender_pairs", "-o", "o.kv"), "an embedding ends in .bin or .txt or .npz"),
+        (("--pairs", "gender_pairs", "--method", "hart", "-o", "o.bin"), "did you mean 'hard'?"),
+        (("--pairs", "gender_pairs", "--strength", "2", "-o", "o.bin"), "hard has no option 'strength'"),
+        (("--words", "race", "-o", "o.bin"), "different numbers of words (black 3, caucasian 4, asian 3)"),
+        (("--words", "religion", "--ignore", "gender_pairs", "-o", "o.bin"), "a list of words is needed"),
+    ],
+)
+def test_debias_refuses_with_a_sentence(here, tmp_path, arguments, message):
+    code, _, errors = here("debias", "google-news-slice", *arguments)
+    assert code == 1
+    assert message in " ".join(errors.split())
+    assert list(tmp_path.iterdir()) == []

@@ -503,3 +503,31 @@ def test_a_gensim_model_is_taken_for_its_vectors():
 
     model = Word2Vec([["a", "b"], ["b", "c"]], vector_size=4, min_count=1, seed=1, workers=1)
     assert bb.load_embedding(model) is model.wv
+
+
+@pytest.mark.parametrize("suffix", [".bin", ".txt", ".npz"])
+def test_saved_vectors_are_read_back(tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    kv = keyed({"caf\u00e9": rng.normal(size=5), "\u732b": rng.normal(size=5), "dog": 1e-8 * rng.normal(size=5)})
+    bb.save_embedding(kv, tmp_path / f"v{suffix}")
+    again = bb.load_embedding(tmp_path / f"v{suffix}")
+    assert again.index_to_key == kv.index_to_key
+    np.testing.assert_array_equal(again.vectors, kv.vectors)
+
+
+def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path, limited_files):
+    kv = keyed({"new york": [1.0, 2.0], "dog": [3.0, 4.0]})
+    with pytest.raises(bb.InputError, match="1 words hold blanks"):
+        bb.save_embedding(kv, tmp_path / "v.bin")
+    bb.save_embedding(kv, tmp_path / "v.npz")
+    assert bb.load_embedding(tmp_path / "v.npz").index_to_key == ["new york", "dog"]
+    with pytest.raises(bb.InputError, match=r"an embedding ends in \.bin or \.txt"):
+        bb.save_embedding(kv, tmp_path / "v.kv")
+    with pytest.raises(bb.InputError, match="takes a gensim KeyedVectors, given is dict"):
+        bb.save_embedding({"dog": [1.0]}, tmp_path / "v.bin")
+    before = (tmp_path / "v.npz").read_bytes()
+    many = keyed({f"w{at}": np.ones(50) for at in range(500)})
+    with limited_files(20_000), pytest.raises(OSError, match="too large"):
+        bb.save_embedding(many, tmp_path / "v.npz")
+    assert (tmp_path / "v.npz").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["v.npz"]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesbias._files import check_target, home_folder
-from bayesbias.cli import measuring
+from bayesbias.cli import changing, measuring
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -245,3 +245,4 @@ def plan(
 app.command()(measuring.queries)
 app.command()(measuring.metrics)
 app.command()(measuring.rank)
+app.command()(changing.debias)

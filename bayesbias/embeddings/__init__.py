@@ -2,6 +2,7 @@
 
 from bayesbias.embeddings.loading import Embedding, list_embeddings, load_embedding, zero_words
 from bayesbias.embeddings.looking import Case, FoundWords, about, find_words, spellings
+from bayesbias.embeddings.saving import save_embedding
 
 __all__ = [
     "Case",
@@ -11,6 +12,7 @@ __all__ = [
     "find_words",
     "list_embeddings",
     "load_embedding",
+    "save_embedding",
     "spellings",
     "zero_words",
 ]
