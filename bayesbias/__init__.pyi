@@ -1,8 +1,10 @@
+from .comparison import Comparison as Comparison
 from .comparison import MetricUncertainty as MetricUncertainty
 from .comparison import Plan as Plan
 from .comparison import PriorSensitivity as PriorSensitivity
 from .comparison import Ranking as Ranking
 from .comparison import bootstrap_metric as bootstrap_metric
+from .comparison import compare as compare
 from .comparison import compare_models as compare_models
 from .comparison import contrasts as contrasts
 from .comparison import influence as influence

@@ -3,12 +3,14 @@
 from bayesbias.comparison.choosing import compare_models
 from bayesbias.comparison.contrasting import beside_associated, cluster_sentence, contrast_draws, contrasts, signed
 from bayesbias.comparison.influences import influence
+from bayesbias.comparison.paired import Comparison, compare
 from bayesbias.comparison.planning import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
 from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
 from bayesbias.comparison.uncertainty import MetricUncertainty, bootstrap_metric
 
 __all__ = [
+    "Comparison",
     "MetricUncertainty",
     "Plan",
     "PriorSensitivity",
@@ -16,6 +18,7 @@ __all__ = [
     "beside_associated",
     "bootstrap_metric",
     "cluster_sentence",
+    "compare",
     "compare_models",
     "contrast_draws",
     "contrasts",

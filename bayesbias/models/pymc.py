@@ -36,7 +36,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    with build(spec, data), _quiet("pymc"):
+    with build(spec, data), quiet("pymc"):
         trace: Any = pymc.sample(
             draws=draws,
             tune=TUNE,
@@ -68,7 +68,7 @@ _HELPERS = ("cell_raw", "m_raw", "class_raw", "interaction_raw")
 
 
 @contextmanager
-def _quiet(name: str) -> Iterator[None]:
+def quiet(name: str) -> Iterator[None]:
     """Hold back what a logger says below an error, since ``diagnose`` says it in our words."""
     log = logging.getLogger(name)
     level = log.level

@@ -80,7 +80,7 @@ def assemble(
         "seed": seed,
         "attribute_words": "modelled" if spec.crossed else "independent",
         "notes": json.dumps([*data.notes, *drawn.notes], ensure_ascii=False),
-        "versions": json.dumps(_versions(engine)),
+        "versions": json.dumps(versions_of(engine)),
         "coverage": json.dumps(coverage, ensure_ascii=False),
         **drawn.attrs,
     }
@@ -186,6 +186,7 @@ def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
 
 
 @cache
-def _versions(engine: str) -> dict[str, str]:
+def versions_of(engine: str) -> dict[str, str]:
+    """Versions of Python and of the libraries that an engine rests on."""
     found = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
     return {"python": platform.python_version(), **found}

@@ -1,0 +1,339 @@
+"""Draws of what changed from one embedding to another, by either of two ways.
+
+By differences: the differences of paired distances follow a crossed model again, which the marginal engine fits
+exactly. What is left of the distances in the first embedding, once the part that goes with the change is taken out, is
+fitted beside it and taken for independent of the change. By NUTS: all embeddings at once, with a full covariance.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.paired.matching import SAME, Matched, unchanged
+from bayesbias.diagnostics.convergence import MAX_PARETO_K, MAX_R_HAT, MIN_ESS, diagnose
+from bayesbias.errors import InputError
+from bayesbias.models.crossed import fit_for_crossed
+from bayesbias.models.data import CLASS_OF_CONNECTION, ModelData, model_data
+from bayesbias.models.fitting import fit
+from bayesbias.models.joint import JointDraws, obstacle, sample_joint
+from bayesbias.models.spec import ModelSpec
+
+LEVELS_MODEL = "crossed"
+SCALES = {
+    "connection": "connection_sd",
+    "residual": "sigma",
+    "attribute": "attribute_sd",
+    "interaction": "interaction_sd",
+}
+"""Level of the model to the name of its scale."""
+PARTLY = 0.05
+"""Share of unchanged distances from which on a note says that there are such."""
+
+
+@dataclass(frozen=True)
+class ChangeDraws:
+    """Draws of one change; K connections, J protected words.
+
+    Attributes
+    ----------
+    before, after
+        Places of the two embeddings.
+    connection_before, connection_change
+        (chain, draw, K).
+    word_before, word_change
+        (chain, draw, J, K), NaN where a cell is empty.
+    scales
+        Scale of the model of changes to its draws (chain, draw, ...) over all connections, all attribute classes, or
+        none; 0 where changes are known exactly.
+    stats
+        Pareto k and effective points of the importance weights, where there are any.
+    faults, notes
+        Why the draws should not be read, and what was done to the table.
+    engine
+        What made them.
+    """
+
+    before: int
+    after: int
+    connection_before: FloatArray
+    connection_change: FloatArray
+    word_before: FloatArray
+    word_change: FloatArray
+    scales: Mapping[str, FloatArray]
+    stats: Mapping[str, float]
+    faults: tuple[str, ...]
+    notes: tuple[str, ...]
+    engine: str
+
+
+def by_differences(
+    matched: Matched,
+    spec: ModelSpec,
+    engine: str,
+    draws: int,
+    chains: int,
+    seed: int,
+    done: Callable[[float], None],
+) -> list[ChangeDraws]:
+    """The changes between all pairs of embeddings, each from a fit of its differences; ``done`` counts them."""
+    found = []
+    for number, at in enumerate(combinations(range(len(matched.embeddings)), 2)):
+        own = np.random.SeedSequence([seed, number])
+        found.append(_one_change(matched, at, spec, engine, draws, chains, own))
+        done(number + 1)
+    return found
+
+
+def _one_change(
+    matched: Matched, at: tuple[int, int], spec: ModelSpec, engine: str, draws: int, chains: int, seed: Any
+) -> ChangeDraws:
+    before, after = at
+    label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
+    base, change = matched.distances[:, before], matched.distances[:, after] - matched.distances[:, before]
+    data = model_data(matched.of(base))
+    fixed, notes = _fixed(data, change, label)
+    free = ~np.isin(data.connection, list(fixed))
+    slopes = np.zeros(len(data.connections))
+    for kind in set(CLASS_OF_CONNECTION.values()):
+        own = [k for k, name in enumerate(data.connections.tolist()) if CLASS_OF_CONNECTION[name] == kind]
+        rows = free & np.isin(data.connection, own)
+        if rows.any():
+            slopes[own] = slope(data, base, change, rows)
+    seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
+    rest = _fitted(
+        matched.of(base + slopes[data.connection] * change), LEVELS_MODEL, engine, draws, chains, seeds[0], label
+    )
+    shape = (chains, draws // chains, len(data.protected_words), len(data.connections))
+    moved = np.full(shape, np.nan)
+    moved_mean = np.empty((*shape[:2], shape[3]))
+    for k, value in fixed.items():
+        moved[..., k] = np.where(data.filled[:, k], value, np.nan)
+        moved_mean[..., k] = value
+    difference = None
+    if free.any():
+        difference = _fitted(matched.of(change)[free], spec, engine, draws, chains, seeds[1], f"the change {label}")
+        _place(difference, data, moved, moved_mean)
+    fits = {"levels": rest} | ({} if difference is None else {"change": difference})
+    return ChangeDraws(
+        before=before,
+        after=after,
+        connection_before=rest["posterior/connection_mean"].to_numpy() - slopes * moved_mean,
+        connection_change=moved_mean,
+        word_before=rest["posterior/word_mean"].to_numpy() - slopes * moved,
+        word_change=moved,
+        scales={} if difference is None else _scales(difference, data),
+        stats=_stats(fits),
+        faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
+        notes=(*notes, *dict.fromkeys(note for post in fits.values() for note in json.loads(post.attrs["notes"]))),
+        engine=str(list(fits.values())[-1].attrs["engine"]),
+    )
+
+
+def _fixed(data: ModelData, change: FloatArray, label: str) -> tuple[dict[int, float], list[str]]:
+    """Connections of which all distances changed alike, with that change, and sentences on them."""
+    fixed = {}
+    for k in range(len(data.connections)):
+        value = unchanged(change, data.connection == k)
+        if value is not None:
+            fixed[k] = value
+    names = {k: str(data.connections[k]) for k in fixed}
+    if len(fixed) == len(data.connections) and not any(fixed.values()):
+        return fixed, [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
+    notes = [
+        f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
+        for k, value in fixed.items()
+    ]
+    same = np.abs(change) <= SAME
+    for k, name in enumerate(data.connections.tolist()):
+        share = same[data.connection == k].mean()
+        if k not in fixed and share >= PARTLY:
+            notes.append(
+                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model of "
+                "changes takes them for values of a normal distribution."
+            )
+    return fixed, notes
+
+
+def slope(data: ModelData, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
+    """How much of the change to add to the distances of the first embedding so that the two no longer go together.
+
+    Covariances are those of the rows' mean, with protected words and attribute words as clusters.
+    """
+    connection = data.connection[rows]
+    values = np.column_stack([base, change])[rows]
+    n = np.maximum(np.bincount(connection), 1)
+    centre = np.column_stack([np.bincount(connection, weights=column) for column in values.T]) / n[:, None]
+    apart = values - centre[connection]
+    covariance = np.zeros((2, 2))
+    for unit in (data.word[rows], data.attribute[rows]):
+        total = np.column_stack([np.bincount(unit, weights=column) for column in apart.T])
+        covariance += total.T @ total
+    return float(-covariance[0, 1] / covariance[1, 1]) if covariance[1, 1] > 0 else 0.0
+
+
+def _fitted(
+    table: pd.DataFrame, model: str | ModelSpec, engine: str, draws: int, chains: int, seed: int, what: str
+) -> xr.DataTree:
+    try:
+        return fit(table, model, engine=engine, draws=draws, chains=chains, seed=seed)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from error
+
+
+def _place(difference: xr.DataTree, data: ModelData, moved: FloatArray, moved_mean: FloatArray) -> None:
+    """Put the draws of a fit of some connections where they belong among all."""
+    posterior = difference["posterior"]
+    words = [data.protected_words.tolist().index(name) for name in posterior["protected_word"].to_numpy().tolist()]
+    own = [data.connections.tolist().index(name) for name in posterior["connection"].to_numpy().tolist()]
+    moved[:, :, np.array(words)[:, None], own] = posterior["word_mean"].to_numpy()
+    moved_mean[..., own] = posterior["connection_mean"].to_numpy()
+
+
+def _scales(difference: xr.DataTree, data: ModelData) -> dict[str, FloatArray]:
+    """The scales of a fit of changes, placed among all connections and classes."""
+    labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
+    found = {}
+    for name in SCALES.values():
+        if name not in difference["posterior"]:
+            continue
+        values = difference["posterior"][name]
+        if values.ndim == 2:
+            found[name] = values.to_numpy()
+            continue
+        dim = str(values.dims[2])
+        placed = np.zeros((*values.shape[:2], len(labels[dim])))
+        placed[..., [labels[dim].index(label) for label in values[dim].to_numpy().tolist()]] = values.to_numpy()
+        found[name] = placed
+    return found
+
+
+def _stats(fits: Mapping[str, xr.DataTree]) -> dict[str, float]:
+    """Largest Pareto k and smallest effective number of points of the fits."""
+    found = [post["sample_stats"] for post in fits.values() if "sample_stats" in post.children]
+    weighted = [stats for stats in found if "pareto_k" in stats]
+    if not weighted:
+        return {}
+    return {
+        "pareto_k": max(float(stats["pareto_k"]) for stats in weighted),
+        "importance_ess": min(float(stats["importance_ess"]) for stats in weighted),
+    }
+
+
+def _faults(post: xr.DataTree) -> tuple[str, ...]:
+    """Why a fit should not be read; independent draws are judged by their weights."""
+    stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
+    if "pareto_k" not in stats:
+        return diagnose(post).faults
+    k, ess = float(stats["pareto_k"]), float(stats["importance_ess"])
+    checks = (
+        (k > MAX_PARETO_K, f"Pareto k is {k:.2f}, above {MAX_PARETO_K}"),
+        (ess < MIN_ESS, f"the importance weights are worth {ess:.0f} points, fewer than {MIN_ESS}"),
+    )
+    return tuple(fault for failed, fault in checks if failed)
+
+
+def transform(size: int) -> FloatArray:
+    """Embeddings to components (size, size): their mean, then each one's difference from the mean of those before."""
+    matrix = np.full((size, size), 1 / size)
+    for at in range(1, size):
+        matrix[at] = np.where(np.arange(size) < at, -1 / at, np.arange(size) == at)
+    return matrix
+
+
+def by_nuts(
+    matched: Matched, specs: tuple[ModelSpec, ModelSpec], draws: int, chains: int, seed: int
+) -> tuple[list[ChangeDraws], JointDraws]:
+    """All embeddings at once: the changes between all pairs, and the draws behind them.
+
+    Raises
+    ------
+    InputError
+        A model that cannot be joined, or embeddings of which all distances of a connection changed alike.
+    """
+    levels, changes = specs
+    if (reason := obstacle([levels, changes])) is not None:
+        raise InputError(f"engine='nuts' needs another model of changes than {changes.name!r}: {reason}")
+    table = matched.of(matched.distances[:, 0])
+    levels, data = fit_for_crossed(levels, model_data(table), table)
+    changes = replace(changes, terms=changes.terms.model_copy(update={"word_x_group": levels.terms.word_x_group}))
+    places = list(combinations(range(len(matched.embeddings)), 2))
+    for before, after in places:
+        label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
+        fixed, notes = _fixed(data, matched.distances[:, after] - matched.distances[:, before], label)
+        if fixed:
+            raise InputError(f"{notes[0]} That leaves nothing to sample: use engine='auto'")
+    matrix = transform(len(matched.embeddings))
+    joint = sample_joint(
+        [levels, *[changes] * (len(matched.embeddings) - 1)],
+        data,
+        matched.distances @ matrix.T,
+        chains,
+        draws // chains,
+        np.random.default_rng(seed),
+    )
+    back = np.linalg.inv(matrix)
+    mean = np.einsum("ec,sdck->sdek", back, joint.connection_mean)
+    word = np.einsum("ec,sdcjk->sdejk", back, joint.word_mean)
+    faults = _nuts_faults(joint)
+    found = [
+        ChangeDraws(
+            before=before,
+            after=after,
+            connection_before=mean[:, :, before],
+            connection_change=mean[:, :, after] - mean[:, :, before],
+            word_before=word[:, :, before],
+            word_change=word[:, :, after] - word[:, :, before],
+            scales={
+                SCALES[level]: _change_scale(level, value, back[after] - back[before])
+                for level, value in joint.covariances.items()
+            },
+            stats={},
+            faults=faults,
+            notes=data.notes,
+            engine="nuts",
+        )
+        for before, after in places
+    ]
+    return found, joint
+
+
+def _change_scale(level: str, covariance: FloatArray, weights: FloatArray) -> FloatArray:
+    """The scale (chain, draw, size) of a weighted sum of components; (chain, draw) of the single interaction."""
+    scale: FloatArray = np.sqrt(np.einsum("c,sdkcg,g->sdk", weights, covariance, weights))
+    return scale[:, :, 0] if level == "interaction" else scale
+
+
+def covariances_of(joint: JointDraws) -> dict[str, FloatArray]:
+    """Level to the covariances (chain, draw, size, E, E) of the embeddings."""
+    back = np.linalg.inv(transform(joint.connection_mean.shape[2]))
+    return {name: np.einsum("ec,sdkcg,fg->sdkef", back, value, back) for name, value in joint.covariances.items()}
+
+
+def _nuts_faults(joint: JointDraws) -> tuple[str, ...]:
+    from arviz_stats.base import array_stats
+
+    columns = [
+        joint.connection_mean.reshape(*joint.connection_mean.shape[:2], -1),
+        joint.word_mean.reshape(*joint.word_mean.shape[:2], -1),
+    ]
+    values = np.concatenate(columns, axis=2)
+    values = values[:, :, ~np.isnan(values[0, 0])]
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    r_hat = float(np.max(array_stats.rhat(values, **axes))) if len(values) > 1 else 1.0
+    ess = float(np.min(array_stats.ess(values, method="bulk", **axes)))
+    diverging = int(joint.sample_stats["diverging"].sum()) if "diverging" in joint.sample_stats else 0
+    checks = (
+        (r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat:.3f}, above {MAX_R_HAT}"),
+        (ess < MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} (more draws may help)"),
+        (diverging > 0, f"{diverging} transitions diverged"),
+    )
+    return tuple(fault for failed, fault in checks if failed)

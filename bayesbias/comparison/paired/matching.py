@@ -1,0 +1,196 @@
+"""Distance tables of several embeddings matched on the pairs that they share."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._checks import one_of
+from bayesbias._core.cosine import FloatArray
+from bayesbias.distances.coverages import stored_coverage
+from bayesbias.distances.tables import PAIR, once
+from bayesbias.errors import InputError
+from bayesbias.models.data import model_data
+
+Case = Literal["as-is", "fallback"]
+CASES = ("as-is", "fallback")
+LABELS = ["group", "attribute_class", "connection"]
+KEY = [*PAIR, "connection"]
+SAME = 1e-9
+"""Differences of distances below this are rounding."""
+SHOWN = reprlib.Repr(maxlist=8)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The pairs that all tables hold.
+
+    Attributes
+    ----------
+    table
+        One row a pair: ``protected_word``, ``group``, ``attribute_word``, ``attribute_class``, ``connection``.
+    embeddings
+        Names, in the order given.
+    distances
+        (pairs, embeddings).
+    notes
+        Sentences on what did not match.
+    coverage
+        Name to the coverage that its table carried.
+    """
+
+    table: pd.DataFrame
+    embeddings: tuple[str, ...]
+    distances: FloatArray
+    notes: tuple[str, ...]
+    coverage: dict[str, dict[str, Any]]
+
+    def of(self, values: FloatArray) -> pd.DataFrame:
+        """A table of the pairs with such values (pairs,) as distances."""
+        return self.table.assign(distance=values)
+
+
+def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
+    """The pairs that all tables hold, under the same connection.
+
+    Raises
+    ------
+    InputError
+        Fewer than two tables, one that is no distance table, or no pair that all hold.
+    """
+    one_of(case, CASES, "case")
+    if len(tables) < 2:
+        raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
+    read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
+    first, *others = read.values()
+    joined = first.rename(columns={"distance": "0"})
+    for at, other in enumerate(others, start=1):
+        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(at)}), on=KEY, sort=False)
+    if joined.empty:
+        raise InputError(_nothing_shared(read, case))
+    kept = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
+    distances = joined[[str(at) for at in range(len(read))]].to_numpy(dtype=float)
+    coverage = {
+        str(name): record.as_dict() for name, table in tables.items() if (record := stored_coverage(table)) is not None
+    }
+    notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
+    return Matched(kept, tuple(read), distances, (*notes, *_case_notes(read, case), *_sizes(coverage)), coverage)
+
+
+def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
+    """The change that all differences (pairs,) at these places have in common, or None where they vary."""
+    here = differences[places]
+    if np.ptp(here) > SAME:
+        return None
+    return 0.0 if abs(here.mean()) <= SAME else float(here.mean())
+
+
+def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
+    """A table's pairs, each once, in lower case if capital letters do not count."""
+    try:
+        data = model_data(table)
+        clean = pd.DataFrame(
+            {
+                "protected_word": data.protected_words[data.word],
+                "group": data.groups[data.word],
+                "attribute_word": data.attribute_words[data.attribute],
+                "attribute_class": data.attribute_class,
+                "connection": data.connections[data.connection],
+                "distance": data.y,
+            }
+        )
+        if case == "fallback":
+            clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
+        return once(clean, "the table", "a comparison takes each pair once")
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any]:
+    """The group of each row's protected word: the first that any table knows."""
+    groups = joined["group"].to_numpy()
+    for other in others:
+        known = other.drop_duplicates("protected_word").set_index("protected_word")["group"]
+        groups = np.where(groups == "", joined["protected_word"].map(known).to_numpy(), groups)
+    return groups
+
+
+def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str]:
+    """What of a table is not compared."""
+    left = len(table) - len(joined)
+    if not left:
+        return []
+    gone = [sorted(set(table[column]) - set(joined[column])) for column in PAIR]
+    named = " and ".join(
+        f"the {kind} {_listed(words)}"
+        for kind, words in zip(("protected words", "attribute words"), gone, strict=True)
+        if words
+    )
+    return [
+        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out"
+        + (f", among them all of {named}." if named else ".")
+    ]
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - SHOWN.maxlist} more" if len(words) > SHOWN.maxlist else ""
+    return ", ".join(words[: SHOWN.maxlist]) + more
+
+
+def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A note where embeddings have different dimensions."""
+    found = {name: record.get("embedding", {}).get("dimensions") for name, record in coverage.items()}
+    known = {name: size for name, size in found.items() if size}
+    if len(set(known.values())) < 2:
+        return []
+    listed = ", ".join(f"{name} {size}" for name, size in known.items())
+    return [
+        f"The embeddings have different dimensions ({listed}), and cosines shrink as dimensions grow: read changes in "
+        "spreads of control distances too (standardise=True)."
+    ]
+
+
+def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
+    if case == "fallback":
+        return ["Words were matched without regard to capital letters."]
+    wholly = _lower_cased(read)
+    if not wholly:
+        return []
+    return [
+        f"{' and '.join(wholly)} holds words in lower case only, and other tables hold capitals: pass case='fallback' "
+        "here, or to distance_table if its embedding is lower-cased, to compare these words too."
+    ]
+
+
+def _lower_cased(read: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Tables in lower case throughout, where another holds words with capitals that they lack."""
+    words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
+    capitals = {name: {word for word in held if word != word.lower()} for name, held in words.items()}
+    some = set().union(*capitals.values())
+    return [name for name, own in capitals.items() if not own and some - words[name]]
+
+
+def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
+    folded = [_pairs(table, fold=True) for table in read.values()]
+    if case == "as-is" and set.intersection(*folded):
+        return (
+            f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
+            "pass case='fallback'"
+        )
+    if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
+        return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
+    examples = "; ".join(
+        f"{name} holds {_listed(list(table['protected_word'].unique()))}" for name, table in read.items()
+    )
+    return f"the tables share no pair of protected and attribute word: make them from one word list ({examples})"
+
+
+def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
+    columns: Iterable[pd.Series] = (table[column].str.casefold() if fold else table[column] for column in PAIR)
+    return set(zip(*columns, strict=True))

@@ -1,0 +1,311 @@
+"""What changed between embeddings, with its uncertainty."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import flag, one_of, probability
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.paired.sentences import verdict_of
+from bayesbias.diagnostics.clustering import contrasted
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.errors import InputError
+
+COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+SURE = 0.945
+"""Probability from which on an outcome is called: that of one side of an 89% interval."""
+
+
+class Sides(NamedTuple):
+    """Draws (D, 1 + words) before and after: first the whole list, then each protected word; NaN where none."""
+
+    before: FloatArray
+    after: FloatArray
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The same pairs in several embeddings: what :func:`compare` returns.
+
+    A contrast is the mean distance of one connection minus that of another, in one embedding; by default associated -
+    human. A change is its value after minus its value before, draw by draw, so that what both embeddings share cancels.
+
+    Attributes
+    ----------
+    posterior
+        ArviZ groups. ``posterior``: ``connection_mean`` (embedding, connection), ``word_mean`` (embedding,
+        protected_word, connection), ``connection_change`` (change, connection), ``word_change`` (change,
+        protected_word, connection), the scales ``connection_sd``, ``sigma`` (embedding, connection), ``attribute_sd``
+        (embedding, attribute_class), ``interaction_sd`` (embedding), and for each the correlation of the two
+        embeddings of a change, such as ``sigma_correlation`` (change, connection). ``paired``: ``connection_before``
+        and ``word_before``, what each change starts from. ``observed_data``: ``distance`` (pair, embedding).
+        ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances
+        of control words. A change is named ``"before → after"``.
+    """
+
+    posterior: xr.DataTree
+
+    @property
+    def embeddings(self) -> tuple[str, ...]:
+        """Names, in the order given."""
+        return tuple(self.posterior["posterior"]["embedding"].to_numpy().tolist())
+
+    @property
+    def connections(self) -> tuple[str, ...]:
+        """Connections that the pairs hold."""
+        return tuple(self.posterior["posterior"]["connection"].to_numpy().tolist())
+
+    @property
+    def engine(self) -> str:
+        """``"marginal"`` or another engine for differences, ``"nuts"`` for all embeddings at once."""
+        return str(self.posterior.attrs["engine"])
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why the draws should not be read; empty if they can be."""
+        return tuple(json.loads(self.posterior.attrs["faults"]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, replaced or taken as known."""
+        return tuple(json.loads(self.posterior.attrs["notes"]))
+
+    @property
+    def headline(self) -> tuple[str, str] | None:
+        """The two connections of the contrast that is shown where none is asked for; None without one."""
+        if "associated" not in self.connections or len(self.connections) < 2:
+            return None
+        return contrasted("associated", None, list(self.connections))
+
+    @property
+    def verdict(self) -> str:
+        """What changed, for whom, how surely, and what changed beside it, in sentences."""
+        return " ".join(self.sentences())
+
+    def sentences(self, prob: float = PROB) -> list[str]:
+        """The verdict as a list of sentences, with intervals of that posterior mass."""
+        return verdict_of(self, probability(prob, "prob"))
+
+    def __str__(self) -> str:
+        pairs = self.posterior["observed_data"].sizes["pair"]
+        return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
+
+    __repr__ = __str__
+
+    def contrasts(
+        self,
+        first: str = "associated",
+        second: str | None = None,
+        prob: float = PROB,
+        standardise: bool = False,
+        paired: bool = True,
+    ) -> pd.DataFrame:
+        """The change of a contrast, for the whole list and for each protected word.
+
+        Parameters
+        ----------
+        first, second
+            Two connections (``second`` by default human, else neutral or different): the change of their contrast, the
+            value after minus the value before. Or two embeddings: the contrast that :attr:`headline` names, in
+            ``first`` minus in ``second``.
+        prob
+            Posterior mass of the highest-density intervals.
+        standardise
+            Divide the contrast in each embedding by the spread of its control distances (their standard deviation), so
+            that embeddings whose cosines differ in scale can be compared. ``attrs["unit"]`` says which is shown.
+        paired
+            False takes the two embeddings for independent, as two separate fits do; for comparison only.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``protected_word`` (pd.NA for the whole list), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``,
+            ``p_below_zero``; with more than two embeddings first ``before`` and ``after``, for every pair of them.
+
+        Raises
+        ------
+        InputError
+            A name that is neither a connection nor an embedding, the same one twice, or no control words.
+        """
+        if first in self.embeddings and second in self.embeddings and not {first, second} <= set(self.connections):
+            return self._between(first, str(second), prob, standardise, paired)
+        first, second = contrasted(first, second, list(self.connections))
+        label = f"{first} \N{MINUS SIGN} {second}"
+        return self._table(self._changes_of(first, second, standardise, paired), label, prob, standardise)
+
+    def changes(
+        self, connection: str | None = None, prob: float = PROB, standardise: bool = False, paired: bool = True
+    ) -> pd.DataFrame:
+        """What changed: the headline contrast, or the mean distance of one connection.
+
+        Parameters
+        ----------
+        connection
+            None takes the contrast that :attr:`headline` names; ``"associated"``, ``"human"``, ... the mean distance
+            to those words: the change of control words is a side effect.
+        prob, standardise, paired
+            As in :meth:`contrasts`.
+
+        Returns
+        -------
+        DataFrame
+            As of :meth:`contrasts`.
+
+        Raises
+        ------
+        InputError
+            A connection that is not there; no headline contrast and no connection asked for.
+        """
+        if connection is None:
+            if self.headline is None:
+                raise InputError(
+                    f"there is no contrast of associated words: name a connection, one of {', '.join(self.connections)}"
+                )
+            return self.contrasts(*self.headline, prob=prob, standardise=standardise, paired=paired)
+        one_of(connection, self.connections, "connection")
+        return self._table(self._changes_of(connection, None, standardise, paired), connection, prob, standardise)
+
+    def outcomes(self, first: str = "associated", second: str | None = None) -> pd.DataFrame:
+        """What became of a contrast, for the whole list and for each protected word.
+
+        Parameters
+        ----------
+        first, second
+            Two connections, as in :meth:`contrasts`. With ``"associated", "different"`` a reversal is a change of
+            their order.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``p_shrank``
+            (that the contrast is nearer to 0 after than before), ``p_reversed`` (that its sign is another), and
+            ``outcome``: ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the
+            change is exactly 0, else ``undecided``; with more than two embeddings first ``before_embedding`` and
+            ``after_embedding``.
+        """
+        first, second = contrasted(first, second, list(self.connections))
+        groups = [pd.NA, *self.posterior["constant_data/group"].to_numpy().tolist()]
+        pieces = []
+        for number in range(len(self._labels)):
+            sides = self.sides(first, second, number)
+            kept = ~np.isnan(sides.before).any(axis=0)
+            before, after = sides.before[:, kept], sides.after[:, kept]
+            shrank = (np.abs(after) < np.abs(before)).mean(axis=0)
+            grew = (np.abs(after) > np.abs(before)).mean(axis=0)
+            same = (before == after).all(axis=0)
+            outcome = np.select(
+                [same, shrank >= SURE, grew >= SURE], ["unchanged", "shrank", "grew"], default="undecided"
+            )
+            piece = pd.DataFrame(
+                {
+                    "protected_word": pd.array(self._names[kept], dtype="string"),
+                    "group": pd.array(np.array(groups, dtype=object)[kept], dtype="string"),
+                    "before": before.mean(axis=0),
+                    "after": after.mean(axis=0),
+                    "change": (after - before).mean(axis=0),
+                    "p_shrank": shrank,
+                    "p_reversed": (np.sign(after) != np.sign(before)).mean(axis=0),
+                    "outcome": outcome,
+                }
+            )
+            pieces.append(self._named(piece, number, ("before_embedding", "after_embedding")))
+        table = pd.concat(pieces, ignore_index=True)
+        table.attrs = {"first": first, "second": second}
+        return table
+
+    def sides(self, first: str, second: str | None, change: int = 0, standardise: bool = False) -> Sides:
+        """Draws of a contrast, or of a connection's mean, before and after a change, by its place among all."""
+        posterior, paired = (self.posterior[group].to_dataset() for group in ("posterior", "paired"))
+        at = [self.connections.index(name) for name in (first, second) if name is not None]
+
+        def of(whole: xr.DataArray, words: xr.DataArray) -> FloatArray:
+            both = [flat_draws(values.to_numpy()[:, :, change]) for values in (whole, words)]
+            stacked = np.concatenate([both[0][:, None, :], both[1]], axis=1)
+            value: FloatArray = stacked[..., at[0]] - (stacked[..., at[1]] if second is not None else 0.0)
+            return value
+
+        before = of(paired["connection_before"], paired["word_before"])
+        after = before + of(posterior["connection_change"], posterior["word_change"])
+        if not standardise:
+            return Sides(before, after)
+        spreads = self.spreads()
+        if spreads.isna().any():
+            raise InputError("there are no distances of control words to measure a spread by: pass standardise=False")
+        one, other = (spreads[name] for name in self._pair(change))
+        centre = 1.0 if second is None else 0.0  # a mean distance is seen from 1, a contrast from 0
+        return Sides((before - centre) / one, (after - centre) / other)
+
+    def spreads(self) -> pd.Series:
+        """The standard deviation of control distances in each embedding; NaN without control words."""
+        values = self.posterior["constant_data/control_spread"]
+        return pd.Series(values.to_numpy(), index=list(self.embeddings), name="control_spread")
+
+    @property
+    def _labels(self) -> list[str]:
+        return [str(name) for name in self.posterior["posterior"]["change"].to_numpy()]
+
+    @property
+    def _names(self) -> np.ndarray:
+        words = self.posterior["posterior"]["protected_word"].to_numpy().tolist()
+        return np.array([pd.NA, *words], dtype=object)
+
+    def _changes_of(self, first: str, second: str | None, standardise: bool, paired: bool) -> list[FloatArray]:
+        found = []
+        for number in range(len(self._labels)):
+            before, after = self.sides(first, second, number, flag(standardise, "standardise"))
+            if not flag(paired, "paired"):
+                seed = [int(self.posterior.attrs["seed"]), number]
+                before = np.random.default_rng(seed).permutation(before, axis=0)
+            found.append(after - before)
+        return found
+
+    def _table(self, draws: list[FloatArray], label: str, prob: float, standardise: bool) -> pd.DataFrame:
+        prob = probability(prob, "prob")
+        pieces, left_out = [], []
+        for number, values in enumerate(draws):
+            kept = ~np.isnan(values).any(axis=0)
+            left_out += self._names[~kept].tolist()
+            piece = pd.DataFrame({"protected_word": pd.array(self._names[kept], dtype="string")})
+            piece = piece.assign(**describe(values[:, kept], prob), p_below_zero=(values[:, kept] < 0).mean(axis=0))
+            pieces.append(self._named(piece, number, ("before", "after")))
+        table = pd.concat(pieces, ignore_index=True)
+        table.attrs = {
+            "of": label,
+            "prob": prob,
+            "unit": "spreads of control distances" if standardise else "cosine distance",
+            "left_out": list(dict.fromkeys(left_out)),
+        }
+        return table
+
+    def _named(self, piece: pd.DataFrame, number: int, columns: tuple[str, str]) -> pd.DataFrame:
+        """With the two embeddings of a change in front, where there is more than one change."""
+        if len(self.embeddings) == 2:
+            return piece
+        for column, name in zip(reversed(columns), reversed(self._pair(number)), strict=True):
+            piece.insert(0, column, name)
+        return piece
+
+    def _pair(self, number: int) -> tuple[str, str]:
+        places = self.posterior["paired"]
+        before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
+        return self.embeddings[before], self.embeddings[after]
+
+    def _between(self, first: str, second: str, prob: float, standardise: bool, paired: bool) -> pd.DataFrame:
+        if first == second:
+            raise InputError(f"{first!r} is given twice: name two embeddings, of {', '.join(self.embeddings)}")
+        if self.headline is None:
+            raise InputError("there is no contrast of associated words to compare the embeddings by")
+        every = self._changes_of(*self.headline, standardise, paired)
+        pairs = [self._pair(number) for number in range(len(every))]
+        draws = (
+            every[pairs.index((second, first))] if (second, first) in pairs else -every[pairs.index((first, second))]
+        )
+        label = f"{self.headline[0]} \N{MINUS SIGN} {self.headline[1]}, {first} \N{MINUS SIGN} {second}"
+        table = self._table([draws], label, prob, standardise)
+        return table[COLUMNS].copy() if len(self.embeddings) > 2 else table

@@ -1,0 +1,152 @@
+"""A comparison as an ``xarray.DataTree`` with ArviZ's groups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.paired.draws import LEVELS_MODEL, SCALES, ChangeDraws, covariances_of
+from bayesbias.comparison.paired.matching import Matched
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.joint import JointDraws
+from bayesbias.models.results import versions_of
+from bayesbias.models.spec import ModelSpec
+from bayesbias.words import CONTROLS
+
+STEP = ("chain", "draw")
+WHOLE, WORDS = ("connection",), ("protected_word", "connection")
+SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
+INDEPENDENT = (
+    "Each pair of embeddings has fits of its own: statements about one change are exact, those about several at once "
+    "need engine='nuts'."
+)
+
+
+def comparison_tree(
+    matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
+) -> xr.DataTree:
+    """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws."""
+    data = model_data(matched.of(matched.distances[:, 0]))
+    names = list(matched.embeddings)
+    chains, draws = changes[0].connection_change.shape[:2]
+    coords: dict[str, Any] = {
+        "chain": np.arange(chains),
+        "draw": np.arange(draws),
+        "embedding": names,
+        "embedding_other": names,
+        "change": [f"{names[change.before]} → {names[change.after]}" for change in changes],
+        "connection": data.connections,
+        "protected_word": data.protected_words,
+        "attribute_class": data.attribute_classes,
+    }
+    groups = {
+        "/posterior": _posterior(changes, joint, len(names)),
+        "/paired": {
+            "connection_before": ((*STEP, "change", *WHOLE), _stacked(each.connection_before for each in changes)),
+            "word_before": ((*STEP, "change", *WORDS), _stacked(each.word_before for each in changes)),
+            "before_index": (("change",), np.array([each.before for each in changes])),
+            "after_index": (("change",), np.array([each.after for each in changes])),
+        },
+        "/sample_stats": _stats(changes, joint),
+    }
+    made = {
+        name: xr.Dataset(values, coords={dim: coords[dim] for _, (dims, _) in values.items() for dim in dims})
+        for name, values in groups.items()
+        if values
+    }
+    made["/observed_data"] = xr.Dataset(
+        {"distance": (("pair", "embedding"), matched.distances)},
+        coords={"pair": np.arange(len(data.y)), "embedding": names},
+    )
+    made["/constant_data"] = _constants(matched, data)
+    tree = xr.DataTree.from_dict(made)
+    tree.attrs = _facts(matched, spec, changes, joint, seed)
+    return tree
+
+
+def _posterior(changes: list[ChangeDraws], joint: JointDraws | None, embeddings: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "connection_mean": ((*STEP, "embedding", *WHOLE), _levels(changes, embeddings, "connection")),
+        "word_mean": ((*STEP, "embedding", *WORDS), _levels(changes, embeddings, "word")),
+        "connection_change": ((*STEP, "change", *WHOLE), _stacked(each.connection_change for each in changes)),
+        "word_change": ((*STEP, "change", *WORDS), _stacked(each.word_change for each in changes)),
+    }
+    known = {name: scale for each in changes for name, scale in each.scales.items()}
+    for name, like in known.items():
+        drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
+        values[f"change_{name}"] = ((*STEP, "change", *SCALE_DIMS[name]), _stacked(drawn))
+    for level, covariance in ({} if joint is None else covariances_of(joint)).items():
+        dims = SCALE_DIMS[SCALES[level]]
+        own = covariance if dims else covariance[:, :, 0]
+        values[f"{level}_covariance"] = ((*STEP, *dims, "embedding", "embedding_other"), own)
+    return values
+
+
+def _stacked(values: Iterable[FloatArray]) -> FloatArray:
+    """Arrays (chain, draw, ...) as one (chain, draw, change or embedding, ...)."""
+    return np.stack(list(values), axis=2)
+
+
+def _levels(changes: list[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
+    """Means (chain, draw, embedding, ...) from the first change that each embedding takes part in."""
+    levels: dict[int, FloatArray] = {}
+    for each in changes:
+        start, moved = (getattr(each, f"{kind}_{part}") for part in ("before", "change"))
+        levels = {each.before: start, each.after: start + moved} | levels
+    return _stacked(levels[place] for place in range(embeddings))
+
+
+def _stats(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[str, Any]:
+    if joint is not None:
+        return {name: (STEP, values) for name, values in joint.sample_stats.items()}
+    names = set.intersection(*(set(each.stats) for each in changes))
+    return {name: (("change",), np.array([each.stats[name] for each in changes])) for name in sorted(names)}
+
+
+def _constants(matched: Matched, data: ModelData) -> xr.Dataset:
+    control = matched.distances[matched.table["connection"].isin(CONTROLS).to_numpy()]
+    spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.full(len(matched.embeddings), np.nan)
+    return xr.Dataset(
+        {
+            "n": (WORDS, data.cells.n),
+            "control_spread": ("embedding", spread),
+            "group": ("protected_word", data.groups),
+            "word_index": ("pair", data.word),
+            "connection_index": ("pair", data.connection),
+            "attribute_index": ("pair", data.attribute),
+            "attribute_class": ("pair", data.attribute_class),
+        },
+        coords={
+            "protected_word": data.protected_words,
+            "connection": data.connections,
+            "attribute_word": data.attribute_words,
+            "embedding": list(matched.embeddings),
+            "pair": np.arange(len(data.y)),
+        },
+    )
+
+
+def _facts(
+    matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
+) -> dict[str, Any]:
+    engine = changes[0].engine if joint is None else "nuts"
+    several = [INDEPENDENT] if joint is None and len(changes) > 1 else []
+    notes = [*matched.notes, *several, *dict.fromkeys(note for each in changes for note in each.notes)]
+    faults = dict.fromkeys(fault for each in changes for fault in each.faults)
+    return {
+        "model": spec.name,
+        "model_text": spec.text,
+        "model_hash": spec.hash,
+        "levels_model": LEVELS_MODEL,
+        "engine": engine,
+        "seed": seed,
+        "notes": json.dumps(notes, ensure_ascii=False),
+        "faults": json.dumps(list(faults), ensure_ascii=False),
+        "versions": json.dumps(versions_of(engine)),
+        "coverage": json.dumps(matched.coverage, ensure_ascii=False),
+    }
