@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,9 @@ def sample_joint(
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    with build_joint(specs, data, components), quiet("pymc"):
+    with build_joint(specs, data, components), quiet("pymc"), warnings.catch_warnings():
+        # the sampler's own compiler takes care of the small products, and needs no BLAS
+        warnings.filterwarnings("ignore", message="PyTensor could not link to a BLAS", category=UserWarning)
         trace: Any = pm.sample(
             draws=draws,
             tune=TUNE,
@@ -109,9 +112,9 @@ def sample_joint(
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection": k, "residual": k, "attribute": classes, "interaction": 1}
     covariances = {
-        level: np.stack([_covariance(values, f"{level}_{at}") for at in range(size)], axis=2)
+        level: np.stack([_covariance(values[f"{level}_{at}"], len(specs)) for at in range(size)], axis=2)
         for level, size in sizes.items()
-        if f"{level}_0_stds" in values
+        if f"{level}_0" in values
     }
     stats = trace["sample_stats"].dataset
     return JointDraws(
@@ -125,9 +128,11 @@ def sample_joint(
     )
 
 
-def _covariance(values: Mapping[str, FloatArray], name: str) -> FloatArray:
-    scale = values[f"{name}_stds"]
-    covariance: FloatArray = values[f"{name}_corr"] * scale[..., :, None] * scale[..., None, :]
+def _covariance(packed: FloatArray, size: int) -> FloatArray:
+    """Covariances (chain, draw, C, C) from packed Cholesky factors, row by row."""
+    chol = np.zeros((*packed.shape[:2], size, size))
+    chol[(..., *np.tril_indices(size))] = packed
+    covariance: FloatArray = np.einsum("sdij,sdkj->sdik", chol, chol)
     return covariance
 
 
@@ -257,7 +262,8 @@ def _cholesky(name: str, priors: Sequence[Any], common: Any = None) -> Any:
         scales = pm.HalfNormal.dist(sigma=np.array([prior.sd for prior in priors]))
     else:
         raise TypeError("the components' scales have priors of different kinds")
-    return pm.LKJCholeskyCov(name, n=len(priors), eta=ETA, sd_dist=scales)[0]
+    packed = pm.LKJCholeskyCov(name, n=len(priors), eta=ETA, sd_dist=scales, compute_corr=False)
+    return pm.math.expand_packed_triangular(len(priors), packed, lower=True)
 
 
 def _vectors(

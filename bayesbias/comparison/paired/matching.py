@@ -177,18 +177,15 @@ def _lower_cased(read: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
-    folded = [_pairs(table, fold=True) for table in read.values()]
-    if case == "as-is" and set.intersection(*folded):
+    if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
+        return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
+    if case == "as-is" and set.intersection(*(_pairs(table, fold=True) for table in read.values())):
         return (
             f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
             "pass case='fallback'"
         )
-    if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
-        return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
-    examples = "; ".join(
-        f"{name} holds {_listed(list(table['protected_word'].unique()))}" for name, table in read.items()
-    )
-    return f"the tables share no pair of protected and attribute word: make them from one word list ({examples})"
+    held = "; ".join(f"{name} holds {_listed(list(table['protected_word'].unique()))}" for name, table in read.items())
+    return f"the tables share no pair of protected and attribute word: make them from one word list ({held})"
 
 
 def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:

@@ -186,8 +186,10 @@ class Comparison:
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``p_shrank``
             (that the contrast is nearer to 0 after than before), ``p_reversed`` (that its sign is another), and
             ``outcome``: ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the
-            change is exactly 0, else ``undecided``; with more than two embeddings first ``before_embedding`` and
-            ``after_embedding``.
+            change is exactly 0, else ``undecided``. ``observed_before`` and ``observed_after`` are the differences of
+            mean distances of the pairs at hand (for the whole list their mean over protected words): what became of
+            these attribute words, where the posterior speaks of words of their kind. With more than two embeddings
+            first ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections))
         groups = [pd.NA, *self.posterior["constant_data/group"].to_numpy().tolist()]
@@ -212,6 +214,7 @@ class Comparison:
                     "p_shrank": shrank,
                     "p_reversed": (np.sign(after) != np.sign(before)).mean(axis=0),
                     "outcome": outcome,
+                    **self._observed(first, second, number, kept),
                 }
             )
             pieces.append(self._named(piece, number, ("before_embedding", "after_embedding")))
@@ -245,6 +248,21 @@ class Comparison:
         """The standard deviation of control distances in each embedding; NaN without control words."""
         values = self.posterior["constant_data/control_spread"]
         return pd.Series(values.to_numpy(), index=list(self.embeddings), name="control_spread")
+
+    def _observed(self, first: str, second: str, change: int, kept: np.ndarray) -> dict[str, FloatArray]:
+        """Differences of two connections' mean distances at hand, before and after, of the places that are kept."""
+        constant = self.posterior["constant_data"].to_dataset()
+        distance = self.posterior["observed_data/distance"].to_numpy()
+        n = constant["n"].to_numpy()
+        at = np.ravel_multi_index((constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()), n.shape)
+        found = {}
+        for side, name in zip(("before", "after"), self._pair(change), strict=True):
+            column = distance[:, self.embeddings.index(name)]
+            total = np.bincount(at, weights=column, minlength=n.size).reshape(n.shape)
+            mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+            apart = mean[:, self.connections.index(first)] - mean[:, self.connections.index(second)]
+            found[f"observed_{side}"] = np.r_[np.nanmean(apart), apart][kept]
+        return found
 
     @property
     def _labels(self) -> list[str]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from bayesbias.comparison.paired.results import Comparison
 
 MOST_NAMED = 8
-TURNED = 0.5
 CONTROLS = {"human": "words for people in general", "neutral": "neutral words"}
 
 
@@ -91,14 +90,15 @@ def _orders(result: Comparison) -> list[str]:
     words = _rows(result.outcomes("associated", "different"), whole=False)
     sentences = []
     for route, part in _by_route(words, result):
-        turned = part[part["p_reversed"] > TURNED].sort_values("p_reversed", ascending=False)
+        turned = part[part["observed_before"] * part["observed_after"] < 0].sort_values("p_reversed", ascending=False)
+        sentence = f"{route}Among the pairs at hand the order of associated and different words turned round for "
         if turned.empty:
-            sentences.append(f"{route}The order of associated and different words more likely than not stays for all.")
+            sentences.append(f"{sentence}no protected word.")
             continue
         named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
         sentences.append(
-            f"{route}The order of associated and different words more likely than not turned round for "
-            f"{_listed(named)}, and stayed for the other {len(part) - len(turned)}."
+            f"{sentence}{len(turned)} of {len(part)} protected words; in brackets the probability that it did for "
+            f"words of their kind: {_listed(named)}."
         )
     return sentences
 

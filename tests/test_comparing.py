@@ -1,0 +1,445 @@
+"""Comparison of embeddings on the same pairs: matching, exact cases, the paired interval, calibration, wrong input."""
+
+import json
+
+import arviz_stats
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesbias as bb
+from bayesbias.comparison.paired.draws import slope, transform
+from bayesbias.comparison.paired.matching import match
+from bayesbias.models.data import model_data
+
+SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
+START = {
+    "connection_mean": {"associated": 0.75, "different": 0.85, "human": 0.9, "neutral": 0.95},
+    "connection_sd": 0.05,
+    "sigma": 0.06,
+    "attribute_sd": 0.08,
+    "interaction_sd": 0.03,
+}
+MOVED = {
+    "connection_mean": {"associated": 0.12, "different": 0.04, "human": 0.02, "neutral": 0.0},
+    "connection_sd": 0.02,
+    "sigma": 0.03,
+    "attribute_sd": 0.02,
+    "interaction_sd": 0.01,
+}
+COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+
+
+def simulated(seed, moved=MOVED, shape=SHAPE):
+    before = bb.simulate(shape, "crossed", START, seed=seed)
+    before.attrs = {}
+    change = bb.simulate(shape, "change", moved, seed=1000 + seed)
+    return before, before.assign(distance=before["distance"] + change["distance"]), change.attrs["truth"]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    before, after, _ = simulated(0)
+    return before, after
+
+
+@pytest.fixture(scope="module")
+def result(tables):
+    return bb.compare(before=tables[0], after=tables[1], seed=1)
+
+
+@pytest.fixture(scope="module")
+def three(tables):
+    other = simulated(7)[1]
+    return bb.compare({"glove": tables[0], "google": tables[1], "reddit": other}, seed=1, draws=2000)
+
+
+def whole(table):
+    return table[table["protected_word"].isna()].iloc[0]
+
+
+def test_columns_and_rows(result):
+    for table in (result.changes(), result.contrasts("associated", "different"), result.changes("human")):
+        assert table.columns.tolist() == COLUMNS
+        assert len(table) == 13
+        assert table["protected_word"].isna().tolist() == [True] + [False] * 12
+        assert table.attrs["unit"] == "cosine distance"
+    pd.testing.assert_frame_equal(result.changes(), result.contrasts())
+    assert isinstance(result.posterior, xr.DataTree)
+    assert result.embeddings == ("before", "after")
+    assert result.engine == "marginal"
+    assert result.faults == ()
+
+
+def test_the_change_is_that_of_a_fit_of_the_differences(tables, result):
+    before, after = tables
+    alone = bb.fit(before.assign(distance=after["distance"] - before["distance"]), "change", seed=9)
+    mean = alone["posterior/connection_mean"]
+    row = whole(result.changes("associated"))
+    own = mean.sel(connection="associated").to_numpy().ravel()
+    assert row["mean"] == pytest.approx(own.mean(), abs=0.05 * own.std())
+    assert row["sd"] == pytest.approx(own.std(), rel=0.05)
+    contrast = bb.contrasts(alone, "associated", "human")
+    ours = result.contrasts("associated", "human")
+    np.testing.assert_allclose(ours["mean"], contrast["mean"], atol=0.06 * contrast["sd"].min())
+    np.testing.assert_allclose(ours["sd"], contrast["sd"], rtol=0.06)
+
+
+def test_before_and_after_are_those_of_their_own_fits(tables, result):
+    posterior = result.posterior["posterior"]
+    for name, table in zip(result.embeddings, tables, strict=True):
+        own = bb.fit(table, seed=3)["posterior/connection_mean"].to_numpy().reshape(-1, 4)
+        ours = posterior["connection_mean"].sel(embedding=name).to_numpy().reshape(-1, 4)
+        np.testing.assert_allclose(ours.mean(axis=0), own.mean(axis=0), atol=0.1 * own.std(axis=0).min())
+        np.testing.assert_allclose(ours.std(axis=0), own.std(axis=0), rtol=0.1)
+
+
+def test_draws_add_up(result):
+    posterior = result.posterior["posterior"]
+    for whole_list, change in (("connection_mean", "connection_change"), ("word_mean", "word_change")):
+        apart = posterior[whole_list].sel(embedding="after") - posterior[whole_list].sel(embedding="before")
+        np.testing.assert_allclose(apart, posterior[change].isel(change=0), atol=1e-12)
+
+
+def test_the_paired_interval_is_narrower(result):
+    paired, separate = (whole(result.changes(paired=which)) for which in (True, False))
+    assert paired["mean"] == pytest.approx(separate["mean"], abs=1e-9)
+    assert paired["sd"] < 0.5 * separate["sd"]
+    fits = [bb.fit(table, seed=at) for at, table in enumerate(simulated(0)[:2])]
+    expected = np.hypot(*(whole(bb.contrasts(post, "associated", "human"))["sd"] for post in fits))
+    assert separate["sd"] == pytest.approx(expected, rel=0.1)
+    assert f"{paired['hdi_high'] - paired['hdi_low']:.3f} wide" in result.verdict
+
+
+def test_outcomes_by_hand(result):
+    posterior = result.posterior["posterior"]
+    words = posterior["word_mean"].sel(protected_word="b 0")
+    both = (words.sel(connection="associated") - words.sel(connection="human")).to_numpy().reshape(-1, 2)
+    row = result.outcomes("associated", "human").set_index("protected_word").loc["b 0"]
+    assert row["p_shrank"] == (np.abs(both[:, 1]) < np.abs(both[:, 0])).mean()
+    assert row["p_reversed"] == (np.sign(both[:, 1]) != np.sign(both[:, 0])).mean()
+    assert row["before"] == pytest.approx(both[:, 0].mean())
+    assert row["group"] == "b"
+
+
+def test_observed_contrasts_are_differences_of_means(tables, result):
+    found = result.outcomes("associated", "different").set_index("protected_word")
+    for side, table in zip(("observed_before", "observed_after"), tables, strict=True):
+        cells = table.pivot_table("distance", "protected_word", "connection")
+        expected = cells["associated"] - cells["different"]
+        np.testing.assert_allclose(found.loc[expected.index, side], expected, atol=1e-12)
+        assert found[found.index.isna()][side].item() == pytest.approx(expected.mean())
+
+
+def test_outcome_says_what_is_sure(result):
+    found = result.outcomes("associated", "human")
+    np.testing.assert_array_equal(found["outcome"] == "shrank", found["p_shrank"] >= 0.945)
+    assert (found["outcome"] == "shrank").sum() >= 6
+
+
+def test_standardised_contrasts_are_in_spreads_of_control_distances(tables, result):
+    spreads = [table.loc[table["connection"].isin(["human", "neutral"]), "distance"].std() for table in tables]
+    np.testing.assert_allclose(result.spreads(), spreads)
+    sides = result.sides("associated", "human")
+    expected = sides.after[:, 0] / spreads[1] - sides.before[:, 0] / spreads[0]
+    table = result.changes(standardise=True)
+    assert whole(table)["mean"] == pytest.approx(expected.mean())
+    assert table.attrs["unit"] == "spreads of control distances"
+    assert "in spreads of control distances" in result.verdict
+
+
+def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contrast(tables):
+    before, _ = tables
+    noise = np.random.default_rng(2).normal(0, 1e-4, len(before))
+    half = before.assign(distance=1 + (before["distance"] - 1) / 2 + noise)
+    found = bb.compare(before=before, after=half, seed=1)
+    raw, standard = whole(found.changes()), whole(found.changes(standardise=True))
+    assert raw["hdi_low"] > 0.03
+    assert abs(standard["mean"]) < 0.01
+    assert whole(found.outcomes("associated", "human"))["p_shrank"] > 0.99
+
+
+def test_contrasts_between_embeddings_are_the_first_minus_the_second(result, three):
+    changes, between = result.changes(), result.contrasts("before", "after")
+    np.testing.assert_allclose(between["mean"], -changes["mean"])
+    np.testing.assert_allclose(result.contrasts("after", "before")["mean"], changes["mean"])
+    np.testing.assert_allclose(
+        three.contrasts("reddit", "google")["mean"],
+        three.changes().query("before == 'google' and after == 'reddit'")["mean"],
+    )
+    assert three.contrasts("google", "glove").columns.tolist() == COLUMNS
+
+
+def test_three_embeddings(three, result):
+    changes = three.changes()
+    assert changes.columns.tolist() == ["before", "after", *COLUMNS]
+    assert changes.groupby(["before", "after"], sort=False).ngroups == 3
+    first = changes.query("before == 'glove' and after == 'google'")
+    np.testing.assert_allclose(first["mean"], result.changes()["mean"], atol=0.004)
+    assert any("engine='nuts'" in note for note in three.notes)
+    assert three.posterior["posterior/connection_mean"].sizes["embedding"] == 3
+    assert "From glove to reddit" in three.verdict
+    assert three.outcomes().columns.tolist()[:2] == ["before_embedding", "after_embedding"]
+
+
+def test_the_same_embedding_twice_has_changed_by_exactly_nothing(tables):
+    found = bb.compare(before=tables[0], after=tables[0].sample(frac=1, random_state=1), seed=1)
+    for table in (found.changes(), found.changes("neutral"), found.contrasts("associated", "different")):
+        assert (table[["mean", "sd", "hdi_low", "hdi_high"]].to_numpy() == 0).all()
+    assert set(found.outcomes()["outcome"]) == {"unchanged"}
+    assert "the change is exactly 0" in found.verdict
+    assert whole(found.outcomes())["before"] == pytest.approx(
+        whole(bb.contrasts(bb.fit(tables[0], seed=1)))["mean"], abs=0.003
+    )
+
+
+def test_a_connection_that_moved_as_one_is_known_exactly(tables):
+    before, after = tables
+    moved = before["distance"] + np.where(before["connection"] == "human", 0.05, 0.0)
+    mixed = after.assign(distance=np.where(before["connection"] == "associated", after["distance"], moved))
+    found = bb.compare(before=before, after=mixed, seed=1)
+    human = found.changes("human")
+    np.testing.assert_allclose(human["mean"], 0.05, atol=1e-12)
+    np.testing.assert_allclose(human["sd"], 0, atol=1e-12)
+    assert (found.changes("neutral")["sd"] == 0).all()
+    assert whole(found.changes("associated"))["sd"] > 0
+    assert "every distance of human words changed by exactly 0.05" in " ".join(found.notes)
+
+
+def test_every_connection_moved_as_one(tables):
+    before, _ = tables
+    after = before.assign(distance=before["distance"] + np.where(before["connection"] == "associated", 0.1, 0.0))
+    found = bb.compare(before=before, after=after, seed=1)
+    assert whole(found.changes())["mean"] == pytest.approx(0.1)
+    assert whole(found.changes())["sd"] == pytest.approx(0, abs=1e-12)
+
+
+def test_words_that_did_not_change_are_counted(tables):
+    before, after = tables
+    some = before["attribute_word"].isin(["human word 0", "human word 1", "human word 2"])
+    found = bb.compare(
+        before=before, after=after.assign(distance=after["distance"].mask(some, before["distance"])), seed=1
+    )
+    assert any("20% of the distances of human words did not change" in note for note in found.notes)
+
+
+def test_what_does_not_match_is_said_and_left_out(tables):
+    before, after = tables
+    fewer = after[(after["protected_word"] != "a 0") & (after["attribute_word"] != "neutral word 3")]
+    found = bb.compare(before=before, after=fewer, seed=1)
+    left = len(before) - len(fewer)
+    assert found.posterior["observed_data"].sizes["pair"] == len(fewer)
+    assert f"{left:,} of {len(before):,} pairs of before have no counterpart" in found.notes[0]
+    assert "all of the protected words a 0 and the attribute words neutral word 3" in found.notes[0]
+    assert found.notes[0] in found.verdict
+
+
+def test_order_of_rows_and_repeats_do_not_matter(tables, result):
+    before, after = tables
+    again = bb.compare(before=pd.concat([before, before.head(50)]), after=after.sample(frac=1, random_state=3), seed=1)
+    pd.testing.assert_frame_equal(again.changes(), result.changes())
+
+
+def test_pairs_under_another_connection_do_not_match(tables):
+    before, after = tables
+    other = after.assign(connection=after["connection"].replace({"human": "neutral"}))
+    found = match({"before": before, "after": other})
+    assert set(found.table["connection"]) == {"associated", "different", "neutral"}
+    swapped = after.assign(
+        connection=after["connection"].map(
+            {"associated": "different", "different": "associated", "human": "neutral", "neutral": "human"}
+        )
+    )
+    with pytest.raises(bb.InputError, match="share pairs, but under different connections"):
+        bb.compare(before=before, after=swapped)
+
+
+def test_capital_letters(tables):
+    before, after = tables
+    upper = before.assign(
+        protected_word=before["protected_word"].str.capitalize(), attribute_word=before["attribute_word"].str.title()
+    )
+    with pytest.raises(bb.InputError, match="case='fallback'"):
+        bb.compare(before=upper, after=after)
+    found = bb.compare(before=upper, after=after, case="fallback", seed=1)
+    assert found.posterior["observed_data"].sizes["pair"] == len(after)
+    assert any("without regard to capital letters" in note for note in found.notes)
+    some = before.assign(protected_word=before["protected_word"].replace("a 0", "A 0"))
+    partly = match({"before": some, "after": after})
+    assert any("holds words in lower case only" in note for note in partly.notes)
+
+
+def test_dimensions_that_differ_are_said(tables):
+    sized = [table.copy() for table in tables]
+    for table, dimensions in zip(sized, (100, 300), strict=True):
+        table.attrs["coverage"] = {
+            "word_list": "x",
+            "lists": [],
+            "embedding": {"name": "e", "vectors": 5, "dimensions": dimensions},
+        }
+    found = match({"before": sized[0], "after": sized[1]})
+    assert any("different dimensions (before 100, after 300)" in note for note in found.notes)
+
+
+def test_missing_pairs_single_groups_and_no_controls(tables):
+    before, after = tables
+    holes = before.sample(frac=0.9, random_state=1)
+    found = bb.compare(before=holes, after=after, seed=1, draws=1000)
+    assert found.posterior["observed_data"].sizes["pair"] == len(holes)
+    single = [table[table["group"] == "a"] for table in tables]
+    alone = bb.compare(before=single[0], after=single[1], seed=1, draws=1000)
+    assert any("Word x group was left out" in note for note in alone.notes)
+    bare = [table[table["connection"].isin(["associated", "different"])] for table in tables]
+    without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=1000)
+    assert without.headline == ("associated", "different")
+    assert "no control words to standardise by" in without.verdict
+    with pytest.raises(bb.InputError, match="no distances of control words"):
+        without.changes(standardise=True)
+    controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
+    only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=1000)
+    assert only.headline is None
+    assert "words for people in general" in only.verdict
+    with pytest.raises(bb.InputError, match="name a connection, one of human, neutral"):
+        only.changes()
+
+
+def test_everything_in_arviz_works_on_the_posterior(result, tmp_path):
+    table = arviz_stats.summary(result.posterior, var_names=["connection_change"], ci_prob=0.89)
+    assert len(table) == 4
+    bb.save_fit(result.posterior, tmp_path / "comparison.nc")
+    with xr.open_datatree(tmp_path / "comparison.nc", engine="h5netcdf") as opened:
+        again = bb.Comparison(opened.load())
+    pd.testing.assert_frame_equal(again.changes(), result.changes())
+    assert again.verdict == result.verdict
+
+
+def test_a_seed_gives_the_same_and_is_recorded(tables, result):
+    again = bb.compare(before=tables[0], after=tables[1], seed=1)
+    pd.testing.assert_frame_equal(again.changes(), result.changes())
+    free = bb.compare(before=tables[0], after=tables[1], draws=400)
+    repeated = bb.compare(before=tables[0], after=tables[1], draws=400, seed=int(free.posterior.attrs["seed"]))
+    pd.testing.assert_frame_equal(free.changes(), repeated.changes())
+
+
+def test_the_record_of_a_comparison(result):
+    attrs = result.posterior.attrs
+    assert attrs["model"] == "change"
+    assert "mean = 0.0" in attrs["model_text"]
+    assert json.loads(attrs["versions"])["bayesbias"]
+    assert float(result.posterior["sample_stats/pareto_k"].max()) < 0.7
+    assert float(result.posterior["posterior/change_sigma"].mean()) == pytest.approx(0.03, rel=0.1)
+
+
+def test_a_changed_prior_is_used(tables, edited):
+    tight = edited("change", ("sd = 0.3", "sd = 0.001"))
+    found = bb.compare(before=tables[0], after=tables[1], model=tight, seed=1)
+    assert abs(whole(found.changes("associated"))["mean"]) < 0.01
+
+
+def test_slope_takes_the_change_out_of_the_distances_before():
+    rng = np.random.default_rng(5)
+    table = bb.simulate(SHAPE, "crossed", START, seed=3)
+    data = model_data(table)
+    change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
+    rows = data.connection == 0
+    found = slope(data, table["distance"].to_numpy(), change, rows)
+    assert found == pytest.approx(1 / 0.4, rel=0.1)
+
+
+def test_components_and_back():
+    matrix = transform(4)
+    np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(matrix[0], 0.25)
+    np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
+    np.testing.assert_allclose(transform(2), [[0.5, 0.5], [-1, 1]])
+
+
+@pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
+def test_intervals_cover_known_changes(moved, seed):
+    """60 tables: between 47 and 60 of the 89% intervals cover (1 in 400 right programs would have fewer)."""
+    covered = []
+    for at in range(seed, seed + 60):
+        before, after, truth = simulated(at, moved)
+        found = bb.compare(before=before, after=after, seed=at, draws=800).contrasts("associated", "human")
+        mean, words = truth["connection_mean"], truth["word_mean"]
+        true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
+        covered.append((found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy()))
+    inside = np.array(covered)
+    assert inside[:, 0].sum() >= 47
+    assert 0.85 < inside[:, 1:].mean() < 0.94
+
+
+@pytest.mark.nuts
+def test_nuts_agrees_with_the_differences(tables, result):
+    fast = result
+    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=1200, chains=2)
+    assert slow.engine == "nuts"
+    assert not any("diverged" in fault for fault in slow.faults)
+    for name in (*fast.connections, None):
+        one, other = fast.changes(name), slow.changes(name)
+        np.testing.assert_allclose(one["mean"], other["mean"], atol=0.35 * other["sd"].max())
+        assert abs(whole(one)["mean"] - whole(other)["mean"]) < 0.15 * whole(other)["sd"]
+        np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.2)
+    one, other = (found.outcomes("associated", "human") for found in (fast, slow))
+    np.testing.assert_allclose(one["p_shrank"], other["p_shrank"], atol=0.1)
+    covariance = slow.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
+    np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))
+    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.15)
+    assert 0.7 < float(slow.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3
+
+
+WRONG = {
+    "nothing": ({}, "given is NoneType: give before= and after="),
+    "one table": ({"tables": {"a": "table"}}, "two embeddings or more, given 1"),
+    "before alone": ({"before": "table"}, "given is before: give before= and after="),
+    "both ways": ({"tables": {}, "before": "table", "after": "table"}, "given is tables and before and after"),
+    "no table": ({"before": "table", "after": 5}, "after: a distance table is a DataFrame, given is int"),
+    "a list": ({"tables": ["table", "table"]}, "given is list: give before= and after="),
+    "no such engine": ({"before": "table", "after": "table", "engine": "exact"}, "engine is 'exact': valid are"),
+    "no such model": ({"before": "table", "after": "table", "model": "chance"}, "there is no model 'chance'"),
+    "no such case": ({"before": "table", "after": "table", "case": "lower"}, "case is 'lower': valid are"),
+    "odd draws": ({"before": "table", "after": "table", "draws": 10, "chains": 4}, "do not split evenly"),
+    "published by nuts": (
+        {"before": "table", "after": "table", "engine": "nuts", "model": "published"},
+        "needs another model of changes than 'published'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input(tables, options, message):
+    def given(value):
+        if isinstance(value, dict):
+            return {name: given(each) for name, each in value.items()}
+        return tables[0] if isinstance(value, str) and value == "table" else value
+
+    with pytest.raises(bb.InputError, match=message.replace("(", r"\(")):
+        bb.compare(**{name: given(value) for name, value in options.items()})
+
+
+def test_wrong_questions(result, three):
+    with pytest.raises(bb.InputError, match="connection is 'stereotype': valid are associated"):
+        result.changes("stereotype")
+    with pytest.raises(bb.InputError, match="the connection is 'x'"):
+        result.contrasts("x", "human")
+    with pytest.raises(bb.InputError, match="'human' twice"):
+        result.contrasts("human", "human")
+    with pytest.raises(bb.InputError, match="'glove' is given twice"):
+        three.contrasts("glove", "glove")
+    with pytest.raises(bb.InputError, match="prob is 89"):
+        result.changes(prob=89)
+    with pytest.raises(bb.InputError, match="standardise is 'yes'"):
+        result.changes(standardise="yes")
+
+
+def test_tables_that_share_nothing(tables):
+    other = tables[0].assign(protected_word="other " + tables[0]["protected_word"])
+    with pytest.raises(bb.InputError, match="the tables share no pair of protected and attribute word"):
+        bb.compare(before=tables[0], after=other)
+
+
+def test_one_pair_with_two_distances_names_its_table(tables):
+    twice = pd.concat([tables[1], tables[1].head(1).assign(distance=1.5)])
+    with pytest.raises(bb.InputError, match="after: the table: the pair"):
+        bb.compare(before=tables[0], after=twice)
