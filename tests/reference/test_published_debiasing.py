@@ -57,10 +57,6 @@ def test_order_of_associated_and_different_words_in_religion(compared):
 def test_associated_words_that_end_beyond_1(compared):
     """The study names quran; its mean distance ends below 1, those of torah, bible, synagogue and church beyond."""
     found = compared["religion"]
-    words = found.posterior["posterior/word_mean"].sel(embedding="after", connection="associated")
-    beyond = (words > 1).mean(("chain", "draw")).to_series()
-    assert 0.5 < beyond["bible"]
-    assert beyond["quran"] < 0.4
     constant, distance = found.posterior["constant_data"], found.posterior["observed_data/distance"]
     names = constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()]
     own = distance.sel(embedding="after").to_series()[constant["connection_index"].to_numpy() == 0]
