@@ -3,6 +3,7 @@ from .comparison import MetricUncertainty as MetricUncertainty
 from .comparison import Plan as Plan
 from .comparison import PriorSensitivity as PriorSensitivity
 from .comparison import Ranking as Ranking
+from .comparison import SideEffects as SideEffects
 from .comparison import bootstrap_metric as bootstrap_metric
 from .comparison import compare as compare
 from .comparison import compare_models as compare_models
@@ -11,6 +12,7 @@ from .comparison import influence as influence
 from .comparison import plan as plan
 from .comparison import prior_sensitivity as prior_sensitivity
 from .comparison import rank as rank
+from .comparison import side_effects as side_effects
 from .debiasing import Debiasing as Debiasing
 from .debiasing import debias as debias
 from .diagnostics import ClusterInterval as ClusterInterval

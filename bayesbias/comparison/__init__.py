@@ -2,6 +2,7 @@
 
 from bayesbias.comparison.choosing import compare_models
 from bayesbias.comparison.contrasting import beside_associated, cluster_sentence, contrast_draws, contrasts, signed
+from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.influences import influence
 from bayesbias.comparison.paired import Comparison, compare
 from bayesbias.comparison.planning import Plan, plan
@@ -15,6 +16,7 @@ __all__ = [
     "Plan",
     "PriorSensitivity",
     "Ranking",
+    "SideEffects",
     "beside_associated",
     "bootstrap_metric",
     "cluster_sentence",
@@ -26,5 +28,6 @@ __all__ = [
     "plan",
     "prior_sensitivity",
     "rank",
+    "side_effects",
     "signed",
 ]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesbias._checks import whole_number
-from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.neighbours import nearest_rows
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import NOTHING, Measured, Metric, Option, Sets, Space, fixed, no_value
-
-BLOCK = 2**24
-"""Cosines that are held at once."""
 
 
 def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) -> Measured:
@@ -35,18 +31,6 @@ def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) ->
     side = np.where(space.unit[near] @ apart.T >= 0, 1.0, -1.0).mean(axis=1)
     by_word: FloatArray = side[at].reshape(nearest.shape).mean(axis=1)
     return Measured(float(by_word.mean()), by_word)
-
-
-def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
-    """The rows of unit vectors with the largest inner products with some of them (rows, count), themselves left out."""
-    nearest = np.empty((len(rows), count), dtype=np.intp)
-    step = max(1, BLOCK // len(unit))
-    for begin in range(0, len(rows), step):
-        block = rows[begin : begin + step]
-        products = unit[block] @ unit.T
-        products[np.arange(len(block)), block] = -np.inf
-        nearest[begin : begin + step] = np.argpartition(-products, count - 1, axis=1)[:, :count]
-    return nearest
 
 
 METRICS = (

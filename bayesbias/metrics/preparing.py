@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import unit_rows
+from bayesbias._core.neighbours import nearest_rows
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space
 from bayesbias.metrics.lookup import FoundSets, Lookup, look_up, vocabulary
-from bayesbias.metrics.nbm import nearest_rows
 from bayesbias.metrics.queries import Query, load_query
 from bayesbias.metrics.registry import find_metric
 from bayesbias.words import WordLists

@@ -1,0 +1,124 @@
+"""What else changed from one embedding to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from bayesbias.comparison.contrasting import signed
+
+KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
+
+
+@dataclass(frozen=True)
+class SideEffects:
+    """What :func:`side_effects` found.
+
+    Attributes
+    ----------
+    neighbours
+        Means over words: ``kind`` (protected, attribute, control), ``k``, ``words``, ``kept`` (share of the k nearest
+        neighbours), ``low``, ``high`` (bootstrap over words).
+    neighbours_by_word
+        ``kind``, ``word``, ``k``, ``kept``.
+    controls
+        Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``,
+        ``hdi_low``, ``hdi_high``, ``p_below_zero`` (posterior, cosine distance).
+    similarity
+        Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
+        ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
+    recovery
+        How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
+        ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``; empty without two groups.
+    prob
+        Mass of all intervals.
+    notes
+        What was left out, and why.
+    """
+
+    neighbours: pd.DataFrame
+    neighbours_by_word: pd.DataFrame
+    controls: pd.DataFrame
+    similarity: pd.DataFrame
+    recovery: pd.DataFrame
+    prob: float
+    notes: tuple[str, ...]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """All figures one below another: ``effect``, ``of``, ``value``, ``low``, ``high``."""
+        rows = [
+            (f"neighbours kept, k = {row['k']}", KINDS[row["kind"]], row["kept"], row["low"], row["high"])
+            for row in self.neighbours.to_dict("records")
+        ]
+        rows += [
+            ("change of mean distance", f"{row['connection']} words", row["mean"], row["hdi_low"], row["hdi_high"])
+            for row in self.controls.to_dict("records")
+        ]
+        rows += [
+            ("Spearman correlation with similarities", row["side"], row["spearman"], row["low"], row["high"])
+            for row in self.similarity.to_dict("records")
+        ]
+        for row in self.recovery.to_dict("records"):
+            for side in ("before", "after"):
+                ends = (row[f"{side}_low"], row[f"{side}_high"])
+                rows.append((f"old bias found by {_TESTS[row['test']]}", side, row[side], *ends))
+        return pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
+
+    @property
+    def sentences(self) -> list[str]:
+        """The figures in words."""
+        return [*self._kept(), *self._moved(), *self._agreement(), *self._recovered(), *self.notes]
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+    __repr__ = __str__
+
+    def _kept(self) -> list[str]:
+        sentences = []
+        for k, part in self.neighbours.groupby("k", sort=False):
+            named = [
+                f"{KINDS[row['kind']]} kept {_percent(row['kept'])} ({_percent(row['low'])} to {_percent(row['high'])})"
+                for row in part.to_dict("records")
+            ]
+            sentences.append(f"Of their {k} nearest neighbours {', '.join(named)}.")
+        return sentences
+
+    def _moved(self) -> list[str]:
+        return [
+            f"The mean distance of {row['connection']} words changed by {signed(row['mean'])} "
+            f"({signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
+            for row in self.controls.to_dict("records")
+        ]
+
+    def _agreement(self) -> list[str]:
+        if self.similarity.empty:
+            return []
+        at = {row["side"]: row for row in self.similarity.to_dict("records")}
+        change = at["change"]
+        return [
+            f"Spearman's correlation of cosines with the similarities supplied changed by {signed(change['spearman'])} "
+            f"({signed(change['low'])} to {signed(change['high'])}), from {at['before']['spearman']:.3f} to "
+            f"{at['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
+        ]
+
+    def _recovered(self) -> list[str]:
+        sentences = []
+        for row in self.recovery.to_dict("records"):
+            found = row["after_low"] > row["chance"]
+            judged = "the old bias can still be found" if found else "that is no better than chance"
+            sentences.append(
+                f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} finds the side of "
+                f"{_percent(row['after'])} ({_percent(row['after_low'])} to {_percent(row['after_high'])}) afterwards, "
+                f"{_percent(row['before'])} before, {_percent(row['chance'])} by chance: {judged}."
+            )
+        return sentences
+
+
+_TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}%"
