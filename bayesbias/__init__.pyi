@@ -13,6 +13,7 @@ from .comparison import plan as plan
 from .comparison import prior_sensitivity as prior_sensitivity
 from .comparison import rank as rank
 from .comparison import side_effects as side_effects
+from .comparison import similarity_shift as similarity_shift
 from .debiasing import Debiasing as Debiasing
 from .debiasing import debias as debias
 from .diagnostics import ClusterInterval as ClusterInterval
@@ -58,6 +59,7 @@ from .models import load_model as load_model
 from .models import save_fit as save_fit
 from .plots import plot_attribute_effects as plot_attribute_effects
 from .plots import plot_calibration as plot_calibration
+from .plots import plot_change as plot_change
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_distances as plot_distances
@@ -67,6 +69,8 @@ from .plots import plot_null_weat as plot_null_weat
 from .plots import plot_plan as plot_plan
 from .plots import plot_predictions as plot_predictions
 from .plots import plot_ranking as plot_ranking
+from .plots import plot_side_effects as plot_side_effects
+from .plots import plot_similarity_shift as plot_similarity_shift
 from .plots import plot_variance as plot_variance
 from .reporting.page import report as report
 from .reporting.sentences import verdict_sentences as verdict_sentences

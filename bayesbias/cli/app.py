@@ -59,11 +59,14 @@ def demo(
     words: Annotated[str, typer.Option(help="A bundled word list, or the path of a TOML file.")] = "gender",
     out: Annotated[Path, typer.Option(help="Folder for pictures, table, fit and report.")] = Path("bayesbias-demo"),
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
+    debias: Annotated[bool, typer.Option("--debias", help="Debias the vectors too, and say what changed.")] = False,
 ) -> None:
     """Bundled Google News vectors to posterior distributions, pictures and a report."""
-    from bayesbias.cli.demonstration import run_demo
+    from bayesbias.cli.demonstration import run_debiasing, run_demo
 
     run_demo(words, home_folder(out), seed)
+    if debias:
+        run_debiasing(words, home_folder(out), seed)
 
 
 @app.command()
@@ -246,3 +249,4 @@ app.command()(measuring.queries)
 app.command()(measuring.metrics)
 app.command()(measuring.rank)
 app.command()(changing.debias)
+app.command()(changing.compare)

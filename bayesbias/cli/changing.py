@@ -1,13 +1,21 @@
-"""The command that changes an embedding."""
+"""The commands that change an embedding, and say what changed."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayesbias._files import check_target
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+    from bayesbias.comparison import Comparison, SideEffects
+
+TABLES = (".csv", ".parquet")
 
 
 def debias(
@@ -50,6 +58,157 @@ def debias(
     save_embedding(after, out)
     say(str(after.bayesbias_debiasing))
     say(f"{len(after):,} vectors written to {out}")
+
+
+def compare(
+    embeddings: Annotated[
+        list[str],
+        typer.Argument(help="Bundled names, embedding files, or distance tables (.csv, .parquet)."),
+    ],
+    words: Annotated[
+        str | None, typer.Option(help="A bundled word list or a TOML file, to measure embeddings with.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report, .html.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the changes as .csv.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Write the picture of the change, .png.")] = None,
+    effects: Annotated[
+        bool, typer.Option("--side-effects", help="Look for side effects too; reads two embeddings whole.")
+    ] = False,
+    similarity: Annotated[
+        Path | None, typer.Option(help="CSV of word, word, similarity for the side effects, with a header.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="The model of changes.")] = "change",
+    engine: Annotated[str, typer.Option(help="auto, marginal or nuts.")] = "auto",
+    draws: Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)] = 4000,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)] = None,
+    prob: Annotated[float, typer.Option(help="Posterior mass of the intervals.")] = 0.89,
+    case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
+    trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
+) -> None:
+    """What changed between embeddings: the same pairs of words in each."""
+    from bayesbias._checks import probability
+    from bayesbias._files import write_text
+    from bayesbias.cli.screen import say, working
+    from bayesbias.comparison import compare as compare_tables
+    from bayesbias.comparison import side_effects
+    from bayesbias.errors import InputError
+    from bayesbias.reporting.page import report as write_report
+
+    for path, suffix, what in ((report, ".html", "a report"), (out, ".csv", "changes"), (picture, ".png", "a picture")):
+        if path is not None:
+            check_target(path, (suffix,), what)
+    probability(prob, "prob")
+    if len(embeddings) < 2:
+        raise InputError(f"given is {embeddings[0]} alone: a comparison needs two embeddings or tables")
+    if similarity is not None and not effects:
+        raise InputError("--similarity is for the side effects: give --side-effects too")
+    tables, vectors = _measured(embeddings, words, effects, case, trust_pickle)
+    found = compare_tables(tables, model=model, engine=engine, draws=draws, seed=seed, case=case)  # type: ignore[arg-type]
+    beside = None
+    if effects:
+        pairs = None if similarity is None else _similarities(similarity)
+        used = int(found.posterior.attrs["seed"])
+        before, after = tables.values()
+        beside = side_effects(before, after, vectors[0], vectors[1], pairs, prob=prob, seed=used % 2**32)
+    show_changes(found, beside, prob)
+    if out is not None:
+        write_text(out, found.changes(prob=prob).to_csv(index=False))
+        say(f"changes written to {out}")
+    if picture is not None:
+        _draw(found, picture, prob)
+        say(f"picture written to {picture}")
+    if report is not None:
+        with working("drawing pictures"):
+            write_report(found, report, prob=prob, effects=beside)
+        say(f"report written to {report}")
+
+
+def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> None:
+    """What changed, on the terminal: a table of the headline, then sentences by part."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.diagnostics.intervals import share
+
+    if found.headline is not None:
+        table = found.changes(prob=prob)
+        shown = table.assign(protected_word=table["protected_word"].fillna("(whole list)"))
+        shown["p_below_zero"] = shown["p_below_zero"].map(share)
+        show(
+            shown, f"Change of {table.attrs['of']}, {100 * prob:g}% highest-density intervals, in {table.attrs['unit']}"
+        )
+    parts = found.parts(prob)
+    if beside is not None:
+        parts.setdefault("What broke", []).extend(beside.beside_controls)
+        parts.setdefault("Notes", []).extend(note for note in beside.notes if note not in found.notes)
+    for name, sentences in parts.items():
+        if sentences:
+            say(f"{name}. {' '.join(sentences)}")
+
+
+def _draw(found: Comparison, path: Path, prob: float) -> None:
+    from bayesbias._files import whole_file
+    from bayesbias.errors import InputError
+    from bayesbias.plots import plot_change
+
+    if len(found.pairs) > 1:
+        raise InputError("a picture shows one change: give two embeddings, or --report for all")
+    with whole_file(path) as temporary:
+        plot_change(found, prob).savefig(temporary, dpi=150, format="png")
+
+
+def _measured(
+    arguments: list[str], words: str | None, whole: bool, case: str, trust_pickle: bool
+) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
+    """Name to distance table, and the embeddings where all are."""
+    from bayesbias.cli.screen import working
+    from bayesbias.distances import distance_table, read_distance_table
+    from bayesbias.embeddings import load_embedding, spellings
+    from bayesbias.errors import InputError
+    from bayesbias.words import load_words
+
+    ready = [one.endswith(TABLES) for one in arguments]
+    if whole and (len(arguments) != 2 or any(ready)):
+        raise InputError("--side-effects looks at two embeddings: give both as embeddings, not as tables")
+    if words is None and not all(ready):
+        raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
+    if words is not None and all(ready):
+        raise InputError("--words is for embeddings: distance tables have their words already")
+    names = _names(arguments)
+    listed = None if words is None else load_words(words)
+    tables, vectors = {}, []
+    for name, argument, is_table in zip(names, arguments, ready, strict=True):
+        if is_table or listed is None:
+            tables[name] = read_distance_table(argument)
+            continue
+        with working(f"reading {name}"):
+            wanted = None if whole else spellings(listed.every_word(), case)
+            vectors.append(load_embedding(argument, words=wanted, trust_pickle=trust_pickle))
+        tables[name] = distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
+    return tables, vectors
+
+
+def _names(arguments: list[str]) -> list[str]:
+    """Short names of embeddings, apart from each other."""
+    short = [Path(one).name for one in arguments]
+    names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
+    return [name if names.index(name) == at else f"{name} (again)" for at, name in enumerate(names)]
+
+
+def _similarities(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    from bayesbias._files import home_folder
+    from bayesbias.errors import InputError
+
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    try:
+        table = pd.read_csv(file, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no CSV table: {error}") from error
+    if len(table.columns) != 3:
+        raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
+    return table
 
 
 def _defining(method: str, pairs: str | None, words: str | None) -> dict[str, Any]:

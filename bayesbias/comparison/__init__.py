@@ -4,7 +4,7 @@ from bayesbias.comparison.choosing import compare_models
 from bayesbias.comparison.contrasting import beside_associated, cluster_sentence, contrast_draws, contrasts, signed
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.influences import influence
-from bayesbias.comparison.paired import Comparison, compare
+from bayesbias.comparison.paired import Comparison, compare, paired_distances, similarity_shift
 from bayesbias.comparison.planning import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
 from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
@@ -25,9 +25,11 @@ __all__ = [
     "contrast_draws",
     "contrasts",
     "influence",
+    "paired_distances",
     "plan",
     "prior_sensitivity",
     "rank",
     "side_effects",
     "signed",
+    "similarity_shift",
 ]

@@ -48,12 +48,17 @@ def null_space(
         trace.append(accuracy(vectors, labels, seed))
     if trace[-1] > enough:
         notes.append(f"after {most} iterations the group is still found in {trace[-1]:.0%} ({chance:.0%} by chance)")
+    if not len(directions):
+        notes.append(
+            f"the groups' words could not be told apart to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
+            "nothing was removed"
+        )
     rows, lost = rows_to_change(vocabulary, neutralize, ignore)
     record = Debiasing(
         "null_space",
         directions,
         sets=tuple(tuple(word for word, at in zip(words, labels, strict=True) if at == n) for n in range(len(groups))),
-        neutralized=len(vocabulary.unit) if rows is None else len(rows),
+        neutralized=0 if not len(directions) else len(vocabulary.unit) if rows is None else len(rows),
         trace=np.array(trace),
         notes=(*notes, *lost),
     )

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import xarray as xr
-from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bayesbias._checks import probability
 from bayesbias._files import check_suffix, write_text
-from bayesbias.comparison import beside_associated, cluster_sentence, contrasts, influence, plan, signed
+from bayesbias.comparison import (
+    Comparison,
+    SideEffects,
+    beside_associated,
+    cluster_sentence,
+    contrasts,
+    influence,
+    plan,
+)
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.intervals import PROB, share
+from bayesbias.diagnostics.intervals import PROB
 from bayesbias.diagnostics.predictions import check_predictions
 from bayesbias.diagnostics.summaries import summary
 from bayesbias.diagnostics.variances import variance_shares
 from bayesbias.distances.coverages import stored_coverage
+from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
 from bayesbias.plots.variance import plot_variance
+from bayesbias.reporting.before_after import change_page
 from bayesbias.reporting.beside import side_by_side, what_changed
+from bayesbias.reporting.rendering import rendered
 from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.reporting.svg import inline_svg
 
-HERE = Path(__file__).parent
 MOST_WORDS = 10
 SMALL = 0.05
 """Contrast that is planned for where the headline is settled, in cosine distance."""
@@ -44,20 +51,25 @@ MODEL_SENTENCES = {
 }
 
 
-def report(post: xr.DataTree, path: str | Path, prob: float = PROB) -> Path:
-    """Write a report on a fit: one HTML file without scripts and without requests to anywhere.
+def report(
+    post: xr.DataTree | Comparison, path: str | Path, prob: float = PROB, effects: SideEffects | None = None
+) -> Path:
+    """Write a report on a fit or a comparison: one HTML file without scripts and without requests to anywhere.
 
-    It holds what was asked and found, the verdict in sentences, pictures, tables, predictive checks, the model with its
-    priors, and how to cite.
+    That of a fit holds what was asked and found, the verdict in sentences, pictures, tables, predictive checks, the
+    model with its priors, and how to cite. That of a comparison begins with what changed, for whom, how surely, and
+    what broke.
 
     Parameters
     ----------
     post
-        A result of :func:`fit`.
+        A result of :func:`fit` or of :func:`compare`.
     path
         The file to write; it ends in ``.html``. It is written whole or not at all.
     prob
         Posterior mass of the intervals.
+    effects
+        What :func:`side_effects` returns, beside a comparison.
 
     Returns
     -------
@@ -67,42 +79,45 @@ def report(post: xr.DataTree, path: str | Path, prob: float = PROB) -> Path:
     Raises
     ------
     InputError
-        What was given is no fit, or the path does not end in ``.html``.
+        What was given is no fit and no comparison, side effects beside a fit, or a path that does not end in
+        ``.html``.
     OSError
         The folder cannot be written or the disk is full.
     """
-    check_fit(post)
     prob = probability(prob, "prob")
+    if effects is not None and not isinstance(effects, SideEffects):
+        raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
+    if isinstance(post, Comparison):
+        file = check_suffix(path, (".html", ".htm"), "a report")
+        write_text(file, rendered("change.html.jinja", change_page(post, effects, prob)))
+        return file
+    if effects is not None:
+        raise InputError("effects stand beside a comparison: give what compare returns, not a fit")
+    check_fit(post)
     file = check_suffix(path, (".html", ".htm"), "a report")
-    write_text(file, _page(post, prob))
+    write_text(file, rendered("report.html.jinja", _page(post, prob)))
     return file
 
 
-def _page(post: xr.DataTree, prob: float) -> str:
-    css = (HERE / "report.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=signed, share=share)
+def _page(post: xr.DataTree, prob: float) -> dict[str, Any]:
     verdict = diagnose(post)
     table = distances_of(post)
-    return environment.get_template("report.html.jinja").render(
-        css=Markup(css),
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'",
-        title=table.attrs.get("coverage", {}).get("word_list", "distance table"),
-        attrs=post.attrs,
-        versions=json.loads(post.attrs["versions"]),
-        prob=f"{100 * prob:g}%",
-        sentences=verdict_sentences(post, prob, verdict),
-        verdict=verdict,
-        asked=_asked(table),
-        pictures=_pictures(post, table, prob),
-        tables=_tables(post, prob),
-        model_sentence=MODEL_SENTENCES.get(post.attrs["attribute_words"], ""),
-        beside=_beside(post, prob),
-        influence=_influence(post),
-        plan=_plan(post, table, prob),
-        counts={"pairs": len(table), "words": table["protected_word"].nunique()},
-    )
+    return {
+        "title": table.attrs.get("coverage", {}).get("word_list", "distance table"),
+        "attrs": post.attrs,
+        "versions": json.loads(post.attrs["versions"]),
+        "prob": f"{100 * prob:g}%",
+        "sentences": verdict_sentences(post, prob, verdict),
+        "verdict": verdict,
+        "asked": _asked(table),
+        "pictures": _pictures(post, table, prob),
+        "tables": _tables(post, prob),
+        "model_sentence": MODEL_SENTENCES.get(post.attrs["attribute_words"], ""),
+        "beside": _beside(post, prob),
+        "influence": _influence(post),
+        "plan": _plan(post, table, prob),
+        "counts": {"pairs": len(table), "words": table["protected_word"].nunique()},
+    }
 
 
 def _beside(post: xr.DataTree, prob: float) -> dict[str, Any]:

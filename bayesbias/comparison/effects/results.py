@@ -69,7 +69,12 @@ class SideEffects:
     @property
     def sentences(self) -> list[str]:
         """The figures in words."""
-        return [*self._kept(), *self._moved(), *self._agreement(), *self._recovered(), *self.notes]
+        return [*self._moved(), *self.beside_controls, *self.notes]
+
+    @property
+    def beside_controls(self) -> list[str]:
+        """Neighbours, similarities and the search for the old bias in words."""
+        return [*self._kept(), *self._agreement(), *self._recovered()]
 
     def __str__(self) -> str:
         return " ".join(self.sentences)

@@ -2,5 +2,6 @@
 
 from bayesbias.comparison.paired.results import Comparison
 from bayesbias.comparison.paired.running import compare
+from bayesbias.comparison.paired.shift import paired_distances, similarity_shift
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "paired_distances", "similarity_shift"]

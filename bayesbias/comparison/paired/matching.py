@@ -22,8 +22,8 @@ Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
-SAME = 1e-9
-"""Differences of distances below this are rounding."""
+SAME = 1e-6
+"""Differences of distances below this are rounding of vectors in single precision."""
 SHOWN = reprlib.Repr(maxlist=8)
 
 

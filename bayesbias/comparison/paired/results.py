@@ -62,6 +62,11 @@ class Comparison:
         return tuple(self.posterior["posterior"]["connection"].to_numpy().tolist())
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The two embeddings of each change, in the order of the posterior's ``change``."""
+        return [self.pair(number) for number in range(len(self._labels))]
+
+    @property
     def engine(self) -> str:
         """``"marginal"`` or another engine for differences, ``"nuts"`` for all embeddings at once."""
         return str(self.posterior.attrs["engine"])
@@ -90,6 +95,10 @@ class Comparison:
 
     def sentences(self, prob: float = PROB) -> list[str]:
         """The verdict as a list of sentences, with intervals of that posterior mass."""
+        return [sentence for part in self.parts(prob).values() for sentence in part]
+
+    def parts(self, prob: float = PROB) -> dict[str, list[str]]:
+        """The verdict by what it speaks of: what changed, for whom, how surely, what broke, notes."""
         return verdict_of(self, probability(prob, "prob"))
 
     def __str__(self) -> str:
@@ -240,9 +249,25 @@ class Comparison:
         spreads = self.spreads()
         if spreads.isna().any():
             raise InputError("there are no distances of control words to measure a spread by: pass standardise=False")
-        one, other = (spreads[name] for name in self._pair(change))
+        one, other = (spreads[name] for name in self.pair(change))
         centre = 1.0 if second is None else 0.0  # a mean distance is seen from 1, a contrast from 0
         return Sides((before - centre) / one, (after - centre) / other)
+
+    def place(self, before: str | None = None, after: str | None = None) -> int:
+        """The place of a change among all, by its two embeddings; with two embeddings it need not be named.
+
+        Raises
+        ------
+        InputError
+            No such change, or more than one and none named.
+        """
+        pairs = self.pairs
+        if before is None and after is None and len(pairs) == 1:
+            return 0
+        if (before, after) in pairs:
+            return pairs.index((str(before), str(after)))
+        kept = ", ".join(f"{one} to {other}" for one, other in pairs)
+        raise InputError(f"before is {before!r} and after is {after!r}: the changes at hand are {kept}")
 
     def spreads(self) -> pd.Series:
         """The standard deviation of control distances in each embedding; NaN without control words."""
@@ -256,7 +281,7 @@ class Comparison:
         n = constant["n"].to_numpy()
         at = np.ravel_multi_index((constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()), n.shape)
         found = {}
-        for side, name in zip(("before", "after"), self._pair(change), strict=True):
+        for side, name in zip(("before", "after"), self.pair(change), strict=True):
             column = distance[:, self.embeddings.index(name)]
             total = np.bincount(at, weights=column, minlength=n.size).reshape(n.shape)
             mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
@@ -305,11 +330,12 @@ class Comparison:
         """With the two embeddings of a change in front, where there is more than one change."""
         if len(self.embeddings) == 2:
             return piece
-        for column, name in zip(reversed(columns), reversed(self._pair(number)), strict=True):
+        for column, name in zip(reversed(columns), reversed(self.pair(number)), strict=True):
             piece.insert(0, column, name)
         return piece
 
-    def _pair(self, number: int) -> tuple[str, str]:
+    def pair(self, number: int) -> tuple[str, str]:
+        """The two embeddings of a change, by its place among all."""
         places = self.posterior["paired"]
         before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
         return self.embeddings[before], self.embeddings[after]
@@ -320,7 +346,7 @@ class Comparison:
         if self.headline is None:
             raise InputError("there is no contrast of associated words to compare the embeddings by")
         every = self._changes_of(*self.headline, standardise, paired)
-        pairs = [self._pair(number) for number in range(len(every))]
+        pairs = self.pairs
         draws = (
             every[pairs.index((second, first))] if (second, first) in pairs else -every[pairs.index((first, second))]
         )

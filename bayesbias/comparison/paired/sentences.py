@@ -16,21 +16,23 @@ MOST_NAMED = 8
 CONTROLS = {"human": "words for people in general", "neutral": "neutral words"}
 
 
-def verdict_of(result: Comparison, prob: float) -> list[str]:
-    """Sentences on the whole list, the protected words, the controls, and the reservations that belong to them."""
-    sentences = []
+PARTS = ("What changed", "For whom", "How surely", "What broke", "Notes")
+
+
+def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
+    """Sentences by part, in the order of :data:`PARTS`: whole list, words, certainty, controls, and reservations."""
+    parts: dict[str, list[str]] = {name: [] for name in PARTS}
     if result.faults:
-        sentences.append(f"These draws should not be read: {'; '.join(result.faults)}.")
+        parts["What changed"].append(f"These draws should not be read: {'; '.join(result.faults)}.")
     if result.headline is not None:
-        sentences += _headline(result, prob)
-        sentences += _words(result)
+        parts["What changed"] += _headline(result, prob)
+        parts["For whom"] += _words(result)
         if {"associated", "different"} <= set(result.connections):
-            sentences += _orders(result)
-    sentences += _controls(result, prob)
-    if result.headline is not None:
-        sentences += _widths(result, prob)
-        sentences += _scale(result, prob)
-    return [*sentences, *result.notes]
+            parts["For whom"] += _orders(result)
+        parts["How surely"] += [*_widths(result, prob), *_scale(result, prob)]
+    parts["What broke"] += _controls(result, prob)
+    parts["Notes"] += result.notes
+    return {name: sentences for name, sentences in parts.items() if sentences}
 
 
 def _rows(table: pd.DataFrame, whole: bool) -> pd.DataFrame:

@@ -1,0 +1,125 @@
+"""Means before and after with arrows, and the change with its interval: Figures 13 and 14 of the study in one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+
+from bayesbias._checks import probability
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison import Comparison
+from bayesbias.diagnostics.intervals import PROB
+from bayesbias.errors import InputError
+from bayesbias.plots.style import (
+    FONT,
+    INK,
+    LOOKS,
+    connection_legend,
+    draw_intervals,
+    new_figure,
+    spread_rows,
+    style_axes,
+    word_labels,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STILL = 1e-12
+
+
+def plot_change(result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None) -> Figure:
+    """What changed between two embeddings, above for the whole list, below for each protected word.
+
+    Left, an arrow leads from the posterior mean distance before to that after; the line at 1 is where unrelated words
+    lie. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin) highest-density intervals of the
+    paired model. Words are sorted by the change of the headline contrast, the largest first.
+
+    Parameters
+    ----------
+    result
+        What :func:`compare` returns.
+    prob
+        Posterior mass of the thin bars.
+    before, after
+        Two of the embeddings, where there are more than two.
+    """
+    if not isinstance(result, Comparison):
+        raise InputError(f"given is {type(result).__name__}: plot_change takes what compare returns")
+    prob = probability(prob, "prob")
+    number = result.place(before, after)
+    names = list(result.connections)
+    sides = {name: result.sides(name, None, number) for name in names}
+    order = _by_change(result, number)
+    constant = result.posterior["constant_data"]
+    labels = word_labels(constant["protected_word"].to_numpy(), constant["group"].to_numpy())[order]
+    heights = (0.24 * len(names) + 0.55, 0.15 * max(len(names), 2) * len(labels) + 0.55)
+    one, other = result.pair(number)
+    with mpl.rc_context(FONT):
+        figure = new_figure(9.6, sum(heights) + 0.7)
+        grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
+        columns: list[Axes] = []
+        for row, rows in enumerate((np.array([0]), 1 + order)):
+            left = figure.add_subplot(grid[row, 0], sharex=columns[0] if columns else None)
+            right = figure.add_subplot(grid[row, 1], sharex=columns[1] if columns else None)
+            columns = columns or [left, right]
+            for k, name in enumerate(names):
+                at = spread_rows(len(rows), len(names), k) if row else np.array([-float(k)])
+                _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], name)
+                change = (sides[name].after - sides[name].before)[:, rows]
+                held = ~np.isnan(change).any(axis=0)
+                draw_intervals(right, at[held], change[:, held], prob, LOOKS[name])
+            ticks = labels.tolist() if row else names
+            heading = "By protected word" if row else f"Whole list, from {one} to {other}"
+            _finish(left, ticks, "cosine distance (smaller is closer)", heading, 1.0)
+            title = f"Change, with 50% and {100 * prob:g}% intervals"
+            _finish(right, [""] * len(ticks), "change of distance", "" if row else title, 0.0)
+            for line in range(1, len(ticks)) if row else ():
+                for axes in (left, right):
+                    axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
+        connection_legend(figure, names)
+    return figure
+
+
+def _by_change(result: Comparison, number: int) -> np.ndarray:
+    """Order of words by the size of the change of the headline contrast, or of the first connection there is."""
+    first, second = result.headline or (result.connections[0], None)
+    before, after = result.sides(first, second, number)
+    change = np.abs((after - before).mean(axis=0))[1:]
+    return np.argsort(-np.where(np.isnan(change), -np.inf, change), kind="stable")
+
+
+def _arrows(axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArray, name: str) -> None:
+    """An arrow from mean to mean; a marker where nothing moved."""
+    look = LOOKS[name]
+    start, end = before.mean(axis=0), after.mean(axis=0)
+    held = ~np.isnan(start)
+    axes.scatter(
+        start[held], heights[held], s=16, marker=look.marker, facecolor="white", edgecolor=look.colour, lw=0.9, zorder=3
+    )
+    for height, one, other in zip(heights[held], start[held], end[held], strict=True):
+        if abs(other - one) > STILL:
+            axes.annotate(
+                "",
+                (other, height),
+                (one, height),
+                arrowprops={
+                    "arrowstyle": "-|>,head_length=0.45,head_width=0.22",
+                    "color": look.colour,
+                    "lw": 1.2,
+                    "shrinkA": 1,
+                    "shrinkB": 0,
+                },
+                annotation_clip=False,
+            )
+    axes.scatter(end[held], heights[held], s=1, color=look.colour, alpha=0)
+
+
+def _finish(axes: Axes, labels: list[str], xlabel: str, title: str, mark: float) -> None:
+    style_axes(axes, xlabel, title)
+    axes.axvline(mark, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    axes.set_yticks(-np.arange(len(labels)), labels)
+    axes.set_ylim(-len(labels) + 0.4, 0.6)
