@@ -369,3 +369,98 @@ def test_debias_refuses_with_a_sentence(here, tmp_path, arguments, message):
     assert code == 1
     assert message in " ".join(errors.split())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def debiased_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("debiased") / "after.bin"
+    bb.save_embedding(
+        bb.debias("google-news-slice", "hard", definitional=list(bb.load_list("gender_pairs").pairs)), path
+    )
+    return path
+
+
+def test_compare_gives_what_the_functions_give(here, debiased_file):
+    code, out, errors = here(
+        "compare", "google-news-slice", debiased_file, "--words", "gender", "--seed", 3, "-o", "c.csv",
+        "--picture", "c.png", "--report", "c.html", "--side-effects",
+    )  # fmt: skip
+    assert code == 0, errors
+    kvs = [bb.load_embedding(one) for one in ("google-news-slice", debiased_file)]
+    tables = [bb.distance_table(kv, "gender") for kv in kvs]
+    expected = bb.compare({"google-news-slice": tables[0], "after.bin": tables[1]}, seed=3)
+    written = pd.read_csv("c.csv")
+    assert written["mean"].to_numpy() == pytest.approx(expected.changes()["mean"].to_numpy(), abs=1e-9)
+    flat = " ".join(out.split())
+    assert "Change of associated \N{MINUS SIGN} human, 89% highest-density intervals, in cosine distance" in flat
+    for part in ("What changed.", "For whom.", "How surely.", "What broke.", "nearest neighbours", "Coverage"):
+        assert part in flat
+    assert Path("c.png").read_bytes().startswith(b"\x89PNG")
+    assert "Side effects" in Path("c.html").read_text(encoding="utf-8")
+
+
+def test_compare_takes_tables_and_the_same_embedding_twice(here, debiased_file, slice_vectors):
+    for name, kv in (("before.csv", slice_vectors), ("after.parquet", bb.load_embedding(debiased_file))):
+        bb.write_distance_table(bb.distance_table(kv, "gender"), name)
+    code, out, _ = here("compare", "before.csv", "after.parquet", "--seed", 1, "--draws", 400)
+    assert code == 0
+    assert "From before.csv to after.parquet" in " ".join(out.split())
+    code, out, _ = here("compare", "google-news-slice", "google-news-slice", "--words", "gender")
+    assert code == 0
+    assert "changed by exactly 0.000" in " ".join(out.split())
+    code, out, _ = here("compare", "before.csv", "after.parquet", "before.csv", "--draws", 400, "--report", "r.html")
+    assert code == 0
+    assert Path("r.html").is_file()
+
+
+COMPARED_WRONGLY = {
+    "one embedding": (["google-news-slice", "--words", "gender"], "needs two embeddings or tables"),
+    "no words": (["google-news-slice", "google-news-slice"], "give --words"),
+    "words for tables": (["a.csv", "b.csv", "--words", "gender"], "--words is for embeddings"),
+    "side effects of tables": (["a.csv", "b.csv", "--side-effects"], "give both as embeddings"),
+    "similarity alone": (
+        ["google-news-slice", "google-news-slice", "--words", "gender", "--similarity", "s.csv"],
+        "give --side-effects too",
+    ),
+    "no such file": (["a.csv", "b.csv"], "there is no file a.csv"),
+    "a report that is no page": (["a.csv", "b.csv", "--report", "r.pdf"], ".html"),
+    "no such engine": (
+        ["google-news-slice", "google-news-slice", "--words", "gender", "--engine", "x"],
+        "engine is 'x'",
+    ),
+    "prob": (["a.csv", "b.csv", "--prob", "89"], "prob is 89"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), COMPARED_WRONGLY.values(), ids=COMPARED_WRONGLY.keys())
+def test_compare_refuses_with_a_sentence(here, arguments, message):
+    code, _, errors = here("compare", *arguments)
+    assert code == 1
+    assert message in " ".join(errors.split())
+    assert "Traceback" not in errors
+
+
+def test_similarities_come_from_a_file(here, debiased_file, slice_vectors):
+    names = slice_vectors.index_to_key
+    rows = [(names[at], names[at + 7], at / 10) for at in range(40)]
+    pd.DataFrame(rows, columns=["a", "b", "score"]).to_csv("s.csv", index=False)
+    asked = ("compare", "google-news-slice", debiased_file, "--words", "gender", "--side-effects", "--draws", 400)
+    code, out, _ = here(*asked, "--similarity", "s.csv")
+    assert code == 0
+    assert "on 40 of 40 pairs" in " ".join(out.split())
+    pd.DataFrame(rows).iloc[:, :2].to_csv("two.csv", index=False)
+    code, _, errors = here(*asked, "--similarity", "two.csv")
+    assert code == 1
+    assert "two.csv has 2 columns" in " ".join(errors.split())
+
+
+@pytest.mark.parametrize("words", ["gender", "race"])
+def test_demo_debiases_too(here, words):
+    code, _, errors = here("demo", "--debias", "--words", words, "--out", "d")
+    assert code == 0, errors
+    made = {path.name for path in Path("d").iterdir()}
+    assert {"change.html", "change.png", "similarity-shift.png", "side-effects.png", "changes.csv"} <= made
+    page = Path("d/change.html").read_text(encoding="utf-8")
+    assert page.index("What changed.") < page.index("What broke.") < page.index("<figure>")
+    if words == "race":  # two to four words a group: nothing tells them apart, and nothing is removed
+        assert "the change is exactly 0" in page

@@ -215,6 +215,33 @@ def test_every_connection_moved_as_one(tables):
     assert whole(found.changes())["sd"] == pytest.approx(0, abs=1e-12)
 
 
+def test_a_change_in_proportion_to_the_distances(tables):
+    """After is before, halved: nothing is left beside the change, and every word's bias shrank by half."""
+    before, _ = tables
+    half = before.assign(distance=1 + (before["distance"] - 1) / 2)
+    found = bb.compare(before=before, after=half, seed=1)
+    own = whole(bb.contrasts(bb.fit(before, seed=1), "associated", "human"))
+    row = whole(found.outcomes())
+    assert row["p_shrank"] == 1
+    assert row["p_reversed"] == 0
+    assert row["before"] == pytest.approx(own["mean"], abs=0.3 * own["sd"])
+    assert row["after"] == pytest.approx(row["before"] / 2, abs=1e-6)
+    assert whole(found.changes())["sd"] == pytest.approx(own["sd"] / 2, rel=0.15)
+    assert whole(found.changes(standardise=True))["mean"] == pytest.approx(0, abs=1e-6)
+
+
+def test_a_large_shift_does_not_pull_the_levels(tables):
+    """All distances moved by about .3, the noise of which goes with them: before stays what it was."""
+    before, _ = tables
+    noise = np.random.default_rng(1).normal(0, 0.002, len(before))
+    moved = 0.3 + 0.05 * (before["distance"] - 0.9) + noise
+    found = bb.compare(before=before, after=before.assign(distance=before["distance"] + moved), seed=1)
+    own = bb.fit(before, seed=1)["posterior/connection_mean"]
+    ours = found.posterior["posterior/connection_mean"].sel(embedding="before")
+    apart = (ours.mean(("chain", "draw")) - own.mean(("chain", "draw"))) / own.std(("chain", "draw"))
+    assert np.abs(apart).max() < 0.15
+
+
 def test_words_that_did_not_change_are_counted(tables):
     before, after = tables
     some = before["attribute_word"].isin(["human word 0", "human word 1", "human word 2"])

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.models.results import distances_of
 
 MARKUP = "<script>alert('x')</script>"
 
@@ -58,12 +59,20 @@ def hostile():
 def pages(hostile, religion_fit, tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     made = {}
-    for name, post in (("hostile", hostile), ("religion", religion_fit)):
+    for name, post in (("hostile", hostile), ("religion", religion_fit), ("comparison", compared(hostile))):
         made[name] = bb.report(post, folder / f"{name}.html").read_text(encoding="utf-8")
     return made
 
 
-@pytest.mark.parametrize("name", ["hostile", "religion"])
+def compared(post):
+    """A comparison of the table behind a fit with one that has moved, under names that hold markup."""
+    before = distances_of(post)
+    noise = np.random.default_rng(1).normal(0.02, 0.02, len(before))
+    after = before.assign(distance=before["distance"] + noise)
+    return bb.compare({MARKUP: before, "after & co": after}, seed=0)
+
+
+@pytest.mark.parametrize("name", ["hostile", "religion", "comparison"])
 def test_nothing_runs_and_nothing_is_fetched(pages, name):
     page = Page(pages[name])
     assert not {"script", "iframe", "object", "link", "img", "form"} & set(page.tags)
@@ -74,7 +83,7 @@ def test_nothing_runs_and_nothing_is_fetched(pages, name):
     assert len(page.ids) == len(set(page.ids))
 
 
-@pytest.mark.parametrize("name", ["hostile", "religion"])
+@pytest.mark.parametrize("name", ["hostile", "religion", "comparison"])
 def test_the_policy_allows_the_one_style_sheet_and_no_more(pages, name):
     page = Page(pages[name])
     policy = next(v for tag, attribute, v in page.attributes if attribute == "content" and "default-src" in v)
@@ -158,3 +167,24 @@ def test_sentences_follow_the_numbers(religion):
     shift = level.groupby("connection")["distance"].mean()
     level["distance"] += 0.9 - level["connection"].map(shift)
     assert "includes 0, so the direction is not settled" in bb.verdict_sentences(bb.fit(level, seed=0))[0]
+
+
+def test_a_report_on_a_comparison_begins_with_what_changed(pages, hostile):
+    text = pages["comparison"]
+    result = compared(hostile)
+    shown = re.sub(r"\s+", " ", "".join(Page(text).text))
+    places = [shown.index(f"{part}.") for part in ("What changed", "For whom", "How surely", "What broke")]
+    assert places == sorted(places)
+    assert re.sub(r"\s+", " ", result.sentences()[0]) in shown
+    assert text.count("<svg") == 2
+    assert MARKUP not in text
+
+
+def test_what_a_report_on_a_comparison_refuses(hostile, tmp_path):
+    with pytest.raises(bb.InputError, match="effects stand beside a comparison"):
+        bb.report(hostile, tmp_path / "r.html", effects=bb.SideEffects(*[pd.DataFrame()] * 5, 0.89, ()))
+    with pytest.raises(bb.InputError, match="effects is a int"):
+        bb.report(compared(hostile), tmp_path / "r.html", effects=5)
+    with pytest.raises(bb.InputError, match="html"):
+        bb.report(compared(hostile), tmp_path / "r.pdf")
+    assert not list(tmp_path.iterdir())

@@ -103,6 +103,7 @@ def compare(
     if similarity is not None and not effects:
         raise InputError("--similarity is for the side effects: give --side-effects too")
     tables, vectors = _measured(embeddings, words, effects, case, trust_pickle)
+    _show_coverages(tables)
     found = compare_tables(tables, model=model, engine=engine, draws=draws, seed=seed, case=case)  # type: ignore[arg-type]
     beside = None
     if effects:
@@ -142,6 +143,20 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
     for name, sentences in parts.items():
         if sentences:
             say(f"{name}. {' '.join(sentences)}")
+
+
+def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
+    """What of the lists each table holds, once where it is the same for all."""
+    from bayesbias.cli.screen import say, show_coverage
+    from bayesbias.distances.coverages import stored_coverage
+
+    shown: list[object] = []
+    for name, table in tables.items():
+        record = stored_coverage(table)
+        if record is not None and (found := (record.lists, record.notes(table))) not in shown:
+            shown.append(found)
+            say(f"{name}: {len(table):,} distances")
+            show_coverage(table)
 
 
 def _draw(found: Comparison, path: Path, prob: float) -> None:

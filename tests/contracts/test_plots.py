@@ -191,6 +191,107 @@ def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
         bb.plot_ranking(table_of(2))
 
 
+def change_of(words, connections=("associated", "different", "human", "neutral"), **options):
+    before, after = table_of(words, connections, **options), table_of(words, connections, **options)
+    rng = np.random.default_rng(1)
+    own = np.where(after["connection"] == "associated", 0.1, 0.0)
+    return bb.compare(
+        before=before, after=after.assign(distance=after["distance"] + own + rng.normal(0, 0.02, len(after))), seed=0
+    )
+
+
+@pytest.mark.parametrize("plot", [bb.plot_change, bb.plot_similarity_shift], ids=["change", "shift"])
+@pytest.mark.parametrize("words", [3, 50])
+def test_a_picture_of_a_comparison(plot, words):
+    result = change_of(words)
+    before = dict(mpl.rcParams)
+    figure = plot(result)
+    assert isinstance(figure, Figure)
+    assert dict(mpl.rcParams) == before
+    assert svg(figure) == svg(plot(result))
+    width, height = figure.get_size_inches()
+    assert 5 < width < 13
+    assert 1.5 < height < 40
+    with pytest.raises(bb.InputError, match="takes what compare returns"):
+        plot(table_of(2))
+
+
+def test_a_change_shows_every_word_with_arrows_and_intervals():
+    result = change_of(4, ("associated", "neutral"), name="$x_{{1}}$ <b>&{0}")
+    figure = bb.plot_change(result)
+    above, change, below, _ = figure.axes
+    assert {f"$x_{{1}}$ <b>&{word}" for word in range(4)} <= texts(figure)
+    assert above.get_title(loc="left") == "Whole list, from before to after"
+    arrows = [text for text in below.texts if text.arrow_patch is not None]
+    assert len(arrows) == 8
+    mean = result.posterior["posterior/connection_mean"].mean(("chain", "draw"))
+    drawn = next(text for text in above.texts if text.arrow_patch is not None)
+    assert drawn.xy[0] == pytest.approx(float(mean.sel(embedding="after", connection="associated")))
+    assert drawn.xyann[0] == pytest.approx(float(mean.sel(embedding="before", connection="associated")))
+    points = np.concatenate([each.get_offsets() for each in change.collections if len(each.get_offsets())])
+    assert np.isclose(points[:, 0], result.changes("associated")["mean"].iloc[0]).any()
+
+
+def test_what_did_not_change_has_no_arrow():
+    table = table_of(3)
+    figure = bb.plot_change(bb.compare(before=table, after=table, seed=0))
+    assert not [text for axes in figure.axes for text in axes.texts if text.arrow_patch is not None]
+
+
+def test_words_are_sorted_by_the_size_of_their_change():
+    before = table_of(4)
+    moved = (before["protected_word"] == "word2") & (before["connection"] == "associated")
+    noise = np.random.default_rng(0).normal(0, 0.01, len(before))
+    after = before.assign(distance=before["distance"] + noise - 0.4 * moved)
+    figure = bb.plot_change(bb.compare(before=before, after=after, seed=0))
+    assert figure.axes[2].get_yticklabels()[0].get_text() == "word2"
+
+
+def test_of_three_embeddings_one_change_is_named():
+    first = table_of(3)
+    noise = np.random.default_rng(1).normal(0, 0.02, (3, len(first)))
+    tables = {name: first.assign(distance=first["distance"] + noise[at]) for at, name in enumerate("abc")}
+    result = bb.compare(tables, seed=0, draws=400)
+    figure = bb.plot_change(result, before="a", after="c")
+    assert figure.axes[0].get_title(loc="left") == "Whole list, from a to c"
+    assert bb.plot_similarity_shift(result, before="b", after="c")
+    for wrong in ({}, {"before": "c", "after": "a"}):
+        with pytest.raises(bb.InputError, match="the changes at hand are a to b, a to c, b to c"):
+            bb.plot_change(result, **wrong)
+
+
+def test_the_shift_shows_the_shares_within_the_lines():
+    result = change_of(4)
+    shares = bb.similarity_shift(result)
+    figure = bb.plot_similarity_shift(result)
+    assert len(figure.axes) == 4
+    row = shares.iloc[0]
+    assert f"before {100 * row['before']:.0f}%" in "".join(texts(figure))
+    lines = sorted(line.get_xdata()[0] for line in figure.axes[0].get_lines())
+    assert lines == pytest.approx([-shares.attrs["limit"], shares.attrs["limit"]])
+    with pytest.raises(bb.InputError, match="mac is 3"):
+        bb.plot_similarity_shift(result, mac=3)
+    with pytest.raises(bb.InputError, match="no stereotype words to take MAC of"):
+        bb.plot_similarity_shift(change_of(3, ("human", "neutral")))
+
+
+def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    debiased = bb.debias(slice_vectors, "project", definitional=pairs)
+    tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, debiased)]
+    names = slice_vectors.index_to_key
+    similar = [(names[at], names[at + 1], float(at)) for at in range(30)]
+    found = bb.side_effects(*tables, slice_vectors, debiased, similarity=similar)
+    figure = bb.plot_side_effects(found)
+    assert len(figure.axes) == 4
+    assert svg(figure) == svg(bb.plot_side_effects(found))
+    points = [each.get_offsets() for each in figure.axes[0].collections]
+    drawn = np.concatenate([each[:, 0] for each in points if len(each)])
+    assert np.isin(found.neighbours["kept"], drawn).all()
+    with pytest.raises(bb.InputError, match="takes what side_effects returns"):
+        bb.plot_side_effects(table_of(2))
+
+
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 def test_what_is_no_fit_is_refused(plot):
     with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):

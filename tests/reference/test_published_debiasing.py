@@ -87,3 +87,22 @@ def test_paired_intervals_are_at_most_half_as_wide(compared):
     for found in compared.values():
         paired, separate = (whole(found.changes(paired=which))["sd"] for which in (True, False))
         assert paired < 0.5 * separate
+
+
+def test_similarities_between_the_lines(compared):
+    """Figure 15: the study prints 35, 43, 55 and 56% before and 63, 63, 59 and 59% after, around its MAC of .859."""
+    found = bb.similarity_shift(compared["religion"], mac=0.859).set_index("connection")
+    assert (100 * found["before"]).round(1).to_dict() == {
+        "associated": 36.4,
+        "different": 43.6,
+        "human": 52.9,
+        "neutral": 56.8,
+    }
+    assert (100 * found["after"]).round(1).to_dict() == {
+        "associated": 63.6,
+        "different": 63.6,
+        "human": 59.1,
+        "neutral": 58.8,
+    }
+    assert found.attrs["limit"] == pytest.approx(0.141)
+    assert bb.similarity_shift(compared["religion"]).attrs["mac"] == pytest.approx(0.861, abs=0.0005)

@@ -24,9 +24,9 @@ COLUMNS = ["test", "words", "chance", "before", "before_low", "before_high", "af
 def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int) -> tuple[IntArray, IntArray]:
     """Rows of the words most biased towards each group before, as many for each, and their groups by number.
 
-    The bias of a word towards a group is its cosine with the mean unit vector of the group's protected words, less what
-    that is for the average word, minus the largest such value of another group. With two groups this orders words as
-    their projection on the difference of the means does.
+    The bias of a word towards a group is its mean cosine with the group's protected words, less what that is for the
+    average word, minus the largest such value of another group. With two groups this orders words as their projection
+    on the difference of the groups' means does.
     """
     own = shared.rows(word for words in groups.values() for word in words)
     means = [mean_unit(shared.before[shared.rows(words)].astype(np.float64)) for words in groups.values()]

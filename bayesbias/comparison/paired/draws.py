@@ -100,67 +100,108 @@ def _one_change(
     label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
     base, change = matched.distances[:, before], matched.distances[:, after] - matched.distances[:, before]
     data = model_data(matched.of(base))
-    fixed, notes = _fixed(data, change, label)
+    centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
+    slopes = _slopes(data, base, change)
+    rest = base + slopes[data.connection] * (change - centre[data.connection])
+    size = (chains, draws // chains)
+    seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
+    left = _drawn(matched.of(rest), data, LEVELS_MODEL, engine, size, seeds[0], label)
+    moved = _drawn(matched.of(change), data, spec, engine, size, seeds[1], f"the change {label}")
+    fits = {name: each.post for name, each in (("levels", left), ("change", moved)) if each.post is not None}
+    notes = dict.fromkeys(note for post in fits.values() for note in json.loads(post.attrs["notes"]))
+    return ChangeDraws(
+        before=before,
+        after=after,
+        connection_before=left.connection - slopes * (moved.connection - centre),
+        connection_change=moved.connection,
+        word_before=left.words - slopes * (moved.words - centre),
+        word_change=moved.words,
+        scales={} if moved.post is None else _scales(moved.post, data),
+        stats=_stats(fits),
+        faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
+        notes=(*_notes(data, change, label), *notes),
+        engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
+    )
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Draws (chain, draw, K) and (chain, draw, J, K) of a fit; the fit itself, None where nothing varied."""
+
+    connection: FloatArray
+    words: FloatArray
+    post: xr.DataTree | None
+
+
+def _drawn(
+    table: pd.DataFrame,
+    data: ModelData,
+    model: str | ModelSpec,
+    engine: str,
+    size: tuple[int, int],
+    seed: int,
+    what: str,
+) -> _Drawn:
+    """Draws of a table's means; those of connections whose values do not vary are these values."""
+    values = table["distance"].to_numpy()
+    words = np.full((*size, *data.filled.shape), np.nan)
+    connection = np.empty((*size, len(data.connections)))
+    fixed = fixed_values(data, values)
+    for k, value in fixed.items():
+        words[..., k] = np.where(data.filled[:, k], value, np.nan)
+        connection[..., k] = value
     free = ~np.isin(data.connection, list(fixed))
+    if not free.any():
+        return _Drawn(connection, words, None)
+    try:
+        post = fit(table[free], model, engine=engine, draws=size[0] * size[1], chains=size[0], seed=seed)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from error
+    posterior = post["posterior"]
+    rows = [data.protected_words.tolist().index(name) for name in posterior["protected_word"].to_numpy().tolist()]
+    own = [data.connections.tolist().index(name) for name in posterior["connection"].to_numpy().tolist()]
+    words[:, :, np.array(rows)[:, None], own] = posterior["word_mean"].to_numpy()
+    connection[..., own] = posterior["connection_mean"].to_numpy()
+    return _Drawn(connection, words, post)
+
+
+def fixed_values(data: ModelData, values: FloatArray) -> dict[int, float]:
+    """Connections whose values (pairs,) are all the same up to rounding, with that value."""
+    found = {k: unchanged(values, data.connection == k) for k in range(len(data.connections))}
+    return {k: value for k, value in found.items() if value is not None}
+
+
+def _slopes(data: ModelData, base: FloatArray, change: FloatArray) -> FloatArray:
+    """The slope (K,) of each connection, one for all connections that share attribute words; 0 without a change."""
+    free = ~np.isin(data.connection, list(fixed_values(data, change)))
     slopes = np.zeros(len(data.connections))
     for kind in set(CLASS_OF_CONNECTION.values()):
         own = [k for k, name in enumerate(data.connections.tolist()) if CLASS_OF_CONNECTION[name] == kind]
         rows = free & np.isin(data.connection, own)
         if rows.any():
             slopes[own] = slope(data, base, change, rows)
-    seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
-    rest = _fitted(
-        matched.of(base + slopes[data.connection] * change), LEVELS_MODEL, engine, draws, chains, seeds[0], label
-    )
-    shape = (chains, draws // chains, len(data.protected_words), len(data.connections))
-    moved = np.full(shape, np.nan)
-    moved_mean = np.empty((*shape[:2], shape[3]))
-    for k, value in fixed.items():
-        moved[..., k] = np.where(data.filled[:, k], value, np.nan)
-        moved_mean[..., k] = value
-    difference = None
-    if free.any():
-        difference = _fitted(matched.of(change)[free], spec, engine, draws, chains, seeds[1], f"the change {label}")
-        _place(difference, data, moved, moved_mean)
-    fits = {"levels": rest} | ({} if difference is None else {"change": difference})
-    return ChangeDraws(
-        before=before,
-        after=after,
-        connection_before=rest["posterior/connection_mean"].to_numpy() - slopes * moved_mean,
-        connection_change=moved_mean,
-        word_before=rest["posterior/word_mean"].to_numpy() - slopes * moved,
-        word_change=moved,
-        scales={} if difference is None else _scales(difference, data),
-        stats=_stats(fits),
-        faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
-        notes=(*notes, *dict.fromkeys(note for post in fits.values() for note in json.loads(post.attrs["notes"]))),
-        engine=str(list(fits.values())[-1].attrs["engine"]),
-    )
+    return slopes
 
 
-def _fixed(data: ModelData, change: FloatArray, label: str) -> tuple[dict[int, float], list[str]]:
-    """Connections of which all distances changed alike, with that change, and sentences on them."""
-    fixed = {}
-    for k in range(len(data.connections)):
-        value = unchanged(change, data.connection == k)
-        if value is not None:
-            fixed[k] = value
-    names = {k: str(data.connections[k]) for k in fixed}
+def _notes(data: ModelData, change: FloatArray, label: str) -> list[str]:
+    """Sentences on connections that changed as one, and on distances that did not change."""
+    fixed = fixed_values(data, change)
     if len(fixed) == len(data.connections) and not any(fixed.values()):
-        return fixed, [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
+        return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
+    names = data.connections.tolist()
     notes = [
         f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
         for k, value in fixed.items()
     ]
     same = np.abs(change) <= SAME
-    for k, name in enumerate(data.connections.tolist()):
+    for k, name in enumerate(names):
         share = same[data.connection == k].mean()
         if k not in fixed and share >= PARTLY:
             notes.append(
                 f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model of "
                 "changes takes them for values of a normal distribution."
             )
-    return fixed, notes
+    return notes
 
 
 def slope(data: ModelData, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
@@ -178,24 +219,6 @@ def slope(data: ModelData, base: FloatArray, change: FloatArray, rows: np.ndarra
         total = np.column_stack([np.bincount(unit, weights=column) for column in apart.T])
         covariance += total.T @ total
     return float(-covariance[0, 1] / covariance[1, 1]) if covariance[1, 1] > 0 else 0.0
-
-
-def _fitted(
-    table: pd.DataFrame, model: str | ModelSpec, engine: str, draws: int, chains: int, seed: int, what: str
-) -> xr.DataTree:
-    try:
-        return fit(table, model, engine=engine, draws=draws, chains=chains, seed=seed)
-    except InputError as error:
-        raise InputError(f"{what}: {error}") from error
-
-
-def _place(difference: xr.DataTree, data: ModelData, moved: FloatArray, moved_mean: FloatArray) -> None:
-    """Put the draws of a fit of some connections where they belong among all."""
-    posterior = difference["posterior"]
-    words = [data.protected_words.tolist().index(name) for name in posterior["protected_word"].to_numpy().tolist()]
-    own = [data.connections.tolist().index(name) for name in posterior["connection"].to_numpy().tolist()]
-    moved[:, :, np.array(words)[:, None], own] = posterior["word_mean"].to_numpy()
-    moved_mean[..., own] = posterior["connection_mean"].to_numpy()
 
 
 def _scales(difference: xr.DataTree, data: ModelData) -> dict[str, FloatArray]:
@@ -268,9 +291,9 @@ def by_nuts(
     places = list(combinations(range(len(matched.embeddings)), 2))
     for before, after in places:
         label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
-        fixed, notes = _fixed(data, matched.distances[:, after] - matched.distances[:, before], label)
-        if fixed:
-            raise InputError(f"{notes[0]} That leaves nothing to sample: use engine='auto'")
+        change = matched.distances[:, after] - matched.distances[:, before]
+        if fixed_values(data, change):
+            raise InputError(f"{_notes(data, change, label)[0]} That leaves nothing to sample: use engine='auto'")
     matrix = transform(len(matched.embeddings))
     joint = sample_joint(
         [levels, *[changes] * (len(matched.embeddings) - 1)],

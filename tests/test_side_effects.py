@@ -1,0 +1,278 @@
+"""Side effects of debiasing: neighbours by brute force, planted groups that are found and not found, correlations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias._core.bootstrap import mean_interval, share_interval
+from bayesbias.comparison.effects.neighbours import neighbours_kept
+from bayesbias.comparison.effects.recovery import most_biased, recovery
+from bayesbias.comparison.effects.similarity import agreement
+from bayesbias.comparison.effects.vocabularies import shared_vocabulary
+
+
+def vectors(words, values):
+    kv = KeyedVectors(vector_size=values.shape[1], dtype=np.float32)
+    kv.add_vectors(list(words), values.astype(np.float32))
+    return kv
+
+
+@pytest.fixture(scope="module")
+def debiased(slice_vectors):
+    return bb.debias(slice_vectors, "hard", definitional=list(bb.load_list("gender_pairs").pairs))
+
+
+@pytest.fixture(scope="module")
+def tables(slice_vectors, debiased):
+    words = bb.load_words("gender")
+    return bb.distance_table(slice_vectors, words), bb.distance_table(debiased, words)
+
+
+@pytest.fixture(scope="module")
+def found(tables, slice_vectors, debiased):
+    names = slice_vectors.index_to_key
+    rng = np.random.default_rng(3)
+    pairs = [(names[a], names[b], float(rng.random())) for a, b in rng.integers(0, len(names), (80, 2)) if a != b]
+    return bb.side_effects(*tables, slice_vectors, debiased, similarity=[*pairs, ("absent", "words", 1.0)])
+
+
+def brute_force(before, after, word, k):
+    """Share of the k nearest neighbours of a word in one embedding that are so in the other."""
+    nearest = []
+    for kv in (before, after):
+        unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+        cosines = unit @ unit[kv.key_to_index[word]]
+        order = [at for at in np.argsort(-cosines) if kv.index_to_key[at] != word]
+        nearest.append({kv.index_to_key[at] for at in order[:k]})
+    return len(nearest[0] & nearest[1]) / k
+
+
+def test_neighbours_kept_by_brute_force(found, slice_vectors, debiased):
+    rows = found.neighbours_by_word
+    for word, k in (("she", 10), ("he", 100), ("mother", 10)):
+        value = rows[(rows["word"] == word) & (rows["k"] == k)]["kept"].item()
+        assert value == pytest.approx(brute_force(slice_vectors, debiased, word, k), abs=0.011)
+
+
+def test_means_and_intervals_of_neighbours(found):
+    assert found.neighbours["kind"].tolist() == ["protected"] * 2 + ["attribute"] * 2 + ["control"] * 2
+    by = found.neighbours_by_word.groupby(["kind", "k"])["kept"]
+    for row in found.neighbours.itertuples():
+        part = by.get_group((row.kind, row.k))
+        assert row.kept == pytest.approx(part.mean())
+        assert row.words == len(part)
+        half = stats.t.ppf(0.945, len(part) - 1) * part.std() / np.sqrt(len(part))
+        assert row.high - row.low == pytest.approx(2 * half, rel=0.15)
+    protected, _, control = (
+        found.neighbours.query("k == 10 and kind == @kind").iloc[0] for kind in ("protected", "attribute", "control")
+    )
+    assert protected["high"] < control["low"]
+
+
+def test_control_changes_are_those_of_the_comparison(found, tables):
+    compared = bb.compare(before=tables[0], after=tables[1], seed=0)
+    for row in found.controls.itertuples():
+        whole = compared.changes(row.connection).iloc[0]
+        assert row.mean == whole["mean"]
+        assert row.hdi_low == whole["hdi_low"]
+
+
+def test_the_old_bias_is_found_after_hard_debiasing(found):
+    """As Gonen and Goldberg found: less than before, far more than by chance."""
+    row = found.recovery.set_index("test").loc["classify"]
+    assert row["before"] > 0.85
+    assert 0.6 < row["after"] < row["before"]
+    assert row["after_low"] > row["chance"] == 0.5
+    assert "the old bias can still be found" in str(found)
+
+
+def planted(redundant, size=400, dimensions=30, seed=0):
+    """Words of two groups along the first axis, and with ``redundant`` along nine others as well."""
+    rng = np.random.default_rng(seed)
+    side = np.repeat([1.0, -1.0], size // 2)
+    values = rng.normal(0, 1, (size, dimensions))
+    values[:, 0] += 4 * side
+    if redundant:
+        values[:, 1:10] += 1.0 * side[:, None]
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    words = [f"w{at}" for at in range(size)]
+    groups = {"a": words[:5], "b": words[size // 2 : size // 2 + 5]}
+    without = values.copy()
+    without[:, 0] = 0
+    return words, vectors(words, values), vectors(words, without), groups
+
+
+@pytest.mark.parametrize(("redundant", "hidden"), [(False, False), (True, True)])
+def test_planted_groups_are_found_only_where_they_are(redundant, hidden):
+    words, before, after, groups = planted(redundant)
+    shared = shared_vocabulary(before, after, words, None)
+    rows, labels = most_biased(shared, groups, 150)
+    assert np.bincount(labels).tolist() == [150, 150]
+    side = np.array([int(shared.words[row][1:]) >= 200 for row in rows])
+    assert (side == labels).mean() > 0.98
+    table = recovery(shared, rows, labels, 0.89, seed=0).set_index("test")
+    assert table.loc["classify", "before"] > 0.97
+    assert table.loc["cluster", "before"] > 0.97
+    for test in ("classify", "cluster"):
+        row = table.loc[test]
+        if hidden:
+            assert row["after_low"] > 0.85
+        else:
+            assert abs(row["after"] - row["chance"]) < 0.09
+    assert table.loc["cluster", "chance"] == pytest.approx(0.52, abs=0.02)
+
+
+def test_words_most_biased_are_those_of_the_projection(slice_vectors):
+    """With two groups: the largest and smallest projections on the difference of the groups' means."""
+    words = bb.load_words("gender").protected
+    held = {name: [word for word in listed if word in slice_vectors] for name, listed in words.items()}
+    shared = shared_vocabulary(slice_vectors, slice_vectors, [], None)
+    rows, labels = most_biased(shared, held, 50)
+    unit = shared.before.astype(float)
+    means = [unit[shared.rows(listed)].mean(axis=0) for listed in held.values()]
+    direction = means[0] - means[1]
+    projection = (unit - unit.mean(axis=0)) @ direction
+    projection[shared.rows([word for listed in held.values() for word in listed])] = 0
+    order = np.argsort(-projection)
+    assert set(rows[labels == 0]) == set(order[:50])
+    assert set(rows[labels == 1]) == set(order[-50:])
+
+
+def test_three_groups():
+    rng = np.random.default_rng(1)
+    values = np.vstack([rng.normal(0, 0.3, (60, 12)) + 2 * np.eye(12)[at] for at in range(3)])
+    words = [f"w{at}" for at in range(180)]
+    kv = vectors(words, values)
+    shared = shared_vocabulary(kv, kv, words, None)
+    rows, labels = most_biased(shared, {"a": words[:4], "b": words[60:64], "c": words[120:124]}, 500)
+    assert np.bincount(labels).tolist() == [56, 56, 56]
+    table = recovery(shared, rows, labels, 0.89, seed=0).set_index("test")
+    assert table.loc["classify", "chance"] == pytest.approx(1 / 3)
+    assert (table["after"] > 0.98).all()
+    np.testing.assert_array_equal(table["before"], table["after"])
+
+
+def test_agreement_with_similarities(found, slice_vectors, debiased):
+    rows = found.similarity.set_index("side")
+    assert rows["asked"].iloc[0] == rows["found"].iloc[0] + 1
+    names = slice_vectors.index_to_key
+    rng = np.random.default_rng(3)
+    pairs = [(names[a], names[b], float(rng.random())) for a, b in rng.integers(0, len(names), (80, 2)) if a != b]
+    scores = [score for *_, score in pairs]
+    for side, kv in (("before", slice_vectors), ("after", debiased)):
+        cosines = [kv.similarity(one, other) for one, other, _ in pairs]
+        assert rows.loc[side, "spearman"] == pytest.approx(stats.spearmanr(cosines, scores).statistic, abs=1e-3)
+    assert rows.loc["change", "spearman"] == pytest.approx(
+        rows.loc["after", "spearman"] - rows.loc["before", "spearman"]
+    )
+    width = rows["high"] - rows["low"]
+    assert width["change"] < 0.5 * width["before"], "pairs are drawn alike for both"
+
+
+def test_agreement_is_found_where_it_is():
+    rng = np.random.default_rng(2)
+    values = rng.normal(0, 1, (60, 20))
+    kv = vectors([f"w{at}" for at in range(60)], values)
+    other = vectors([f"w{at}" for at in range(60)], rng.normal(0, 1, (60, 20)))
+    pairs = [(f"w{a}", f"w{a + 1}", float(kv.similarity(f"w{a}", f"w{a + 1}"))) for a in range(59)]
+    table, reason = agreement(shared_vocabulary(kv, other, [], None), pairs, 0.89, 500, np.random.default_rng(0))
+    rows = table.set_index("side")
+    assert not reason
+    assert rows.loc["before", "spearman"] == pytest.approx(1.0)
+    assert rows.loc["change", "high"] < -0.5
+
+
+def test_the_same_embedding_twice(slice_vectors, tables):
+    same = bb.side_effects(tables[0], tables[0], slice_vectors, slice_vectors, similarity=[("a", "b", 1.0)])
+    assert (same.neighbours[["kept", "low", "high"]].to_numpy() == 1).all()
+    assert (same.controls[["mean", "sd"]].to_numpy() == 0).all()
+    np.testing.assert_array_equal(same.recovery["before"], same.recovery["after"])
+    assert same.similarity.empty
+    assert any("pairs of similarity are in both embeddings; 5 are needed" in note for note in same.notes)
+    assert any("the change is exactly 0" in note for note in same.notes)
+
+
+def test_a_table_of_all_figures(found):
+    table = found.table
+    assert table.columns.tolist() == ["effect", "of", "value", "low", "high"]
+    assert len(table) == 6 + 2 + 3 + 4
+    inside = (table["low"] <= table["value"] + 1e-9) & (table["value"] <= table["high"] + 1e-9)
+    assert inside.all()
+    assert all(sentence.endswith(".") for sentence in found.sentences)
+
+
+def test_a_seed_gives_the_same(found, tables, slice_vectors, debiased):
+    again = bb.side_effects(*tables, slice_vectors, debiased)
+    pd.testing.assert_frame_equal(again.recovery, found.recovery)
+    pd.testing.assert_frame_equal(again.neighbours_by_word, found.neighbours_by_word)
+
+
+def test_the_vocabulary_can_be_cut(tables, slice_vectors, debiased):
+    small = bb.side_effects(*tables, slice_vectors, debiased, vocabulary=100, k=5, words=20)
+    assert small.neighbours["k"].unique().tolist() == [5]
+    assert small.recovery["words"].iloc[0] <= 40
+
+
+def test_words_that_one_embedding_lacks_are_named(tables, slice_vectors, debiased):
+    kept = [word for word in debiased.index_to_key if word != "she"]
+    fewer = vectors(kept, debiased.vectors[[debiased.key_to_index[word] for word in kept]])
+    some = bb.side_effects(*tables, slice_vectors, fewer)
+    assert any("1 protected words of the tables are not in both embeddings: she" in note for note in some.notes)
+
+
+def test_one_group_is_not_tested_for_the_old_bias(tables, slice_vectors, debiased):
+    single = [table[table["group"] == table["group"].iloc[0]] for table in tables]
+    alone = bb.side_effects(*single, slice_vectors, debiased)
+    assert alone.recovery.empty
+    assert any("needs two groups" in note for note in alone.notes)
+    assert bb.plot_side_effects(alone)
+
+
+def test_intervals_of_shares_and_means():
+    assert share_interval(30, 40, 0.89) == pytest.approx(stats.beta.ppf([0.055, 0.945], 30.5, 10.5))
+    assert share_interval(0, 40, 0.89)[0] == 0
+    assert share_interval(40, 40, 0.89)[1] == 1
+    rng = np.random.default_rng(0)
+    covered = [
+        low < 0 < high
+        for low, high in (mean_interval(rng.normal(size=40), 0.89, 400, np.random.default_rng(at)) for at in range(400))
+    ]
+    assert 0.83 < np.mean(covered) < 0.93
+
+
+def test_neighbours_of_words_with_fewer_words_than_k(slice_vectors):
+    shared = shared_vocabulary(slice_vectors, slice_vectors, [], 8)
+    with pytest.raises(bb.InputError, match="k is 8: give whole numbers from 1 to 7"):
+        neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
+
+
+WRONG = {
+    "k": ({"k": 0}, "k is 0: give a whole number"),
+    "k above the vocabulary": ({"k": 10**6}, "the other words that both embeddings"),
+    "prob": ({"prob": 2}, "prob is 2"),
+    "words": ({"words": 0}, "words is 0"),
+    "similarity, a string": ({"similarity": "pairs.csv"}, "similarity is 'pairs.csv': give triples"),
+    "similarity, pairs": ({"similarity": [("a", "b")]}, r"similarity holds \('a', 'b'\): give triples"),
+    "similarity, a word for a score": ({"similarity": [("a", "b", "c")]}, "every score a finite number"),
+    "similarity, nothing": ({"similarity": []}, "similarity holds no pair"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input(tables, slice_vectors, debiased, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.side_effects(*tables, slice_vectors, debiased, **options)
+
+
+def test_embeddings_of_other_words(tables, slice_vectors):
+    other = vectors(["x", "y", "z"], np.eye(3))
+    with pytest.raises(bb.InputError, match="the embeddings share 0 words"):
+        bb.side_effects(*tables, slice_vectors, other)
+    third = vectors(slice_vectors.index_to_key[:400], slice_vectors.vectors[:400])
+    lacking = tables[0][~tables[0]["protected_word"].isin(third.index_to_key)]
+    if lacking["protected_word"].nunique() >= 2:
+        with pytest.raises(bb.InputError, match="give the embeddings that the tables were made from"):
+            bb.side_effects(lacking, lacking, third, third, k=5)
