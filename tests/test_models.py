@@ -28,6 +28,7 @@ def test_bundled_models_and_their_engines():
     models = bb.list_models().set_index("name")
     assert models["engines"].to_dict() == {
         "baseline": "nuts",
+        "change": "marginal, nuts",
         "crossed": "marginal, nuts",
         "crossed_plain": "marginal, nuts",
         "crossed_shared": "marginal, nuts",
@@ -68,7 +69,7 @@ def test_a_faulty_model_file_is_refused(edited, old, new, message):
 
 def test_an_unknown_model_lists_the_known_ones():
     with pytest.raises(
-        bb.InputError, match="one of baseline, crossed, crossed_plain, crossed_shared, pooled, published, robust"
+        bb.InputError, match="one of baseline, change, crossed, crossed_plain, crossed_shared, pooled, published, robust"
     ):
         bb.load_model("crosed")
 
