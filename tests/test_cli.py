@@ -390,7 +390,11 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
     tables = [bb.distance_table(kv, "gender") for kv in kvs]
     expected = bb.compare({"google-news-slice": tables[0], "after.bin": tables[1]}, seed=3)
     written = pd.read_csv("c.csv")
-    assert written["mean"].to_numpy() == pytest.approx(expected.changes()["mean"].to_numpy(), abs=1e-9)
+    assert written["of"].unique().tolist() == [f"associated - {name}" for name in ("different", "human", "neutral")]
+    own = written[written["of"] == "associated - human"]
+    assert own["change"].to_numpy() == pytest.approx(expected.changes()["mean"].to_numpy(), abs=1e-9)
+    assert own["protected_word"].iloc[0] == "(whole list)"
+    assert written["unit"].unique() == ["cosine distance"]
     flat = " ".join(out.split())
     assert "Change of associated \N{MINUS SIGN} human, 89% highest-density intervals, in cosine distance" in flat
     for part in ("What changed.", "For whom.", "How surely.", "What broke.", "nearest neighbours", "Coverage"):
@@ -404,10 +408,10 @@ def test_compare_takes_tables_and_the_same_embedding_twice(here, debiased_file, 
         bb.write_distance_table(bb.distance_table(kv, "gender"), name)
     code, out, _ = here("compare", "before.csv", "after.parquet", "--seed", 1, "--draws", 400)
     assert code == 0
-    assert "From before.csv to after.parquet" in " ".join(out.split())
+    assert "From before to after" in " ".join(out.split())
     code, out, _ = here("compare", "google-news-slice", "google-news-slice", "--words", "gender")
     assert code == 0
-    assert "changed by exactly 0.000" in " ".join(out.split())
+    assert "of the whole list (negative: associated words are closer) did not change" in " ".join(out.split())
     code, out, _ = here("compare", "before.csv", "after.parquet", "before.csv", "--draws", 400, "--report", "r.html")
     assert code == 0
     assert Path("r.html").is_file()
@@ -421,6 +425,17 @@ COMPARED_WRONGLY = {
     "similarity alone": (
         ["google-news-slice", "google-news-slice", "--words", "gender", "--similarity", "s.csv"],
         "give --side-effects too",
+    ),
+    "three in a picture": (["a.csv", "b.csv", "c.csv", "--picture", "p.png"], "a picture shows one change"),
+    "odd draws": (["a.csv", "b.csv", "--draws", "10"], "do not split evenly"),
+    "no such model": (["a.csv", "b.csv", "--model", "x"], "there is no model 'x'"),
+    "no such similarities": (
+        ["google-news-slice", "google-news-slice", "--words", "gender", "--side-effects", "--similarity", "s.csv"],
+        "there is no file s.csv",
+    ),
+    "three with side effects": (
+        ["google-news-slice"] * 3 + ["--words", "gender", "--side-effects"],
+        "looks at two embeddings, given are 3",
     ),
     "no such file": (["a.csv", "b.csv"], "there is no file a.csv"),
     "a report that is no page": (["a.csv", "b.csv", "--report", "r.pdf"], ".html"),
@@ -452,6 +467,10 @@ def test_similarities_come_from_a_file(here, debiased_file, slice_vectors):
     code, _, errors = here(*asked, "--similarity", "two.csv")
     assert code == 1
     assert "two.csv has 2 columns" in " ".join(errors.split())
+    pd.DataFrame(rows).to_csv("bare.csv", index=False, header=False)
+    code, _, errors = here(*asked, "--similarity", "bare.csv")
+    assert code == 1
+    assert "put a header above it" in " ".join(errors.split())
 
 
 @pytest.mark.parametrize("words", ["gender", "race"])

@@ -1,6 +1,7 @@
 """Comparison of embeddings on the same pairs: matching, exact cases, the paired interval, calibration, wrong input."""
 
 import json
+import re
 
 import arviz_stats
 import numpy as np
@@ -11,6 +12,7 @@ import xarray as xr
 import bayesbias as bb
 from bayesbias.comparison.paired.draws import slope, transform
 from bayesbias.comparison.paired.matching import match
+from bayesbias.comparison.paired.sentences import figure
 from bayesbias.models.data import model_data
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
@@ -146,7 +148,9 @@ def test_standardised_contrasts_are_in_spreads_of_control_distances(tables, resu
     table = result.changes(standardise=True)
     assert whole(table)["mean"] == pytest.approx(expected.mean())
     assert table.attrs["unit"] == "spreads of control distances"
-    assert "in spreads of control distances" in result.verdict
+    assert "In spreads of control distances" in result.verdict
+    expected = (np.abs(sides.after[:, 0] / spreads[1]) < np.abs(sides.before[:, 0] / spreads[0])).mean()
+    assert whole(result.outcomes(standardise=True))["p_shrank"] == expected
 
 
 def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contrast(tables):
@@ -158,6 +162,7 @@ def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contras
     assert raw["hdi_low"] > 0.03
     assert abs(standard["mean"]) < 0.01
     assert whole(found.outcomes("associated", "human"))["p_shrank"] > 0.99
+    assert "The two disagree, so that the change is, at least in part, one of scale." in found.verdict
 
 
 def test_contrasts_between_embeddings_are_the_first_minus_the_second(result, three):
@@ -320,8 +325,8 @@ def test_missing_pairs_single_groups_and_no_controls(tables):
     bare = [table[table["connection"].isin(["associated", "different"])] for table in tables]
     without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=1000)
     assert without.headline == ("associated", "different")
-    assert "no control words to standardise by" in without.verdict
-    with pytest.raises(bb.InputError, match="no distances of control words"):
+    assert "too few control words to take out differences of scale" in without.verdict
+    with pytest.raises(bb.InputError, match="too few control distances"):
         without.changes(standardise=True)
     controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
     only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=1000)
@@ -416,6 +421,61 @@ def test_nuts_agrees_with_the_differences(tables, result):
     assert 0.7 < float(slow.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3
 
 
+def test_a_verdict_by_its_parts(result):
+    parts = result.parts()
+    assert list(parts) == ["What changed", "For whom", "How surely", "What broke"]
+    row = whole(result.outcomes("associated", "human"))
+    first = parts["What changed"][0]
+    assert f"{100 * abs(row['change'] / row['before']):.0f}% of its size" in first
+    assert "which excludes 0" in first
+    assert "The contrast associated \N{MINUS SIGN} different went from" in parts["What changed"][-1]
+    words = result.outcomes("associated", "human").iloc[1:]
+    nearer = (words["observed_after"].abs() < words["observed_before"].abs()).sum()
+    assert f"it came nearer to 0 for {nearer}." in parts["For whom"][0]
+
+
+def test_small_figures_have_two_digits():
+    values = (0, 0.12345, -0.0987, 0.00234, -0.000012345)
+    assert [figure(value) for value in values] == [
+        "0.000", "0.123", "\N{MINUS SIGN}0.099", "0.0023", "\N{MINUS SIGN}0.000012",
+    ]  # fmt: skip
+
+
+def test_a_slight_change_is_said_in_its_size(tables):
+    before, _ = tables
+    noise = np.random.default_rng(4).normal(0, 0.0002, len(before))
+    own = np.where(before["connection"] == "associated", 0.0006, 0.0)
+    found = bb.compare(before=before, after=before.assign(distance=before["distance"] + own + noise), seed=1)
+    assert re.search(r"a change of 0\.000\d+, 0% of its size", found.verdict)
+    assert "0.000 " not in found.verdict.split("Probability")[0]
+
+
+def test_values_that_no_cosine_distance_has_are_said(tables):
+    before, after = tables
+    far = after.assign(distance=after["distance"].where(after.index != 3, 7.0))
+    found = match({"before": before, "after": far})
+    assert any("1 of 612 values of after lie outside [0, 2]" in note for note in found.notes)
+
+
+def test_other_names_have_controls_and_no_breakage(three):
+    parts = three.parts()
+    assert "Controls" in parts
+    assert "What broke" not in parts
+    assert sum(sentence.startswith("glove to reddit: ") for sentence in parts["How surely"]) == 1
+
+
+def test_a_comparison_is_no_fit(result, tmp_path):
+    for function in (bb.diagnose, bb.summary, bb.contrasts, bb.plot_coefficients):
+        with pytest.raises(bb.InputError, match="the posterior of a comparison, not a fit"):
+            function(result.posterior)
+    with pytest.raises(bb.InputError, match=r"or result\.posterior"):
+        bb.save_fit(result, tmp_path / "r.nc")
+    bb.save_fit(result.posterior, tmp_path / "r.nc")
+    assert bb.Comparison(bb.load_fit(tmp_path / "r.nc")).verdict == result.verdict
+    with pytest.raises(bb.InputError, match="similarity_shift takes what compare returns"):
+        bb.similarity_shift(result.posterior)
+
+
 WRONG = {
     "nothing": ({}, "given is NoneType: give before= and after="),
     "one table": ({"tables": {"a": "table"}}, "two embeddings or more, given 1"),
@@ -423,6 +483,8 @@ WRONG = {
     "both ways": ({"tables": {}, "before": "table", "after": "table"}, "given is tables and before and after"),
     "no table": ({"before": "table", "after": 5}, "after: a distance table is a DataFrame, given is int"),
     "a list": ({"tables": ["table", "table"]}, "given is list: give before= and after="),
+    "one name twice": ({"tables": {1: "table", "1": "table"}}, "give each a name of its own"),
+    "no name": ({"tables": {"": "table", "b": "table"}}, "give each a name of its own"),
     "no such engine": ({"before": "table", "after": "table", "engine": "exact"}, "engine is 'exact': valid are"),
     "no such model": ({"before": "table", "after": "table", "model": "chance"}, "there is no model 'chance'"),
     "no such case": ({"before": "table", "after": "table", "case": "lower"}, "case is 'lower': valid are"),
@@ -439,6 +501,8 @@ def test_wrong_input(tables, options, message):
     def given(value):
         if isinstance(value, dict):
             return {name: given(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [given(each) for each in value]
         return tables[0] if isinstance(value, str) and value == "table" else value
 
     with pytest.raises(bb.InputError, match=message.replace("(", r"\(")):

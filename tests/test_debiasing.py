@@ -257,3 +257,58 @@ def test_a_group_that_a_classifier_found_is_found_no_more(kv):
 def test_what_cannot_be_done_is_refused(kv, method, options, message):
     with pytest.raises(bb.InputError, match=message):
         bb.debias(kv, method, **options)
+
+
+def test_words_given_by_a_generator_are_not_used_up(slice_vectors):
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    for option in ("neutralize", "ignore"):
+        listed = bb.debias(slice_vectors, "hard", definitional=pairs, **{option: ["nurse", "he"]})
+        streamed = bb.debias(slice_vectors, "hard", definitional=pairs, **{option: (word for word in ("nurse", "he"))})
+        np.testing.assert_array_equal(listed.vectors, streamed.vectors)
+        assert listed.bayesbias_debiasing.neutralized == streamed.bayesbias_debiasing.neutralized
+
+
+def test_pairs_to_equalise_that_share_a_word_are_named(slice_vectors):
+    record = bb.debias(
+        slice_vectors, "hard", definitional=[("he", "she")], equalize=[("his", "her"), ("him", "her")]
+    ).bayesbias_debiasing
+    assert any("her" in note and "stand in several pairs" in note for note in record.notes)
+
+
+def test_hard_is_for_pairs(slice_vectors):
+    with pytest.raises(bb.InputError, match=r"hard takes defining pairs, given is .*hard_multiclass"):
+        bb.debias(slice_vectors, "hard", definitional=[("he", "she", "man")])
+
+
+def test_nothing_left_is_refused_or_named(slice_vectors):
+    with pytest.raises(bb.InputError, match="left nothing of any word: 300 directions"):
+        bb.debias(slice_vectors, "project", subspace=np.eye(300))
+    own = slice_vectors.get_vector("nurse", norm=True)[None, :]
+    after = bb.debias(slice_vectors, "project", subspace=own.astype(float))
+    assert any("nothing was left of 1 words" in note and "nurse" in note for note in after.bayesbias_debiasing.notes)
+
+
+ODD_WORDS = {
+    "numbers in a set": ({"definitional": [1, 2]}, "definitional holds 1"),
+    "numbers to ignore": ({"definitional": [("he", "she")], "ignore": [1, 2]}, "ignore holds 1"),
+    "one number to ignore": ({"definitional": [("he", "she")], "ignore": 5}, "ignore is 5"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), ODD_WORDS.values(), ids=ODD_WORDS.keys())
+def test_words_that_are_none(slice_vectors, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.debias(slice_vectors, "hard", **options)
+
+
+@pytest.mark.parametrize("groups", [{"a": [1, 2], "b": ["he", "she"]}, {"a": None, "b": ["he", "she"]}])
+def test_groups_of_what_are_no_words(slice_vectors, groups):
+    with pytest.raises(bb.InputError, match="the group 'a'"):
+        bb.debias(slice_vectors, "null_space", groups=groups)
+
+
+def test_the_record_travels_with_the_coverage(slice_vectors):
+    after = bb.debias(slice_vectors, "project", definitional=[("he", "she")])
+    record = bb.distance_table(after, "gender").attrs["coverage"]["embedding"]
+    assert record["debiasing"] == str(after.bayesbias_debiasing)
+    assert "1 direction," in record["debiasing"]

@@ -69,7 +69,8 @@ def test_a_faulty_model_file_is_refused(edited, old, new, message):
 
 def test_an_unknown_model_lists_the_known_ones():
     with pytest.raises(
-        bb.InputError, match="one of baseline, change, crossed, crossed_plain, crossed_shared, pooled, published, robust"
+        bb.InputError,
+        match="one of baseline, change, crossed, crossed_plain, crossed_shared, pooled, published, robust",
     ):
         bb.load_model("crosed")
 

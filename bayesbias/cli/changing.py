@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayesbias.comparison import Comparison, SideEffects
 
 TABLES = (".csv", ".parquet")
+CHAINS = 4
 
 
 def debias(
@@ -86,34 +87,38 @@ def compare(
     trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
 ) -> None:
     """What changed between embeddings: the same pairs of words in each."""
-    from bayesbias._checks import probability
+    from bayesbias._checks import one_of, probability
     from bayesbias._files import write_text
     from bayesbias.cli.screen import say, working
     from bayesbias.comparison import compare as compare_tables
     from bayesbias.comparison import side_effects
+    from bayesbias.comparison.paired.running import ENGINES
     from bayesbias.errors import InputError
+    from bayesbias.models import load_model
     from bayesbias.reporting.page import report as write_report
 
-    for path, suffix, what in ((report, ".html", "a report"), (out, ".csv", "changes"), (picture, ".png", "a picture")):
-        if path is not None:
-            check_target(path, (suffix,), what)
+    _check_targets(report, out, picture, several=len(embeddings) > 2)
     probability(prob, "prob")
     if len(embeddings) < 2:
         raise InputError(f"given is {embeddings[0]} alone: a comparison needs two embeddings or tables")
     if similarity is not None and not effects:
         raise InputError("--similarity is for the side effects: give --side-effects too")
+    if draws % CHAINS:
+        raise InputError(f"draws={draws} do not split evenly over {CHAINS} chains: give a multiple of {CHAINS}")
+    one_of(engine, ENGINES, "engine")
+    load_model(model)
+    pairs = None if similarity is None else _similarities(similarity)
     tables, vectors = _measured(embeddings, words, effects, case, trust_pickle)
     _show_coverages(tables)
     found = compare_tables(tables, model=model, engine=engine, draws=draws, seed=seed, case=case)  # type: ignore[arg-type]
     beside = None
     if effects:
-        pairs = None if similarity is None else _similarities(similarity)
         used = int(found.posterior.attrs["seed"])
         before, after = tables.values()
-        beside = side_effects(before, after, vectors[0], vectors[1], pairs, prob=prob, seed=used % 2**32)
+        beside = side_effects(before, after, vectors[0], vectors[1], pairs, prob=prob, seed=used % 2**32, case=case)  # type: ignore[arg-type]
     show_changes(found, beside, prob)
     if out is not None:
-        write_text(out, found.changes(prob=prob).to_csv(index=False))
+        write_text(out, _rows(found, prob).to_csv(index=False))
         say(f"changes written to {out}")
     if picture is not None:
         _draw(found, picture, prob)
@@ -122,6 +127,16 @@ def compare(
         with working("drawing pictures"):
             write_report(found, report, prob=prob, effects=beside)
         say(f"report written to {report}")
+
+
+def _check_targets(report: Path | None, out: Path | None, picture: Path | None, several: bool) -> None:
+    from bayesbias.errors import InputError
+
+    for path, suffix, what in ((report, ".html", "a report"), (out, ".csv", "changes"), (picture, ".png", "a picture")):
+        if path is not None:
+            check_target(path, (suffix,), what)
+    if picture is not None and several:
+        raise InputError("a picture shows one change: give two embeddings, or --report for all")
 
 
 def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> None:
@@ -138,7 +153,8 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
         )
     parts = found.parts(prob)
     if beside is not None:
-        parts.setdefault("What broke", []).extend(beside.beside_controls)
+        broke = "Controls" if "Controls" in parts else "What broke"
+        parts.setdefault(broke, []).extend(beside.beside_controls)
         parts.setdefault("Notes", []).extend(note for note in beside.notes if note not in found.notes)
     for name, sentences in parts.items():
         if sentences:
@@ -159,13 +175,23 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
             show_coverage(table)
 
 
+def _rows(found: Comparison, prob: float) -> pd.DataFrame:
+    """What became of every contrast with associated words, or of every connection's mean where there is none."""
+    import pandas as pd
+
+    if found.headline is None:
+        pieces = [found.changes(name, prob=prob).assign(of=name) for name in found.connections]
+    else:
+        others = [name for name in found.connections if name != "associated"]
+        pieces = [found.outcomes("associated", name, prob).assign(of=f"associated - {name}") for name in others]
+    table = pd.concat(pieces, ignore_index=True)
+    return table.assign(protected_word=table["protected_word"].fillna("(whole list)"), unit="cosine distance")
+
+
 def _draw(found: Comparison, path: Path, prob: float) -> None:
     from bayesbias._files import whole_file
-    from bayesbias.errors import InputError
     from bayesbias.plots import plot_change
 
-    if len(found.pairs) > 1:
-        raise InputError("a picture shows one change: give two embeddings, or --report for all")
     with whole_file(path) as temporary:
         plot_change(found, prob).savefig(temporary, dpi=150, format="png")
 
@@ -181,7 +207,9 @@ def _measured(
     from bayesbias.words import load_words
 
     ready = [one.endswith(TABLES) for one in arguments]
-    if whole and (len(arguments) != 2 or any(ready)):
+    if whole and len(arguments) != 2:
+        raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
+    if whole and any(ready):
         raise InputError("--side-effects looks at two embeddings: give both as embeddings, not as tables")
     if words is None and not all(ready):
         raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
@@ -203,7 +231,7 @@ def _measured(
 
 def _names(arguments: list[str]) -> list[str]:
     """Short names of embeddings, apart from each other."""
-    short = [Path(one).name for one in arguments]
+    short = [Path(one).stem if one.endswith(TABLES) else Path(one).name for one in arguments]
     names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
     return [name if names.index(name) == at else f"{name} (again)" for at, name in enumerate(names)]
 
@@ -221,9 +249,19 @@ def _similarities(path: Path) -> pd.DataFrame:
         table = pd.read_csv(file, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no CSV table: {error}") from error
+    if len(table.columns) == 3 and _is_number(table.columns[2]):
+        raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
     if len(table.columns) != 3:
         raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
     return table
+
+
+def _is_number(text: object) -> bool:
+    try:
+        float(str(text))
+    except ValueError:
+        return False
+    return True
 
 
 def _defining(method: str, pairs: str | None, words: str | None) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _method(listed: WordLists) -> tuple[str, dict[str, Any]]:
     """How the words of a list are debiased: by gender pairs, by the groups word by word, or by telling groups apart."""
     groups = {name: list(words) for name, words in listed.protected.items()}
     if listed.name == "gender" and isinstance(pairs := load_list("gender_pairs"), PairList):
-        return "hard", {"definitional": list(pairs.pairs)}
+        return "hard", {"definitional": list(pairs.pairs), "equalize": list(pairs.pairs)}
     if len({len(words) for words in groups.values()}) == 1:
         return "hard_multiclass", {"sets": list(zip(*groups.values(), strict=True))}
     return "null_space", {"groups": groups}

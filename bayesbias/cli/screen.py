@@ -73,4 +73,4 @@ def show_contrasts(found: pd.DataFrame) -> None:
 def _cell(value: Any) -> str:
     if pd.isna(value):
         return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else str(value)

@@ -51,6 +51,10 @@ def hard(
     Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
     both words.
     """
+    if larger := [one for one in as_sets(definitional, "definitional", 2) if len(one) > 2]:
+        raise InputError(
+            f"hard takes defining pairs, given is {larger[0]!r}: use method='hard_multiclass' with sets= for larger"
+        )
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()
     if equalize is not None:
@@ -60,6 +64,11 @@ def hard(
         pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
         gone = [pair for pair, forms in whole.items() if not forms]
         notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
+        every = [word for pair in pairs for word in pair]
+        if twice := [word for word in dict.fromkeys(every) if every.count(word) > 1]:
+            notes.append(
+                f"equalize: {', '.join(twice)} stand in several pairs; the last one counts, the others are not equal"
+            )
     rows, lost = rows_to_change(vocabulary, neutralize, ignore)
     changed = vocabulary.without(directions, rows)
     _equalise(vocabulary, changed, pairs, directions, "simultaneous")

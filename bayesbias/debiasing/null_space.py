@@ -12,7 +12,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._core.subspaces import without
 from bayesbias.debiasing.hard import Changed
 from bayesbias.debiasing.records import Debiasing
-from bayesbias.debiasing.vocabulary import Vocabulary, rows_to_change
+from bayesbias.debiasing.vocabulary import Vocabulary, as_words, rows_to_change
 from bayesbias.embeddings import find_words
 from bayesbias.errors import InputError
 
@@ -87,10 +87,9 @@ def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.nda
     labels: list[int] = []
     notes = []
     for number, (name, listed) in enumerate(groups.items()):
-        if isinstance(listed, str):
-            raise InputError(f"the group {name!r} is one string, {listed!r}: give a list of words")
-        found = list(find_words(vocabulary.kv, dict.fromkeys(listed)).keys)
-        if lost := [word for word in dict.fromkeys(listed) if word not in found]:
+        asked = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
+        found = list(find_words(vocabulary.kv, asked).keys)
+        if lost := [word for word in asked if word not in found]:
             notes.append(f"groups: {name} lacks {', '.join(lost[:8])}{', …' if len(lost) > 8 else ''}")
         if len(found) < 2:
             raise InputError(f"the embedding holds {len(found)} words of the group {name!r}: two are needed at least")

@@ -56,7 +56,8 @@ class Debiasing:
         parts = [f"{self.method}: {self.neutralized:,} words changed"]
         if len(self.subspace):
             explaining = f", which hold {shares} of the variance of {len(self.sets)} sets" if shares else ""
-            parts.append(f"{len(self.subspace)} directions{explaining}")
+            several = "s" if len(self.subspace) > 1 else ""
+            parts.append(f"{len(self.subspace)} direction{several}{explaining}")
         if self.equalized:
             parts.append(f"{len(self.equalized)} sets equalised")
         return ". ".join(["; ".join(parts), *(note.rstrip(".") for note in self.notes)]) + "."

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayesbias.debiasing.half_sibling import half_sibling
 from bayesbias.debiasing.hard import Changed, hard, hard_multiclass, project
 from bayesbias.debiasing.null_space import null_space
+from bayesbias.debiasing.records import Debiasing
 from bayesbias.debiasing.soft import soft
 from bayesbias.debiasing.vocabulary import Vocabulary
 from bayesbias.embeddings import Embedding, about, load_embedding
@@ -93,13 +97,31 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
         raise InputError(f"{method} {what}: it takes {', '.join(chosen.options)}")
     before: Any = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+    # what can be read once only would be used up by the first look at it
+    options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
     changed, record = chosen.run(Vocabulary.of(before), **options)
+    record = _with_zeros(record, before, changed)
     after = KeyedVectors(vector_size=changed.shape[1], dtype=changed.dtype)
     after.add_vectors(before.index_to_key, changed)
     after.fill_norms(force=True)
     after.bayesbias_name = f"{about(before)['name']} ({method})"
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after
+
+
+def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) -> Debiasing:
+    """The record with the words of which nothing was left; refuse to leave nothing of any."""
+    gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
+    if not len(gone):
+        return record
+    if len(gone) == len(changed):
+        raise InputError(
+            f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
+            f"{changed.shape[1]} dimensions; give fewer"
+        )
+    named = ", ".join(before.index_to_key[at] for at in gone[:8]) + (", …" if len(gone) > 8 else "")
+    note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
+    return replace(record, notes=(*record.notes, note))
 
 
 def _method(name: object) -> Method:

@@ -109,12 +109,28 @@ def as_sets(sets: object, name: str, least: int) -> list[Words]:
         raise InputError(f"{name} is {values!r}: give a list of sets of words, such as [('he', 'she'), ...]")
     made = []
     for words in values:
-        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(w, str) for w in words):
             raise InputError(f"{name} holds {words!r}: give each set as a list of words")
         if len(set(words)) < least:
             raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
         made.append(tuple(dict.fromkeys(words)))
     return made
+
+
+def as_words(words: object, name: str) -> list[str]:
+    """Words as a list.
+
+    Raises
+    ------
+    InputError
+        Something else than words, or one string.
+    """
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"{name} is {words!r}: give a list of words")
+    listed = list(words)
+    if odd := [word for word in listed if not isinstance(word, str)]:
+        raise InputError(f"{name} holds {odd[0]!r}: give a list of words")
+    return listed
 
 
 def rows_to_change(
@@ -123,9 +139,8 @@ def rows_to_change(
     """Rows of the words to neutralise (None: all), without those to ignore, and sentences on words not found."""
     notes: list[str] = []
     held = vocabulary.kv.key_to_index
+    neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
-        if isinstance(words, str):
-            raise InputError(f"{name} is {words!r}: give a list of words")
         if lost := [word for word in words or () if word not in held]:
             shown = ", ".join(lost[:8]) + (", …" if len(lost) > 8 else "")
             notes.append(f"{name}: the embedding lacks {len(lost)} words ({shown})")

@@ -86,4 +86,6 @@ def _forms(word: str) -> tuple[str, ...]:
 def about(kv: KeyedVectors) -> dict[str, object]:
     """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size."""
     name = getattr(kv, "bayesbias_name", "unnamed")
-    return {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
+    known: dict[str, object] = {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
+    record = getattr(kv, "bayesbias_debiasing", None)
+    return known if record is None else known | {"debiasing": str(record)}

@@ -128,7 +128,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     Parameters
     ----------
     post
-        A result of :func:`fit`.
+        A result of :func:`fit`, or the ``posterior`` of a :class:`Comparison`.
     path
         A file that ends in ``.nc``. (``post.to_zarr`` writes Zarr.)
 
@@ -140,6 +140,8 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
         The folder cannot be written or the disk is full; nothing half-written is left.
     """
     file = check_suffix(path, (".nc",), "a fit is saved as NetCDF and")
+    if not isinstance(post, xr.DataTree):
+        raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
     content = io.BytesIO()
     post.to_netcdf(content, engine="h5netcdf")
@@ -163,7 +165,8 @@ def load_fit(path: str | Path) -> xr.DataTree:
             tree = opened.load()
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{file} cannot be read as NetCDF: {error}") from error
-    check_fit(tree, str(file))
+    if "paired" not in tree.children:  # what compare returns is kept on disk too
+        check_fit(tree, str(file))
     return tree
 
 
@@ -177,6 +180,8 @@ def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
     """
     if not isinstance(post, xr.DataTree):
         raise InputError(f"{where} is a {type(post).__name__}: give the DataTree that fit returns")
+    if "paired" in post.children:
+        raise InputError(f"{where} is the posterior of a comparison, not a fit: use the methods of bb.Comparison(tree)")
     for group, variable in (("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")):
         if group not in post.children or variable not in post[group].data_vars:
             raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")

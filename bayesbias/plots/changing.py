@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STILL = 1e-12
+STILL, HEAD = 1e-12, 0.025
+"""Moves that are none, and the share of the axis below which a move gets a line without a head."""
+LONGEST = 22
 
 
 def plot_change(result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None) -> Figure:
@@ -36,7 +38,8 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
 
     Left, an arrow leads from the posterior mean distance before to that after; the line at 1 is where unrelated words
     lie. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin) highest-density intervals of the
-    paired model. Words are sorted by the change of the headline contrast, the largest first.
+    paired model; a faint cross is the change of the mean distance of the pairs at hand. Words are sorted by the change
+    of the headline contrast, the largest first.
 
     Parameters
     ----------
@@ -53,11 +56,14 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
     number = result.place(before, after)
     names = list(result.connections)
     sides = {name: result.sides(name, None, number) for name in names}
+    moved = {name: result.observed(name, None, number) for name in names}
+    ends = np.concatenate([side.mean(axis=0) for both in sides.values() for side in both])
+    shortest = HEAD * np.ptp(ends[~np.isnan(ends)])
     order = _by_change(result, number)
     constant = result.posterior["constant_data"]
     labels = word_labels(constant["protected_word"].to_numpy(), constant["group"].to_numpy())[order]
     heights = (0.24 * len(names) + 0.55, 0.15 * max(len(names), 2) * len(labels) + 0.55)
-    one, other = result.pair(number)
+    one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
     with mpl.rc_context(FONT):
         figure = new_figure(9.6, sum(heights) + 0.7)
         grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
@@ -68,9 +74,11 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
             columns = columns or [left, right]
             for k, name in enumerate(names):
                 at = spread_rows(len(rows), len(names), k) if row else np.array([-float(k)])
-                _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], name)
+                _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], name, shortest)
                 change = (sides[name].after - sides[name].before)[:, rows]
                 held = ~np.isnan(change).any(axis=0)
+                observed = (moved[name][1] - moved[name][0])[rows]
+                right.scatter(observed, at, s=18, marker="x", color=LOOKS[name].colour, alpha=0.6, linewidths=0.8)
                 draw_intervals(right, at[held], change[:, held], prob, LOOKS[name])
             ticks = labels.tolist() if row else names
             heading = "By protected word" if row else f"Whole list, from {one} to {other}"
@@ -92,8 +100,8 @@ def _by_change(result: Comparison, number: int) -> np.ndarray:
     return np.argsort(-np.where(np.isnan(change), -np.inf, change), kind="stable")
 
 
-def _arrows(axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArray, name: str) -> None:
-    """An arrow from mean to mean; a marker where nothing moved."""
+def _arrows(axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArray, name: str, shortest: float) -> None:
+    """An arrow from mean to mean, a line where that is short, a marker where nothing moved."""
     look = LOOKS[name]
     start, end = before.mean(axis=0), after.mean(axis=0)
     held = ~np.isnan(start)
@@ -102,19 +110,15 @@ def _arrows(axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArr
     )
     for height, one, other in zip(heights[held], start[held], end[held], strict=True):
         if abs(other - one) > STILL:
-            axes.annotate(
-                "",
-                (other, height),
-                (one, height),
-                arrowprops={
-                    "arrowstyle": "-|>,head_length=0.45,head_width=0.22",
-                    "color": look.colour,
-                    "lw": 1.2,
-                    "shrinkA": 1,
-                    "shrinkB": 0,
-                },
-                annotation_clip=False,
-            )
+            style = "-|>,head_length=0.45,head_width=0.22" if abs(other - one) > shortest else "-"
+            arrow = {
+                "arrowstyle": style,
+                "color": look.colour,
+                "lw": 1.2,
+                "shrinkA": 1 if style != "-" else 0,
+                "shrinkB": 0,
+            }
+            axes.annotate("", (other, height), (one, height), arrowprops=arrow, annotation_clip=False)
     axes.scatter(end[held], heights[held], s=1, color=look.colour, alpha=0)
 
 

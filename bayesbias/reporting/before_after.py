@@ -53,10 +53,11 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
 def _with_effects(parts: dict[str, list[str]], effects: SideEffects, known: set[str]) -> dict[str, list[str]]:
     """The verdict with what else broke; the mean distances of controls stand there already."""
     notes = [note for note in effects.notes if note not in known]
-    broke = [*parts.get("What broke", []), *effects.beside_controls]
-    both = {**parts, "What broke": broke, "Notes": [*parts.get("Notes", []), *notes]}
-    order = ("What changed", "For whom", "How surely", "What broke", "Notes")
-    return {name: both[name] for name in order if both.get(name)}
+    name = "Controls" if "Controls" in parts else "What broke"
+    broke = [*parts.get(name, []), *effects.beside_controls]
+    both = {**parts, name: broke, "Notes": [*parts.get("Notes", []), *notes]}
+    order = ("What changed", "For whom", "How surely", name, "Notes")
+    return {part: both[part] for part in order if both.get(part)}
 
 
 def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
         "pictures": [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn],
         "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts]],
         "words": {
-            f"{first} \N{MINUS SIGN} {second}": _only(result.outcomes(first, second), result, number)
+            f"{first} \N{MINUS SIGN} {second}": _only(result.outcomes(first, second, prob), result, number)
             for first, second in contrasts
         },
         "shift": similarity_shift(result, None, before, after).to_dict("records") if stereotypes else [],

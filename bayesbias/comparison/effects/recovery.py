@@ -14,6 +14,8 @@ from bayesbias._core.cosine import mean_unit
 from bayesbias.comparison.effects.vocabularies import Shared, Unit
 
 FOLDS = 5
+QUARTER = 4
+"""All words that count as biased are one of so many parts of the vocabulary at most."""
 FEWEST = 10
 """Words of a group below which the test says nothing."""
 PERMUTATIONS = 200
@@ -38,7 +40,7 @@ def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int)
     margin[own] = -np.inf
     nearest[own] = -1
     sizes = np.bincount(nearest[nearest >= 0], minlength=len(groups))
-    most = min(count, int(sizes.min()))
+    most = min(count, int(sizes.min()), len(nearest) // (QUARTER * len(groups)))
     chosen = [np.flatnonzero(nearest == at) for at in range(len(groups))]
     rows = np.concatenate([part[np.argsort(-margin[part], kind="stable")[:most]] for part in chosen])
     return rows, np.repeat(np.arange(len(groups)), most)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from bayesbias.comparison.contrasting import signed
 
+SLIGHT = 0.15
+"""How much better than chance a test must have been before, to say something afterwards."""
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 
 
@@ -84,10 +87,7 @@ class SideEffects:
     def _kept(self) -> list[str]:
         sentences = []
         for k, part in self.neighbours.groupby("k", sort=False):
-            named = [
-                f"{KINDS[row['kind']]} kept {_percent(row['kept'])} ({_percent(row['low'])} to {_percent(row['high'])})"
-                for row in part.to_dict("records")
-            ]
+            named = [f"{KINDS[row['kind']]} kept {_share(row)}" for row in part.to_dict("records")]
             sentences.append(f"Of their {k} nearest neighbours {', '.join(named)}.")
         return sentences
 
@@ -114,6 +114,8 @@ class SideEffects:
         for row in self.recovery.to_dict("records"):
             found = row["after_low"] > row["chance"]
             judged = "the old bias can still be found" if found else "that is no better than chance"
+            if row["before"] - row["chance"] < SLIGHT:
+                judged = "it hardly found them before, so that this says little"
             sentences.append(
                 f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} finds the side of "
                 f"{_percent(row['after'])} ({_percent(row['after_low'])} to {_percent(row['after_high'])}) afterwards, "
@@ -127,3 +129,10 @@ _TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regressi
 
 def _percent(value: float) -> str:
     return f"{100 * value:.0f}%"
+
+
+def _share(row: dict[Any, Any]) -> str:
+    """A share with its interval; that of one word has none."""
+    if row["words"] < 2:
+        return f"{_percent(row['kept'])} (one word)"
+    return f"{_percent(row['kept'])} ({_percent(row['low'])} to {_percent(row['high'])})"

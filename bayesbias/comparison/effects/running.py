@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import probability, several, whole_number
+from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._core.cosine import cosine_distances
 from bayesbias._progress import progress
 from bayesbias.comparison.effects import recovery as recovering
 from bayesbias.comparison.effects.neighbours import mean_kept, neighbours_kept
@@ -18,7 +19,8 @@ from bayesbias.comparison.effects.similarity import agreement, checked_pairs
 from bayesbias.comparison.effects.vocabularies import Shared, shared_vocabulary
 from bayesbias.comparison.paired import Comparison, compare
 from bayesbias.diagnostics.intervals import PROB
-from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.embeddings import Case, Embedding, find_words, load_embedding
+from bayesbias.embeddings.looking import CASES
 from bayesbias.errors import InputError
 from bayesbias.words import CONTROLS
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 MOST = 50_000
+CHECKED, APART = 20, 1e-3
+"""Pairs whose distances are measured again, and how far they may lie from the table's."""
 CONTROL_COLUMNS = ["connection", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
 
 
@@ -41,6 +45,7 @@ def side_effects(
     prob: float = PROB,
     draws: int = 2000,
     seed: int = 0,
+    case: Case = "as-is",
 ) -> SideEffects:
     """What changed beside the bias: neighbours, control distances, similarities, and whether the bias can be found.
 
@@ -56,7 +61,7 @@ def side_effects(
         Numbers of nearest neighbours.
     words
         How many of the words most biased towards each group before are to be told apart afterwards (Gonen and Goldberg
-        took 500).
+        took 500): at most, since all together are no more than a quarter of the vocabulary.
     vocabulary
         How many words of ``kv_a``, from its first on, count as neighbours and as biased words (Gonen and Goldberg took
         50,000); None takes all.
@@ -64,12 +69,14 @@ def side_effects(
         Mass of the intervals.
     draws, seed
         Bootstrap draws, and the seed of these, of clusters and of folds.
+    case
+        As in :func:`distance_table`.
 
     Raises
     ------
     InputError
-        Tables that share no pair, embeddings that share no word, a k that is not below the number of shared words, or
-        similarities that are none.
+        Tables that share no pair, embeddings that share no word or that the tables were not made from, a k that is not
+        below the number of shared words, or similarities that are none.
 
     References
     ----------
@@ -77,9 +84,13 @@ def side_effects(
     embeddings but do not remove them. NAACL-HLT. https://doi.org/10.18653/v1/N19-1061
     """
     prob = probability(prob, "prob")
+    one_of(case, CASES, "case")
     ks = sorted({whole_number(one, "k") for one in several(k)})
+    if not ks:
+        raise InputError("k is empty: give numbers of nearest neighbours, such as (10, 100)")
     words, draws = whole_number(words, "words"), whole_number(draws, "draws")
-    seed = whole_number(seed, "seed", least=0)
+    if (seed := whole_number(seed, "seed", least=0)) >= 2**32:
+        raise InputError(f"seed is {seed}: give a whole number below 2**32")
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else checked_pairs(similarity)
     with progress("looking for side effects", 4) as done:
@@ -88,7 +99,9 @@ def side_effects(
         kinds, groups = _words_of(compared)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for one, other, _ in pairs or [] for word in (one, other)]
-        shared = shared_vocabulary(_opened(kv_a), _opened(kv_b), wanted, most)
+        kvs = [_opened(kv) for kv in (kv_a, kv_b)]
+        _check_belonging(compared, kvs, case)
+        shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]
         done(2)
         by_word = neighbours_kept(shared, kinds, ks)
@@ -112,6 +125,26 @@ def side_effects(
 
 def _opened(kv: Embedding) -> KeyedVectors:
     return kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+
+
+def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
+    """Refuse embeddings that do not have the distances of the tables."""
+    constant = compared.posterior["constant_data"].to_dataset()
+    chosen = np.linspace(0, constant.sizes["pair"] - 1, CHECKED).astype(int)
+    left = constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()[chosen]].tolist()
+    right = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()[chosen]].tolist()
+    distances = compared.posterior["observed_data/distance"].to_numpy()[chosen]
+    for at, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
+        found = find_words(kv, dict.fromkeys([*left, *right]), case)
+        for one, other, distance in zip(left, right, distances[:, at], strict=True):
+            if one not in found.keys or other not in found.keys:
+                continue
+            own = float(cosine_distances(found.of([one]), found.of([other]))[0, 0])
+            if abs(own - distance) > APART:
+                raise InputError(
+                    f"{name} does not belong to its table: {one} and {other} are {own:.3f} apart in it and "
+                    f"{distance:.3f} in the table; give the embeddings in the order of the tables"
+                )
 
 
 def _words_of(compared: Comparison) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -169,8 +202,13 @@ def _recovery(
     each = len(rows) // len(known)
     if each < recovering.FEWEST:
         return nothing, [
-            f"Whether the old bias can be found was not tested: only {each} words are nearest to a group, "
+            f"Whether the old bias can be found was not tested: {each} words of each group could be told apart, "
             f"{recovering.FEWEST} are needed"
         ]
-    notes = [f"{each} words of each group were told apart, since there are no more"] if each < words else []
+    notes = []
+    if each < words:
+        notes.append(
+            f"{each} words of each group were told apart in place of {words}: of the {len(shared.words):,} words "
+            "of the vocabulary a quarter at most counts as biased"
+        )
     return recovering.recovery(shared, rows, labels, prob, seed), notes

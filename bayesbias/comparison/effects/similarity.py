@@ -61,6 +61,8 @@ def agreement(
         return pd.DataFrame(columns=COLUMNS), reason
     left, right, scores = (np.array(column) for column in zip(*held, strict=True))
     cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
+    if np.ptp(scores) == 0:
+        return pd.DataFrame(columns=COLUMNS), f"all {len(held)} pairs of similarity have the same score"
     chosen = resampled_rows(len(held), draws, rng)
     every = [_spearman(one, scores) for one in cosines]
     drawn = [_spearman(one[chosen], scores[chosen]) for one in cosines]

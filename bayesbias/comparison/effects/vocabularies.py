@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import unit_rows
+from bayesbias.embeddings import Case, find_words
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,17 +27,14 @@ class Shared:
     Attributes
     ----------
     words
-        In the order of the first embedding.
+        Those that were wanted, as written there, then those of the first embedding in its order.
     before, after
         Unit vectors (words, dimensions), single precision.
-    left_out
-        How many words of the first embedding's part that is looked at the second lacks.
     """
 
     words: tuple[str, ...]
     before: Unit
     after: Unit
-    left_out: int
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of those words that are shared."""
@@ -44,24 +42,35 @@ class Shared:
         return np.array([place[word] for word in dict.fromkeys(words) if word in place], dtype=np.intp)
 
 
-def shared_vocabulary(first: KeyedVectors, second: KeyedVectors, wanted: Iterable[str], most: int | None) -> Shared:
+def shared_vocabulary(
+    first: KeyedVectors, second: KeyedVectors, wanted: Iterable[str], most: int | None, case: Case = "as-is"
+) -> Shared:
     """The first ``most`` words of an embedding (None: all) and the wanted ones, as far as another holds them too.
 
     Raises
     ------
     InputError
-        Fewer than two words are in both.
+        Fewer than two are in both.
     """
-    looked_at = dict.fromkeys([*first.index_to_key[:most], *(word for word in wanted if word in first.key_to_index)])
-    held = [word for word in looked_at if word in second.key_to_index]
-    rows = [np.array([kv.key_to_index[word] for word in held], dtype=np.intp) for kv in (first, second)]
+    asked = list(dict.fromkeys(wanted))
+    keys = [find_words(kv, asked, case).keys for kv in (first, second)]
+    known = {word: (keys[0][word], keys[1][word]) for word in asked if word in keys[0] and word in keys[1]}
+    taken = {one for one, _ in known.values()}
+    others = [word for word in first.index_to_key[:most] if word not in taken and word not in known]
+    looked_at = {**known, **{word: (word, word) for word in others}}
+    held = {word: both for word, both in looked_at.items() if both[1] in second.key_to_index}
+    pairs = [[both[at] for both in held.values()] for at in (0, 1)]
+    rows = [
+        np.array([kv.key_to_index[word] for word in listed], dtype=np.intp)
+        for kv, listed in zip((first, second), pairs, strict=True)
+    ]
     vectors = [np.asarray(kv.vectors)[at] for kv, at in zip((first, second), rows, strict=True)]
     some = np.logical_and(*(np.abs(part).max(axis=1) > 0 if len(part) else np.empty(0, bool) for part in vectors))
     if some.sum() < 2:
         raise InputError(
-            f"the embeddings share {int(some.sum())} words that have a direction: give the same embedding before "
-            "and after"
+            f"the embeddings share {int(some.sum())} words that have a direction: give the same embedding before and "
+            "after"
         )
     words = tuple(word for word, kept in zip(held, some, strict=True) if kept)
     before, after = (unit_rows(part[some]).astype(np.float32) for part in vectors)
-    return Shared(words, before, after, len(looked_at) - len(words))
+    return Shared(words, before, after)

@@ -67,6 +67,9 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     one_of(case, CASES, "case")
     if len(tables) < 2:
         raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
+    names = [str(name) for name in tables]
+    if "" in names or len(set(names)) < len(names):
+        raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
     read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
     first, *others = read.values()
     joined = first.rename(columns={"distance": "0"})
@@ -80,7 +83,8 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         str(name): record.as_dict() for name, table in tables.items() if (record := stored_coverage(table)) is not None
     }
     notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
-    return Matched(kept, tuple(read), distances, (*notes, *_case_notes(read, case), *_sizes(coverage)), coverage)
+    notes += [*_impossible(read, distances), *_case_notes(read, case), *_sizes(coverage)]
+    return Matched(kept, tuple(read), distances, tuple(notes), coverage)
 
 
 def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
@@ -135,6 +139,16 @@ def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str
     return [
         f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out"
         + (f", among them all of {named}." if named else ".")
+    ]
+
+
+def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list[str]:
+    """A note on values that no cosine distance has."""
+    outside = ((distances < 0) | (distances > 2)).sum(axis=0)
+    return [
+        f"{count:,} of {len(distances):,} values of {name} lie outside [0, 2], where no cosine distance lies."
+        for name, count in zip(read, outside, strict=True)
+        if count
     ]
 
 

@@ -18,12 +18,13 @@ from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
 
 COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
 SURE = 0.945
 """Probability from which on an outcome is called: that of one side of an 89% interval."""
 
 
 class Sides(NamedTuple):
-    """Draws (D, 1 + words) before and after: first the whole list, then each protected word; NaN where none."""
+    """Draws (D, 1 + words), or values, before and after: the whole list, then protected words; NaN where none."""
 
     before: FloatArray
     after: FloatArray
@@ -41,12 +42,14 @@ class Comparison:
     posterior
         ArviZ groups. ``posterior``: ``connection_mean`` (embedding, connection), ``word_mean`` (embedding,
         protected_word, connection), ``connection_change`` (change, connection), ``word_change`` (change,
-        protected_word, connection), the scales ``connection_sd``, ``sigma`` (embedding, connection), ``attribute_sd``
-        (embedding, attribute_class), ``interaction_sd`` (embedding), and for each the correlation of the two
-        embeddings of a change, such as ``sigma_correlation`` (change, connection). ``paired``: ``connection_before``
-        and ``word_before``, what each change starts from. ``observed_data``: ``distance`` (pair, embedding).
+        protected_word, connection), and the scales of the changes, ``change_connection_sd``, ``change_sigma`` (change,
+        connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). NUTS adds
+        ``connection_covariance``, ``residual_covariance``, ``attribute_covariance`` and ``interaction_covariance``
+        (..., embedding, embedding_other). ``paired``: ``connection_before`` and ``word_before``, what each change
+        starts from. ``observed_data``: ``distance`` (pair, embedding). ``save_fit`` and ``load_fit`` keep the tree on
+        disk, and ``Comparison(tree)`` is the comparison again.
         ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances
-        of control words. A change is named ``"before → after"``.
+        of control words (NaN for fewer than ten). A change is named ``"before → after"``.
     """
 
     posterior: xr.DataTree
@@ -180,7 +183,9 @@ class Comparison:
         one_of(connection, self.connections, "connection")
         return self._table(self._changes_of(connection, None, standardise, paired), connection, prob, standardise)
 
-    def outcomes(self, first: str = "associated", second: str | None = None) -> pd.DataFrame:
+    def outcomes(
+        self, first: str = "associated", second: str | None = None, prob: float = PROB, standardise: bool = False
+    ) -> pd.DataFrame:
         """What became of a contrast, for the whole list and for each protected word.
 
         Parameters
@@ -188,28 +193,34 @@ class Comparison:
         first, second
             Two connections, as in :meth:`contrasts`. With ``"associated", "different"`` a reversal is a change of
             their order.
+        prob, standardise
+            As in :meth:`contrasts`; what is observed stays in cosine distance.
 
         Returns
         -------
         DataFrame
-            Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``p_shrank``
-            (that the contrast is nearer to 0 after than before), ``p_reversed`` (that its sign is another), and
-            ``outcome``: ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the
-            change is exactly 0, else ``undecided``. ``observed_before`` and ``observed_after`` are the differences of
-            mean distances of the pairs at hand (for the whole list their mean over protected words): what became of
-            these attribute words, where the posterior speaks of words of their kind. With more than two embeddings
-            first ``before_embedding`` and ``after_embedding``.
+            Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``hdi_low``,
+            ``hdi_high`` (of the change), ``p_shrank`` (that the contrast is nearer to 0 after than before),
+            ``p_reversed`` (that its sign is another), and ``outcome``: ``shrank`` or ``grew`` where that has a
+            probability of .945 or more, ``unchanged`` where the change is exactly 0, else ``undecided``.
+            ``observed_before`` and ``observed_after`` are the differences of mean distances of the pairs at hand (for
+            the whole list their mean over protected words): what became of these attribute words, where the posterior
+            speaks of words of their kind. With more than two embeddings first ``before_embedding`` and
+            ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections))
+        prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         groups = [pd.NA, *self.posterior["constant_data/group"].to_numpy().tolist()]
         pieces = []
         for number in range(len(self._labels)):
-            sides = self.sides(first, second, number)
+            sides = self.sides(first, second, number, standardise)
             kept = ~np.isnan(sides.before).any(axis=0)
             before, after = sides.before[:, kept], sides.after[:, kept]
             shrank = (np.abs(after) < np.abs(before)).mean(axis=0)
             grew = (np.abs(after) > np.abs(before)).mean(axis=0)
             same = (before == after).all(axis=0)
+            change = describe(after - before, prob)
+            observed = self.observed(first, second, number)
             outcome = np.select(
                 [same, shrank >= SURE, grew >= SURE], ["unchanged", "shrank", "grew"], default="undecided"
             )
@@ -219,16 +230,19 @@ class Comparison:
                     "group": pd.array(np.array(groups, dtype=object)[kept], dtype="string"),
                     "before": before.mean(axis=0),
                     "after": after.mean(axis=0),
-                    "change": (after - before).mean(axis=0),
+                    "change": change["mean"],
+                    "hdi_low": change["hdi_low"],
+                    "hdi_high": change["hdi_high"],
                     "p_shrank": shrank,
                     "p_reversed": (np.sign(after) != np.sign(before)).mean(axis=0),
                     "outcome": outcome,
-                    **self._observed(first, second, number, kept),
+                    "observed_before": observed.before[kept],
+                    "observed_after": observed.after[kept],
                 }
             )
             pieces.append(self._named(piece, number, ("before_embedding", "after_embedding")))
         table = pd.concat(pieces, ignore_index=True)
-        table.attrs = {"first": first, "second": second}
+        table.attrs = {"first": first, "second": second, "prob": prob, "unit": SPREADS if standardise else DISTANCE}
         return table
 
     def sides(self, first: str, second: str | None, change: int = 0, standardise: bool = False) -> Sides:
@@ -248,7 +262,7 @@ class Comparison:
             return Sides(before, after)
         spreads = self.spreads()
         if spreads.isna().any():
-            raise InputError("there are no distances of control words to measure a spread by: pass standardise=False")
+            raise InputError("there are too few control distances to measure a spread by: pass standardise=False")
         one, other = (spreads[name] for name in self.pair(change))
         centre = 1.0 if second is None else 0.0  # a mean distance is seen from 1, a contrast from 0
         return Sides((before - centre) / one, (after - centre) / other)
@@ -274,20 +288,22 @@ class Comparison:
         values = self.posterior["constant_data/control_spread"]
         return pd.Series(values.to_numpy(), index=list(self.embeddings), name="control_spread")
 
-    def _observed(self, first: str, second: str, change: int, kept: np.ndarray) -> dict[str, FloatArray]:
-        """Differences of two connections' mean distances at hand, before and after, of the places that are kept."""
+    def observed(self, first: str, second: str | None, change: int = 0) -> Sides:
+        """Mean distances at hand, or the difference of two connections', before and after: (1 + words,) each."""
         constant = self.posterior["constant_data"].to_dataset()
         distance = self.posterior["observed_data/distance"].to_numpy()
         n = constant["n"].to_numpy()
         at = np.ravel_multi_index((constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()), n.shape)
-        found = {}
-        for side, name in zip(("before", "after"), self.pair(change), strict=True):
+        found = []
+        for name in self.pair(change):
             column = distance[:, self.embeddings.index(name)]
             total = np.bincount(at, weights=column, minlength=n.size).reshape(n.shape)
             mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-            apart = mean[:, self.connections.index(first)] - mean[:, self.connections.index(second)]
-            found[f"observed_{side}"] = np.r_[np.nanmean(apart), apart][kept]
-        return found
+            apart = mean[:, self.connections.index(first)]
+            if second is not None:
+                apart = apart - mean[:, self.connections.index(second)]
+            found.append(np.r_[np.nanmean(apart), apart] if not np.isnan(apart).all() else np.full(1 + len(n), np.nan))
+        return Sides(*found)
 
     @property
     def _labels(self) -> list[str]:
@@ -321,7 +337,7 @@ class Comparison:
         table.attrs = {
             "of": label,
             "prob": prob,
-            "unit": "spreads of control distances" if standardise else "cosine distance",
+            "unit": SPREADS if standardise else DISTANCE,
             "left_out": list(dict.fromkeys(left_out)),
         }
         return table

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.comparison.contrasting import signed
@@ -14,150 +16,171 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 8
 CONTROLS = {"human": "words for people in general", "neutral": "neutral words"}
-
-
-PARTS = ("What changed", "For whom", "How surely", "What broke", "Notes")
+SLIGHT = 0.005
+"""Size of a difference at hand below which its sign says nothing."""
+FINE = 0.01
+"""Figures below this get two significant digits in place of three decimals."""
 
 
 def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
-    """Sentences by part, in the order of :data:`PARTS`: whole list, words, certainty, controls, and reservations."""
-    parts: dict[str, list[str]] = {name: [] for name in PARTS}
+    """Sentences by part: what changed, for whom, how surely, what broke (or controls), and notes."""
+    broke = "What broke" if len(result.embeddings) == 2 else "Controls"
+    parts: dict[str, list[str]] = {"What changed": [], "For whom": [], "How surely": [], broke: [], "Notes": []}
     if result.faults:
         parts["What changed"].append(f"These draws should not be read: {'; '.join(result.faults)}.")
-    if result.headline is not None:
-        parts["What changed"] += _headline(result, prob)
-        parts["For whom"] += _words(result)
-        if {"associated", "different"} <= set(result.connections):
-            parts["For whom"] += _orders(result)
-        parts["How surely"] += [*_widths(result, prob), *_scale(result, prob)]
-    parts["What broke"] += _controls(result, prob)
+    for number in range(len(result.pairs)):
+        if result.headline is not None:
+            parts["What changed"] += _headline(result, number, prob)
+            parts["For whom"] += [_words(result, number), *_orders(result, number)]
+            parts["How surely"] += _widths(result, number, prob)
+        parts[broke] += _controls(result, number, prob)
+    if result.headline is None and not parts[broke]:
+        parts["What changed"].append("The pairs hold one kind of word only, so that there is no contrast to compare.")
     parts["Notes"] += result.notes
     return {name: sentences for name, sentences in parts.items() if sentences}
 
 
-def _rows(table: pd.DataFrame, whole: bool) -> pd.DataFrame:
-    return table[table["protected_word"].isna() == whole]
+def figure(value: float) -> str:
+    """A number with a proper minus sign: three decimals, or two significant digits where it is small."""
+    if value == 0 or abs(value) >= FINE:
+        return signed(value)
+    text = np.format_float_positional(value, precision=2, fractional=False, unique=False, trim="-")
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _change(row: pd.Series, prob: float) -> str:
-    return f"by {signed(row['mean'])} ({100 * prob:g}% interval {signed(row['hdi_low'])} to {signed(row['hdi_high'])})"
+def _row(table: pd.DataFrame, number: int, size: int) -> dict[str, Any]:
+    """The whole list's row of a change."""
+    whole = table[table["protected_word"].isna()].to_dict("records")
+    if len(whole) != size:
+        raise ValueError(f"{len(whole)} rows of the whole list for {size} changes")
+    return {str(name): value for name, value in whole[number].items()}
 
 
-def _route(row: pd.Series, result: Comparison) -> str:
-    """Which embeddings a row speaks about."""
-    names = (row["before"], row["after"]) if "before" in row.index else result.embeddings
-    return f"From {names[0]} to {names[1]}"
+def _words_of(table: pd.DataFrame, result: Comparison, number: int) -> pd.DataFrame:
+    """The rows of a change's protected words."""
+    if len(result.pairs) > 1:
+        before, after = result.pair(number)
+        table = table[(table["before_embedding"] == before) & (table["after_embedding"] == after)]
+    return table[table["protected_word"].notna()]
 
 
-def _headline(result: Comparison, prob: float) -> list[str]:
+def _route(result: Comparison, number: int) -> str:
+    return "From {} to {}".format(*result.pair(number))
+
+
+def _prefix(result: Comparison, number: int) -> str:
+    """Which change a sentence speaks of, where there are several."""
+    return "{} to {}: ".format(*result.pair(number)) if len(result.pairs) > 1 else ""
+
+
+def _interval(row: Mapping[str, Any], prob: float) -> str:
+    low, high = row["hdi_low"], row["hdi_high"]
+    settled = "excludes" if low > 0 or high < 0 else "includes"
+    return f"{100 * prob:g}% interval {figure(low)} to {figure(high)}, which {settled} 0"
+
+
+def _headline(result: Comparison, number: int, prob: float) -> list[str]:
     first, second = result.headline or ("", "")
-    changes = _rows(result.changes(prob=prob), whole=True)
-    outcomes = _rows(result.outcomes(first, second), whole=True)
-    sentences = []
-    for (_, row), (_, became) in zip(changes.iterrows(), outcomes.iterrows(), strict=True):
-        what = f"{_route(row, result)} the contrast {first} \N{MINUS SIGN} {second} of the whole list"
-        if became["outcome"] == "unchanged":
-            sentences.append(
-                f"{what} changed by exactly {signed(became['change'])}, from {signed(became['before'])} to "
-                f"{signed(became['after'])}."
-            )
-            continue
-        settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+    size = len(result.pairs)
+    row = _row(result.outcomes(first, second, prob), number, size)
+    what = (
+        f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {second} of the whole list (negative: {first} "
+        "words are closer)"
+    )
+    if row["outcome"] == "unchanged":
+        return [f"{what} did not change: it is {figure(row['after'])}."]
+    part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
+    sentences = [
+        f"{what} went from {figure(row['before'])} to {figure(row['after'])}, a change of {figure(row['change'])}"
+        f"{part} ({_interval(row, prob)}). Probability that it came nearer to 0: {share(row['p_shrank'])}; that its "
+        f"sign reversed: {share(row['p_reversed'])}."
+    ]
+    sentences += _scale(result, number, prob, row)
+    if second != "different" and "different" in result.connections:
+        other = _row(result.outcomes(first, "different", prob), number, size)
         sentences.append(
-            f"{what} changed {_change(row, prob)}, from {signed(became['before'])} to {signed(became['after'])}; "
-            f"{'the interval excludes 0' if settled else 'the interval includes 0'}. "
-            f"Probability that bias shrank: {share(became['p_shrank'])}; that its sign reversed: "
-            f"{share(became['p_reversed'])}."
+            f"The contrast {first} \N{MINUS SIGN} different went from {figure(other['before'])} to "
+            f"{figure(other['after'])}, a change of {figure(other['change'])} ({_interval(other, prob)})."
         )
     return sentences
 
 
-def _words(result: Comparison) -> list[str]:
+def _scale(result: Comparison, number: int, prob: float, raw: Mapping[str, Any]) -> list[str]:
+    """The same in spreads of control distances, and whether that says something else."""
+    spreads = result.spreads()
+    names = list(result.pair(number))
+    if spreads[names].isna().any():
+        return ["There are too few control words to take out differences of scale."]
     first, second = result.headline or ("", "")
-    words = _rows(result.outcomes(first, second), whole=False)
-    sentences = []
-    for route, part in _by_route(words, result):
-        counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
-        same = int((part["outcome"] == "unchanged").sum())
-        open_ = len(part) - same - sum(map(len, counted.values()))
-        sentence = (
-            f"{route}Of {len(part)} protected words bias shrank for {_counted(counted['shrank'])}, grew for "
-            f"{_counted(counted['grew'])}, and is undecided for {open_}"
-        )
-        sentences.append(sentence + (f"; {same} did not change." if same else "."))
-    return sentences
+    row = _row(result.outcomes(first, second, prob, standardise=True), number, len(result.pairs))
+    listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
+    sentence = (
+        f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
+        f"{figure(row['change'])} ({_interval(row, prob)}); probability that it came nearer to 0: "
+        f"{share(row['p_shrank'])}."
+    )
+    if row["outcome"] != raw["outcome"]:
+        sentence += " The two disagree, so that the change is, at least in part, one of scale."
+    return [sentence]
 
 
-def _orders(result: Comparison) -> list[str]:
-    words = _rows(result.outcomes("associated", "different"), whole=False)
-    sentences = []
-    for route, part in _by_route(words, result):
-        turned = part[part["observed_before"] * part["observed_after"] < 0].sort_values("p_reversed", ascending=False)
-        sentence = f"{route}Among the pairs at hand the order of associated and different words turned round for "
-        if turned.empty:
-            sentences.append(f"{sentence}no protected word.")
-            continue
-        named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
-        sentences.append(
-            f"{sentence}{len(turned)} of {len(part)} protected words; in brackets the probability that it did for "
-            f"words of their kind: {_listed(named)}."
-        )
-    return sentences
+def _words(result: Comparison, number: int) -> str:
+    first, second = result.headline or ("", "")
+    part = _words_of(result.outcomes(first, second), result, number)
+    counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
+    same = int((part["outcome"] == "unchanged").sum())
+    left = len(part) - same - sum(map(len, counted.values()))
+    nearer = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
+    sentence = (
+        f"{_prefix(result, number)}Of {_many(len(part), 'protected word')} the contrast surely came nearer to 0 for "
+        f"{_counted(counted['shrank'])}, surely moved away from 0 for {_counted(counted['grew'])}, and is undecided "
+        f"for {left}"
+    )
+    sentence += f"; {same} did not change" if same else ""
+    return f"{sentence}. At hand, for these very pairs, it came nearer to 0 for {nearer}."
 
 
-def _by_route(table: pd.DataFrame, result: Comparison) -> list[tuple[str, pd.DataFrame]]:
-    if len(result.embeddings) == 2:
-        return [("", table)]
-    columns = ["before_embedding", "after_embedding"]
-    return [(f"{one} to {other}: ", part) for (one, other), part in table.groupby(columns, sort=False)]
+def _orders(result: Comparison, number: int) -> list[str]:
+    if not {"associated", "different"} <= set(result.connections):
+        return []
+    part = _words_of(result.outcomes("associated", "different"), result, number)
+    clear = (part["observed_before"].abs() >= SLIGHT) & (part["observed_after"].abs() >= SLIGHT)
+    turned = part[clear & (part["observed_before"] * part["observed_after"] < 0)]
+    turned = turned.sort_values("p_reversed", ascending=False)
+    sentence = f"{_prefix(result, number)}Which of associated and different words are closer turned round at hand for "
+    if turned.empty:
+        return [f"{sentence}no protected word."]
+    named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
+    return [f"{sentence}{len(turned)} of {len(part)}; in brackets the probability that it did for words of their kind: "
+            f"{_listed(named)}."]  # fmt: skip
 
 
-def _controls(result: Comparison, prob: float) -> list[str]:
+def _controls(result: Comparison, number: int, prob: float) -> list[str]:
     sentences = []
     for name, phrase in CONTROLS.items():
         if name not in result.connections:
             continue
-        for _, row in _rows(result.changes(name, prob=prob), whole=True).iterrows():
-            if row["sd"] == 0:
-                sentences.append(f"{_route(row, result)} mean distances to {phrase} changed by {signed(row['mean'])}.")
-                continue
-            settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
-            side = "a change that no bias asked for" if settled else "which may be none"
-            sentences.append(f"{_route(row, result)} mean distances to {phrase} changed {_change(row, prob)}, {side}.")
+        row = _row(result.changes(name, prob=prob), number, len(result.pairs))
+        what = f"{_route(result, number)} mean distances to {phrase} changed by {figure(row['mean'])}"
+        sentences.append(f"{what}, exactly." if row["sd"] == 0 else f"{what} ({_interval(row, prob)}).")
     return sentences
 
 
-def _widths(result: Comparison, prob: float) -> list[str]:
-    paired, unpaired = (_widths_of(result.changes(prob=prob, paired=pairs)) for pairs in (True, False))
-    sentences = []
-    for own, separate in zip(paired, unpaired, strict=True):
-        if own > 0:
-            sentences.append(
-                f"Since the same pairs were measured, the interval of the change is {own:.3f} wide; two separate fits "
-                f"would leave {separate:.3f}."
-            )
-    return sentences
-
-
-def _widths_of(table: pd.DataFrame) -> list[float]:
-    """Widths of the intervals of the whole list."""
-    whole = _rows(table, whole=True)
-    return (whole["hdi_high"] - whole["hdi_low"]).tolist()
-
-
-def _scale(result: Comparison, prob: float) -> list[str]:
-    spreads = result.spreads()
-    if spreads.isna().any():
-        return ["All figures are in cosine distance; there are no control words to standardise by."]
-    listed = ", ".join(f"{name} {value:.3f}" for name, value in spreads.items())
-    rows = _rows(result.changes(prob=prob, standardise=True), whole=True)
-    changed = [
-        f"{signed(row['mean'])} ({signed(row['hdi_low'])} to {signed(row['hdi_high'])})" for _, row in rows.iterrows()
-    ]
+def _widths(result: Comparison, number: int, prob: float) -> list[str]:
+    paired, separate = (
+        _row(result.changes(prob=prob, paired=pairs), number, len(result.pairs)) for pairs in (True, False)
+    )
+    widths = [row["hdi_high"] - row["hdi_low"] for row in (paired, separate)]
+    if paired["sd"] == 0:
+        return [f"{_prefix(result, number)}The change is known exactly, in cosine distance."]
     return [
-        f"All figures are in cosine distance; in spreads of control distances ({listed}) the contrast changed by "
-        f"{', '.join(changed)}."
+        f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
+        f"{figure(widths[0])} wide (cosine distance); two separate fits would leave {figure(widths[1])}."
     ]
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _counted(words: list[str]) -> str:

@@ -45,6 +45,8 @@ def similarity_shift(
     Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
     Computational Linguistics 50(2), figures 15 to 17. https://doi.org/10.1162/coli_a_00507
     """
+    if not isinstance(result, Comparison):
+        raise InputError(f"given is {type(result).__name__}: similarity_shift takes what compare returns")
     pairs = paired_distances(result, before, after)
     if mac is None:
         own = pairs[~pairs["connection"].isin(CONTROLS)]

@@ -21,9 +21,11 @@ from bayesbias.words import CONTROLS
 STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
 SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
+FEWEST_CONTROLS = 10
+"""Control distances below which their spread is not known."""
 INDEPENDENT = (
-    "Each pair of embeddings has fits of its own: statements about one change are exact, those about several at once "
-    "need engine='nuts'."
+    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; statements about "
+    "several changes at once need engine='nuts'."
 )
 
 
@@ -110,7 +112,8 @@ def _stats(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[str, An
 
 def _constants(matched: Matched, data: ModelData) -> xr.Dataset:
     control = matched.distances[matched.table["connection"].isin(CONTROLS).to_numpy()]
-    spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.full(len(matched.embeddings), np.nan)
+    known = len(control) >= FEWEST_CONTROLS
+    spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)
     return xr.Dataset(
         {
             "n": (WORDS, data.cells.n),
