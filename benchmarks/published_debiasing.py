@@ -50,7 +50,7 @@ class Topic:
         return tuple(np.r_[value.mean(), value.reindex(self.words[1:]).to_numpy()] for value in values)
 
     def by_paired(self, first, second=None):
-        return Sides(self.words, self.observed(first, second), tuple(self.paired.sides(first, second)))
+        return Sides(self.words, self.observed(first, second), tuple(self.paired.sides(first, second)[:2]))
 
     def by_published(self, first, second=None):
         found = []

@@ -421,6 +421,83 @@ def test_nuts_agrees_with_the_differences(tables, result):
     assert 0.7 < float(slow.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3
 
 
+def test_one_pair_of_a_connection_tells_little(tables):
+    """A single attribute word is not known exactly: the model of changes speaks, with its prior."""
+    before, after = tables
+    one = (before["connection"] != "human") | (
+        (before["attribute_word"] == "human word 0") & (before["protected_word"] == "a 0")
+    )
+    found = bb.compare(before=before[one], after=after[one], seed=1)
+    alone = bb.fit(before[one].assign(distance=(after["distance"] - before["distance"])[one]), "change", seed=1)
+    own, expected = whole(found.contrasts("associated", "human")), whole(bb.contrasts(alone, "associated", "human"))
+    assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)
+    assert own["sd"] > 0.05
+    assert found.notes == ()
+
+
+def test_a_single_word_and_pair_in_each_list(tables):
+    few = tables[0]["attribute_word"].str.contains("word 0") & (tables[0]["protected_word"] == "a 0")
+    found = bb.compare(before=tables[0][few], after=tables[1][few], seed=1)
+    row = whole(found.outcomes())
+    assert found.changes()["sd"].min() > 0.05
+    assert 0.05 < row["p_shrank"] < 0.95
+    assert "Of 1 protected word " in found.verdict
+
+
+def test_levels_of_three_embeddings_rest_on_the_first(three):
+    posterior = three.posterior["posterior"]
+    mean, change = posterior["connection_mean"], posterior["connection_change"]
+    for name in ("google", "reddit"):
+        apart = mean.sel(embedding=name) - mean.sel(embedding="glove")
+        np.testing.assert_allclose(apart, change.sel(change=f"glove → {name}"), atol=1e-12)
+
+
+def test_words_in_other_groups_are_said(tables):
+    moved = tables[1].assign(group=tables[1]["group"].mask(tables[1]["protected_word"] == "a 0", "b"))
+    found = match({"before": tables[0], "after": moved})
+    assert any("other groups for a 0" in note for note in found.notes)
+    assert found.table.loc[found.table["protected_word"] == "a 0", "group"].unique() == ["a"]
+
+
+def test_bias_that_grew(tables):
+    before, _ = tables
+    noise = np.random.default_rng(3).normal(0, 0.01, len(before))
+    own = np.where(before["connection"] == "associated", -0.1, 0.0)
+    found = bb.compare(before=before, after=before.assign(distance=before["distance"] + own + noise), seed=1)
+    table = found.outcomes("associated", "human")
+    assert whole(table)["outcome"] == "grew"
+    np.testing.assert_array_equal(table["outcome"] == "grew", table["p_shrank"] <= 0.055)
+    assert set(table["outcome"]) <= {"grew", "undecided"}
+
+
+def test_a_standardised_mean_is_seen_from_1(tables, result):
+    spreads = result.spreads()
+    posterior = result.posterior["posterior/connection_mean"].sel(connection="human")
+    expected = (posterior.sel(embedding="after") - 1) / spreads["after"]
+    expected = expected - (posterior.sel(embedding="before") - 1) / spreads["before"]
+    assert whole(result.changes("human", standardise=True))["mean"] == pytest.approx(float(expected.mean()))
+
+
+def test_controls_without_spread_are_no_unit(tables):
+    flat = [
+        table.assign(distance=table["distance"].mask(table["connection"].isin(["human", "neutral"]), 1.0))
+        for table in tables
+    ]
+    found = bb.compare(before=flat[0], after=flat[1], seed=1)
+    assert found.spreads().isna().all()
+    assert "too few control words" in found.verdict
+
+
+def test_what_is_documented_is_there(result):
+    named = set(re.findall(r"``(\w+)``", bb.Comparison.__doc__))
+    held = {str(name) for group in result.posterior.children.values() for name in group.data_vars}
+    held |= set(result.posterior.children) | {
+        str(name) for group in result.posterior.children.values() for name in group.dims
+    }
+    by_nuts = {f"{level}_covariance" for level in ("connection", "residual", "attribute", "interaction")}
+    assert named - held == by_nuts | {"save_fit", "load_fit"}
+
+
 def test_a_verdict_by_its_parts(result):
     parts = result.parts()
     assert list(parts) == ["What changed", "For whom", "How surely", "What broke"]
@@ -488,10 +565,12 @@ WRONG = {
     "no such engine": ({"before": "table", "after": "table", "engine": "exact"}, "engine is 'exact': valid are"),
     "no such model": ({"before": "table", "after": "table", "model": "chance"}, "there is no model 'chance'"),
     "no such case": ({"before": "table", "after": "table", "case": "lower"}, "case is 'lower': valid are"),
+    "a model of distances": ({"before": "table", "after": "table", "model": "crossed"}, "one of distances"),
+    "arrows": ({"tables": {"a → b": "table", "c": "table"}}, "holds an arrow"),
     "odd draws": ({"before": "table", "after": "table", "draws": 10, "chains": 4}, "do not split evenly"),
     "published by nuts": (
         {"before": "table", "after": "table", "engine": "nuts", "model": "published"},
-        "needs another model of changes than 'published'",
+        "the model 'published' is one of distances",
     ),
 }
 

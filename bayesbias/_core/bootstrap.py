@@ -1,9 +1,9 @@
-"""Bootstrap intervals of means and of correlations, and binomial intervals."""
+"""Intervals of means, of shares, and of what is drawn with replacement."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import beta
+from scipy.stats import beta, t
 
 from bayesbias._core.cosine import FloatArray
 
@@ -19,11 +19,15 @@ def ends(draws: FloatArray, prob: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def mean_interval(values: FloatArray, prob: float, draws: int, rng: np.random.Generator) -> tuple[float, float]:
-    """The bootstrap interval of the mean of values (rows,); NaN for fewer than two."""
+def mean_interval(values: FloatArray, prob: float) -> tuple[float, float]:
+    """Student's t interval of the mean of values (rows,); NaN for fewer than two.
+
+    Of a few skewed shares it covers better than the percentile bootstrap does.
+    """
     if len(values) < 2:
         return float("nan"), float("nan")
-    return ends(values[resampled_rows(len(values), draws, rng)].mean(axis=1), prob)
+    half = t.ppf((1 + prob) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
 
 
 def share_interval(right: int, of: int, prob: float) -> tuple[float, float]:

@@ -115,7 +115,8 @@ def compare(
     if effects:
         used = int(found.posterior.attrs["seed"])
         before, after = tables.values()
-        beside = side_effects(before, after, vectors[0], vectors[1], pairs, prob=prob, seed=used % 2**32, case=case)  # type: ignore[arg-type]
+        options: dict[str, Any] = {"similarity": pairs, "prob": prob, "seed": used % 2**32, "case": case}
+        beside = side_effects(before, after, vectors[0], vectors[1], comparison=found, **options)
     show_changes(found, beside, prob)
     if out is not None:
         write_text(out, _rows(found, prob).to_csv(index=False))
@@ -233,7 +234,7 @@ def _names(arguments: list[str]) -> list[str]:
     """Short names of embeddings, apart from each other."""
     short = [Path(one).stem if one.endswith(TABLES) else Path(one).name for one in arguments]
     names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
-    return [name if names.index(name) == at else f"{name} (again)" for at, name in enumerate(names)]
+    return [name if (n := names[:at].count(name)) == 0 else f"{name} ({n + 1})" for at, name in enumerate(names)]
 
 
 def _similarities(path: Path) -> pd.DataFrame:

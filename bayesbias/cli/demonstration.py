@@ -80,7 +80,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
     say(str(debiased.bayesbias_debiasing))
     before, after = distance_table(kv, listed), distance_table(debiased, listed)
     found = compare(before=before, after=after, seed=seed)
-    beside = side_effects(before, after, kv, debiased, seed=seed)
+    beside = side_effects(before, after, kv, debiased, seed=seed, comparison=found)
     show_changes(found, beside, PROB)
     with working("drawing pictures and writing the report"):
         write_distance_table(after, out / "distances-after.csv")

@@ -61,9 +61,12 @@ def obstacle(specs: Sequence[ModelSpec]) -> str | None:
     """Why models of components cannot be joined, or None."""
     if any(spec.likelihood.family != "normal" or spec.likelihood.sigma != "connection" for spec in specs):
         return "residuals are normal, with a sigma for each connection"
-    if any(spec.terms.intercept or not spec.crossed for spec in specs):
-        return "a joint model is crossed: attribute words have effects"
-    return None if len({spec.terms.word_x_group for spec in specs}) == 1 else "word_x_group is on in all models or none"
+    if any(spec.terms.intercept or spec.terms.attribute_sd not in ("pooled", "separate") for spec in specs):
+        return "attribute words have an effect, with a scale for each of their classes"
+    kinds = [{name: type(prior) for name, prior in spec.priors.items()} for spec in specs]
+    if any(kind != kinds[0] for kind in kinds):
+        return f"every prior has the distribution that it has in {specs[0].name!r}"
+    return None
 
 
 def sample_joint(
@@ -192,7 +195,6 @@ def _effects(
 
     size = components.shape[1]
     nothing = [0.0] * size
-    none = [0.0] * size
     residual = components - _cell_means(data, components)[data.word, data.connection]
     common = _common_scale(specs)
     effects = [pt.zeros(len(data.attribute_words)) for _ in range(size)]
@@ -201,7 +203,7 @@ def _effects(
         rows = np.flatnonzero(data.class_index[data.attribute] == at)
         known = sharp(residual[rows], np.searchsorted(own, data.attribute[rows]))
         chol = _cholesky(f"attribute_{at}", [spec.priors["attribute_sd"] for spec in specs], common)
-        vectors = _vectors(f"attribute_effect_{at}", len(own), chol, known, nothing, none)
+        vectors = _vectors(f"attribute_effect_{at}", len(own), chol, known, nothing, nothing)
         effects = [pt.set_subtensor(whole[own], part) for whole, part in zip(effects, vectors, strict=True)]
     by_row = [effect[data.attribute] for effect in effects]
     averages = _averages(cell, data.attribute)
@@ -212,7 +214,7 @@ def _effects(
     by_word = np.stack([np.bincount(data.attribute, weights=column) for column in residual.T], axis=1)
     left = residual - (by_word / np.bincount(data.attribute)[:, None])[data.attribute]
     chol = _cholesky("interaction_0", [spec.priors["interaction_sd"] for spec in specs])
-    vectors = _vectors("interaction_effect", int(data.compared.sum()), chol, sharp(left, number), nothing, none)
+    vectors = _vectors("interaction_effect", int(data.compared.sum()), chol, sharp(left, number), nothing, nothing)
     averages = _averages(cell, number)
     by_cell = [mean + averages @ vector for mean, vector in zip(by_cell, vectors, strict=True)]
     return [effect + vector[number] for effect, vector in zip(by_row, vectors, strict=True)], by_cell

@@ -57,7 +57,7 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
     names = list(result.connections)
     sides = {name: result.sides(name, None, number) for name in names}
     moved = {name: result.observed(name, None, number) for name in names}
-    ends = np.concatenate([side.mean(axis=0) for both in sides.values() for side in both])
+    ends = np.concatenate([side.mean(axis=0) for both in sides.values() for side in both[:2]])
     shortest = HEAD * np.ptp(ends[~np.isnan(ends)])
     order = _by_change(result, number)
     constant = result.posterior["constant_data"]
@@ -75,9 +75,9 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
             for k, name in enumerate(names):
                 at = spread_rows(len(rows), len(names), k) if row else np.array([-float(k)])
                 _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], name, shortest)
-                change = (sides[name].after - sides[name].before)[:, rows]
+                change = sides[name].change[:, rows]
                 held = ~np.isnan(change).any(axis=0)
-                observed = (moved[name][1] - moved[name][0])[rows]
+                observed = moved[name].change[rows]
                 right.scatter(observed, at, s=18, marker="x", color=LOOKS[name].colour, alpha=0.6, linewidths=0.8)
                 draw_intervals(right, at[held], change[:, held], prob, LOOKS[name])
             ticks = labels.tolist() if row else names
@@ -95,8 +95,7 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
 def _by_change(result: Comparison, number: int) -> np.ndarray:
     """Order of words by the size of the change of the headline contrast, or of the first connection there is."""
     first, second = result.headline or (result.connections[0], None)
-    before, after = result.sides(first, second, number)
-    change = np.abs((after - before).mean(axis=0))[1:]
+    change = np.abs(result.sides(first, second, number).change.mean(axis=0))[1:]
     return np.argsort(-np.where(np.isnan(change), -np.inf, change), kind="stable")
 
 

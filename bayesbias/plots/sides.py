@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bayesbias.comparison import SideEffects
+from bayesbias.comparison.effects.results import KINDS
 from bayesbias.errors import InputError
 from bayesbias.plots.style import FAINT, FONT, INK, LOOKS, Look, new_figure, style_axes
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
-KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 TESTS = {"cluster": "k-means", "classify": "logistic regression"}
 SIZES = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#4D4D4D", "D", ""))
 
@@ -25,7 +25,8 @@ SIZES = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^"
 def plot_side_effects(result: SideEffects) -> Figure:
     """Neighbours kept, changes of control distances, agreement with similarities, and whether the old bias is found.
 
-    Points are estimates, bars their intervals; a cross marks what chance gives. Panels without figures are left out.
+    Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random groups give.
+    Panels without figures are left out.
 
     Parameters
     ----------
@@ -92,10 +93,10 @@ def _recovery(axes: Axes, result: SideEffects) -> None:
         for shift, look, side in ((0.12, BEFORE, "before"), (-0.12, AFTER, "after")):
             _point(axes, -at + shift, row[side], row[f"{side}_low"], row[f"{side}_high"], look)
         axes.scatter(row["chance"], -at, s=40, marker="x", color=INK, zorder=3)
+        axes.hlines(-at - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
     words = result.recovery["words"].iloc[0]
-    style_axes(
-        axes, f"share of {words:,} words whose old side is found (cross: by chance)", "Is the old bias still there?"
-    )
+    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random groups)"
+    style_axes(axes, what, "Is the old bias still there?")
     axes.set_xlim(min(0.4, result.recovery["chance"].min() - 0.05), 1.01)
     axes.set_yticks(-np.arange(len(result.recovery)), [TESTS[test] for test in result.recovery["test"]])
     _legend(axes, [BEFORE, AFTER])

@@ -41,10 +41,11 @@ def neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequ
     return pd.concat(pieces, ignore_index=True)
 
 
-def mean_kept(by_word: pd.DataFrame, prob: float, draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Means over words with bootstrap intervals: ``kind``, ``k``, ``words``, ``kept``, ``low``, ``high``."""
+def mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
+    """Means over words with t intervals within [0, 1]: ``kind``, ``k``, ``words``, ``kept``, ``low``, ``high``."""
     rows = [
-        (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob, draws, rng))
+        (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob))
         for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.assign(low=table["low"].clip(0, 1), high=table["high"].clip(0, 1))

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bayesbias._core.bootstrap import share_interval
 from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import mean_unit
+from bayesbias._core.cosine import mean_unit, unit_rows
 from bayesbias.comparison.effects.vocabularies import Shared, Unit
 
 FOLDS = 5
@@ -20,7 +20,11 @@ FEWEST = 10
 """Words of a group below which the test says nothing."""
 PERMUTATIONS = 200
 STARTS = 10
-COLUMNS = ["test", "words", "chance", "before", "before_low", "before_high", "after", "after_low", "after_high"]
+REFERENCES = 10
+COLUMNS = [
+    *("test", "words", "chance", "before", "before_low", "before_high", "after", "after_low", "after_high"),
+    *("reference", "reference_low", "reference_high"),
+]
 
 
 def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int) -> tuple[IntArray, IntArray]:
@@ -46,13 +50,21 @@ def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int)
     return rows, np.repeat(np.arange(len(groups)), most)
 
 
-def recovery(shared: Shared, rows: IntArray, labels: IntArray, prob: float, seed: int) -> pd.DataFrame:
+def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
     """How well clusters and a classifier find the groups again, before and after.
 
+    The dimensions of an embedding hang together, so that a classifier finds the old side of words along any direction
+    that is removed, meaningless ones too. The reference is what it finds of random groups of words, as large as the
+    given ones, when the differences of their means are removed from the first embedding.
+
     Columns ``test`` (``cluster``: k-means, ``classify``: logistic regression in five-fold cross-validation), ``words``,
-    ``chance``, and shares of words with Jeffreys intervals, ``before``, ``before_low``, ... ``after_high``.
+    ``chance``, shares of words with Jeffreys intervals, ``before``, ``before_low``, ... ``after_high``, and
+    ``reference``, ``reference_low``, ``reference_high``: mean, smallest and largest share of ten random draws.
     """
     rng = np.random.default_rng(seed)
+    rows, labels = most_biased(shared, groups, count)
+    sizes = [len(shared.rows(words)) for words in groups.values()]
+    drawn = [_random_groups(shared, sizes, count, rng) for _ in range(REFERENCES)]
     pieces = []
     for test, judge in (("cluster", _by_clusters), ("classify", _by_classifier)):
         figures: list[float] = []
@@ -62,8 +74,22 @@ def recovery(shared: Shared, rows: IntArray, labels: IntArray, prob: float, seed
             right, chance = _right(test, found, labels, rng)
             chances.append(chance)
             figures += [right / len(rows), *share_interval(right, len(rows), prob)]
+        shares = [_right(test, judge(unit, sides, seed), sides, rng)[0] / len(sides) for unit, sides in drawn]
+        figures += [float(np.mean(shares)), min(shares), max(shares)]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
     return pd.DataFrame(pieces, columns=COLUMNS)
+
+
+def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.random.Generator) -> tuple[Unit, IntArray]:
+    """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
+    chosen = rng.permutation(len(shared.words))[: sum(sizes)]
+    parts = np.split(chosen, np.cumsum(sizes)[:-1])
+    groups = {str(at): [shared.words[row] for row in part] for at, part in enumerate(parts)}
+    rows, labels = most_biased(shared, groups, count)
+    means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
+    directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
+    left = shared.before[rows].astype(np.float64)
+    return unit_rows(left - left @ directions.T @ directions).astype(np.float32), labels
 
 
 def _right(test: str, found: IntArray, labels: IntArray, rng: np.random.Generator) -> tuple[int, float]:

@@ -22,7 +22,7 @@ class SideEffects:
     ----------
     neighbours
         Means over words: ``kind`` (protected, attribute, control), ``k``, ``words``, ``kept`` (share of the k nearest
-        neighbours), ``low``, ``high`` (bootstrap over words).
+        neighbours), ``low``, ``high`` (t interval over words).
     neighbours_by_word
         ``kind``, ``word``, ``k``, ``kept``.
     controls
@@ -33,7 +33,9 @@ class SideEffects:
         ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
     recovery
         How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
-        ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``; empty without two groups.
+        ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``, ``reference``,
+        ``reference_low``, ``reference_high`` (random groups of words whose difference was removed: what is found of any
+        direction); empty without two groups.
     prob
         Mass of all intervals.
     notes
@@ -64,7 +66,7 @@ class SideEffects:
             for row in self.similarity.to_dict("records")
         ]
         for row in self.recovery.to_dict("records"):
-            for side in ("before", "after"):
+            for side in ("before", "after", "reference"):
                 ends = (row[f"{side}_low"], row[f"{side}_high"])
                 rows.append((f"old bias found by {_TESTS[row['test']]}", side, row[side], *ends))
         return pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
@@ -112,14 +114,20 @@ class SideEffects:
     def _recovered(self) -> list[str]:
         sentences = []
         for row in self.recovery.to_dict("records"):
-            found = row["after_low"] > row["chance"]
-            judged = "the old bias can still be found" if found else "that is no better than chance"
-            if row["before"] - row["chance"] < SLIGHT:
+            if row["after_low"] <= row["chance"]:
+                judged = "that is no better than chance"
+            elif row["before"] - row["chance"] < SLIGHT:
                 judged = "it hardly found them before, so that this says little"
+            elif row["after_low"] > row["reference_high"]:
+                judged = "more of the old bias can be found than of any such direction"
+            else:
+                judged = "no more of the old bias can be found than of a meaningless direction"
             sentences.append(
                 f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} finds the side of "
                 f"{_percent(row['after'])} ({_percent(row['after_low'])} to {_percent(row['after_high'])}) afterwards, "
-                f"{_percent(row['before'])} before, {_percent(row['chance'])} by chance: {judged}."
+                f"{_percent(row['before'])} before, {_percent(row['chance'])} by chance, and "
+                f"{_percent(row['reference'])} ({_percent(row['reference_low'])} to {_percent(row['reference_high'])}) "
+                f"of random groups whose difference was removed: {judged}."
             )
         return sentences
 

@@ -46,6 +46,7 @@ def side_effects(
     draws: int = 2000,
     seed: int = 0,
     case: Case = "as-is",
+    comparison: Comparison | None = None,
 ) -> SideEffects:
     """What changed beside the bias: neighbours, control distances, similarities, and whether the bias can be found.
 
@@ -71,6 +72,8 @@ def side_effects(
         Bootstrap draws, and the seed of these, of clusters and of folds.
     case
         As in :func:`distance_table`.
+    comparison
+        What :func:`compare` returned for the two tables, if it is at hand; otherwise they are compared here.
 
     Raises
     ------
@@ -94,7 +97,7 @@ def side_effects(
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else checked_pairs(similarity)
     with progress("looking for side effects", 4) as done:
-        compared = compare(before=before, after=after, seed=seed)
+        compared = compare(before=before, after=after, seed=seed) if comparison is None else _of_two(comparison)
         done(1)
         kinds, groups = _words_of(compared)
         wanted = [word for listed in kinds.values() for word in listed]
@@ -113,7 +116,7 @@ def side_effects(
         found, why = _recovery(shared, groups, words, prob, seed)
         done(4)
     return SideEffects(
-        neighbours=mean_kept(by_word, prob, draws, rng),
+        neighbours=mean_kept(by_word, prob),
         neighbours_by_word=by_word,
         controls=_controls(compared, prob),
         similarity=similar,
@@ -125,6 +128,12 @@ def side_effects(
 
 def _opened(kv: Embedding) -> KeyedVectors:
     return kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+
+
+def _of_two(comparison: Comparison) -> Comparison:
+    if not isinstance(comparison, Comparison) or len(comparison.embeddings) != 2:
+        raise InputError("comparison is none of two embeddings: give what compare returned for the two tables")
+    return comparison
 
 
 def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
@@ -198,7 +207,7 @@ def _recovery(
     known = {name: listed for name, listed in groups.items() if name and len(shared.rows(listed))}
     if len(known) < 2:
         return nothing, ["Whether the old bias can be found was not tested: that needs two groups of protected words"]
-    rows, labels = recovering.most_biased(shared, known, words)
+    rows, _ = recovering.most_biased(shared, known, words)
     each = len(rows) // len(known)
     if each < recovering.FEWEST:
         return nothing, [
@@ -211,4 +220,4 @@ def _recovery(
             f"{each} words of each group were told apart in place of {words}: of the {len(shared.words):,} words "
             "of the vocabulary a quarter at most counts as biased"
         )
-    return recovering.recovery(shared, rows, labels, prob, seed), notes
+    return recovering.recovery(shared, known, words, prob, seed), notes

@@ -27,7 +27,7 @@ class Shared:
     Attributes
     ----------
     words
-        Those that were wanted, as written there, then those of the first embedding in its order.
+        In the order of the first embedding; those that were wanted as they are written there.
     before, after
         Unit vectors (words, dimensions), single precision.
     """
@@ -58,7 +58,8 @@ def shared_vocabulary(
     taken = {one for one, _ in known.values()}
     others = [word for word in first.index_to_key[:most] if word not in taken and word not in known]
     looked_at = {**known, **{word: (word, word) for word in others}}
-    held = {word: both for word, both in looked_at.items() if both[1] in second.key_to_index}
+    ordered = sorted(looked_at.items(), key=lambda item: first.key_to_index[item[1][0]])
+    held = {word: both for word, both in ordered if both[1] in second.key_to_index}
     pairs = [[both[at] for both in held.values()] for at in (0, 1)]
     rows = [
         np.array([kv.key_to_index[word] for word in listed], dtype=np.intp)

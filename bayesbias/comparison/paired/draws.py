@@ -166,8 +166,16 @@ def _drawn(
 
 
 def fixed_values(data: ModelData, values: FloatArray) -> dict[int, float]:
-    """Connections whose values (pairs,) are all the same up to rounding, with that value."""
-    found = {k: unchanged(values, data.connection == k) for k in range(len(data.connections))}
+    """Connections whose values (pairs,) are all the same up to rounding, with that value.
+
+    One attribute word alone shows nothing about others, unless no value of the table is other than 0.
+    """
+    nothing = bool((np.abs(values) <= SAME).all())
+    found = {}
+    for k in range(len(data.connections)):
+        rows = data.connection == k
+        if nothing or len(np.unique(data.attribute[rows])) > 1:
+            found[k] = unchanged(values, rows)
     return {k: value for k, value in found.items() if value is not None}
 
 
@@ -283,8 +291,10 @@ def by_nuts(
         A model that cannot be joined, or embeddings of which all distances of a connection changed alike.
     """
     levels, changes = specs
+    levels = replace(levels, priors={name: prior for name, prior in levels.priors.items() if name in changes.priors})
     if (reason := obstacle([levels, changes])) is not None:
         raise InputError(f"engine='nuts' needs another model of changes than {changes.name!r}: {reason}")
+    levels = replace(levels, terms=changes.terms)
     table = matched.of(matched.distances[:, 0])
     levels, data = fit_for_crossed(levels, model_data(table), table)
     changes = replace(changes, terms=changes.terms.model_copy(update={"word_x_group": levels.terms.word_x_group}))

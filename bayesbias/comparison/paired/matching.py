@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,7 +23,7 @@ LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 SAME = 1e-6
 """Differences of distances below this are rounding of vectors in single precision."""
-SHOWN = reprlib.Repr(maxlist=8)
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,8 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     names = [str(name) for name in tables]
     if "" in names or len(set(names)) < len(names):
         raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
+    if arrows := [name for name in names if "→" in name]:
+        raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
     read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
     first, *others = read.values()
     joined = first.rename(columns={"distance": "0"})
@@ -83,7 +84,7 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         str(name): record.as_dict() for name, table in tables.items() if (record := stored_coverage(table)) is not None
     }
     notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
-    notes += [*_impossible(read, distances), *_case_notes(read, case), *_sizes(coverage)]
+    notes += [*_conflicts(first, others), *_impossible(read, distances), *_case_notes(read, case), *_sizes(coverage)]
     return Matched(kept, tuple(read), distances, tuple(notes), coverage)
 
 
@@ -142,6 +143,16 @@ def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str
     ]
 
 
+def _conflicts(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> list[str]:
+    """A note on protected words that stand in another group of another table."""
+    own = first.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    moved: set[str] = set()
+    for other in others:
+        theirs = other.drop_duplicates("protected_word").set_index("protected_word")["group"].reindex(own.index)
+        moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
+    return [f"The tables have other groups for {_listed(sorted(moved))}; those of the first count."] if moved else []
+
+
 def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list[str]:
     """A note on values that no cosine distance has."""
     outside = ((distances < 0) | (distances > 2)).sum(axis=0)
@@ -153,8 +164,8 @@ def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list
 
 
 def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - SHOWN.maxlist} more" if len(words) > SHOWN.maxlist else ""
-    return ", ".join(words[: SHOWN.maxlist]) + more
+    more = f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
+    return ", ".join(words[:MOST_NAMED]) + more
 
 
 def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:

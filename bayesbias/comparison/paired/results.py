@@ -28,6 +28,7 @@ class Sides(NamedTuple):
 
     before: FloatArray
     after: FloatArray
+    change: FloatArray
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,11 @@ class Comparison:
         connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). NUTS adds
         ``connection_covariance``, ``residual_covariance``, ``attribute_covariance`` and ``interaction_covariance``
         (..., embedding, embedding_other). ``paired``: ``connection_before`` and ``word_before``, what each change
-        starts from. ``observed_data``: ``distance`` (pair, embedding). ``save_fit`` and ``load_fit`` keep the tree on
-        disk, and ``Comparison(tree)`` is the comparison again.
-        ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances
-        of control words (NaN for fewer than ten). A change is named ``"before → after"``.
+        starts from. With more than two embeddings levels are those of the first, and what changed from it; differences
+        of two others must be read from the changes. ``observed_data``: ``distance`` (pair, embedding).
+        ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances of
+        control words (NaN for fewer than ten). A change is named ``"before → after"``. ``save_fit`` and ``load_fit``
+        keep the tree on disk, and ``Comparison(tree)`` is the comparison again.
     """
 
     posterior: xr.DataTree
@@ -145,6 +147,7 @@ class Comparison:
         InputError
             A name that is neither a connection nor an embedding, the same one twice, or no control words.
         """
+        first, second = str(first), None if second is None else str(second)
         if first in self.embeddings and second in self.embeddings and not {first, second} <= set(self.connections):
             return self._between(first, str(second), prob, standardise, paired)
         first, second = contrasted(first, second, list(self.connections))
@@ -202,7 +205,9 @@ class Comparison:
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``hdi_low``,
             ``hdi_high`` (of the change), ``p_shrank`` (that the contrast is nearer to 0 after than before),
             ``p_reversed`` (that its sign is another), and ``outcome``: ``shrank`` or ``grew`` where that has a
-            probability of .945 or more, ``unchanged`` where the change is exactly 0, else ``undecided``.
+            probability of .945 or more, ``unchanged`` where the change is exactly 0, else ``undecided``. Unless NUTS
+            made the draws these probabilities are approximate: closely for the whole list, roughly for single words
+            (docs/debiasing.md).
             ``observed_before`` and ``observed_after`` are the differences of mean distances of the pairs at hand (for
             the whole list their mean over protected words): what became of these attribute words, where the posterior
             speaks of words of their kind. With more than two embeddings first ``before_embedding`` and
@@ -218,8 +223,8 @@ class Comparison:
             before, after = sides.before[:, kept], sides.after[:, kept]
             shrank = (np.abs(after) < np.abs(before)).mean(axis=0)
             grew = (np.abs(after) > np.abs(before)).mean(axis=0)
-            same = (before == after).all(axis=0)
-            change = describe(after - before, prob)
+            same = (sides.change[:, kept] == 0).all(axis=0)
+            change = describe(sides.change[:, kept], prob)
             observed = self.observed(first, second, number)
             outcome = np.select(
                 [same, shrank >= SURE, grew >= SURE], ["unchanged", "shrank", "grew"], default="undecided"
@@ -257,15 +262,17 @@ class Comparison:
             return value
 
         before = of(paired["connection_before"], paired["word_before"])
-        after = before + of(posterior["connection_change"], posterior["word_change"])
+        moved = of(posterior["connection_change"], posterior["word_change"])
+        after = before + moved
         if not standardise:
-            return Sides(before, after)
+            return Sides(before, after, moved)
         spreads = self.spreads()
         if spreads.isna().any():
             raise InputError("there are too few control distances to measure a spread by: pass standardise=False")
         one, other = (spreads[name] for name in self.pair(change))
         centre = 1.0 if second is None else 0.0  # a mean distance is seen from 1, a contrast from 0
-        return Sides((before - centre) / one, (after - centre) / other)
+        before, after = (before - centre) / one, (after - centre) / other
+        return Sides(before, after, after - before)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named.
@@ -303,7 +310,8 @@ class Comparison:
             if second is not None:
                 apart = apart - mean[:, self.connections.index(second)]
             found.append(np.r_[np.nanmean(apart), apart] if not np.isnan(apart).all() else np.full(1 + len(n), np.nan))
-        return Sides(*found)
+        before, after = found
+        return Sides(before, after, after - before)
 
     @property
     def _labels(self) -> list[str]:
@@ -317,11 +325,12 @@ class Comparison:
     def _changes_of(self, first: str, second: str | None, standardise: bool, paired: bool) -> list[FloatArray]:
         found = []
         for number in range(len(self._labels)):
-            before, after = self.sides(first, second, number, flag(standardise, "standardise"))
-            if not flag(paired, "paired"):
-                seed = [int(self.posterior.attrs["seed"]), number]
-                before = np.random.default_rng(seed).permutation(before, axis=0)
-            found.append(after - before)
+            sides = self.sides(first, second, number, flag(standardise, "standardise"))
+            if flag(paired, "paired"):
+                found.append(sides.change)
+                continue
+            seed = [int(self.posterior.attrs["seed"]), number]
+            found.append(sides.after - np.random.default_rng(seed).permutation(sides.before, axis=0))
         return found
 
     def _table(self, draws: list[FloatArray], label: str, prob: float, standardise: bool) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from bayesbias.comparison.paired.results import Comparison
 from bayesbias.comparison.paired.trees import comparison_tree
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import fresh_seed
-from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.spec import ModelSpec, Normal, load_model
 
 ENGINES = ("auto", "marginal", "nuts")
 
@@ -68,6 +68,12 @@ def compare(
     matched = match(_tables(tables, before, after), case)
     one_of(engine, ENGINES, "engine")
     spec = model if isinstance(model, ModelSpec) else load_model(model)
+    centre = spec.priors.get("connection_mean")
+    if not isinstance(centre, Normal) or centre.mean != 0:
+        raise InputError(
+            f"the model {spec.name!r} is one of distances: a model of changes has a connection_mean around 0, as "
+            "'change' has (copy its file to change a prior)"
+        )
     draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
     if draws % chains:
         raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")

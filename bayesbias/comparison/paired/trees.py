@@ -11,7 +11,7 @@ import xarray as xr
 
 from bayesbias._core.cosine import FloatArray
 from bayesbias.comparison.paired.draws import LEVELS_MODEL, SCALES, ChangeDraws, covariances_of
-from bayesbias.comparison.paired.matching import Matched
+from bayesbias.comparison.paired.matching import SAME, Matched
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.joint import JointDraws
 from bayesbias.models.results import versions_of
@@ -95,24 +95,23 @@ def _stacked(values: Iterable[FloatArray]) -> FloatArray:
 
 
 def _levels(changes: list[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
-    """Means (chain, draw, embedding, ...) from the first change that each embedding takes part in."""
-    levels: dict[int, FloatArray] = {}
-    for each in changes:
-        start, moved = (getattr(each, f"{kind}_{part}") for part in ("before", "change"))
-        levels = {each.before: start, each.after: start + moved} | levels
+    """Means (chain, draw, embedding, ...): of the first embedding, and what changed from it to each other one."""
+    first = [each for each in changes if each.before == 0]
+    start = getattr(first[0], f"{kind}_before")
+    levels = {0: start, **{each.after: start + getattr(each, f"{kind}_change") for each in first}}
     return _stacked(levels[place] for place in range(embeddings))
 
 
 def _stats(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[str, Any]:
     if joint is not None:
         return {name: (STEP, values) for name, values in joint.sample_stats.items()}
-    names = set.intersection(*(set(each.stats) for each in changes))
-    return {name: (("change",), np.array([each.stats[name] for each in changes])) for name in sorted(names)}
+    names = sorted({name for each in changes for name in each.stats})
+    return {name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes])) for name in names}
 
 
 def _constants(matched: Matched, data: ModelData) -> xr.Dataset:
     control = matched.distances[matched.table["connection"].isin(CONTROLS).to_numpy()]
-    known = len(control) >= FEWEST_CONTROLS
+    known = len(control) >= FEWEST_CONTROLS and (np.ptp(control, axis=0) > SAME).all()
     spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)
     return xr.Dataset(
         {
@@ -137,7 +136,7 @@ def _constants(matched: Matched, data: ModelData) -> xr.Dataset:
 def _facts(
     matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
 ) -> dict[str, Any]:
-    engine = changes[0].engine if joint is None else "nuts"
+    engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
     several = [INDEPENDENT] if joint is None and len(changes) > 1 else []
     notes = [*matched.notes, *several, *dict.fromkeys(note for each in changes for note in each.notes)]
     faults = dict.fromkeys(fault for each in changes for fault in each.faults)
@@ -151,5 +150,6 @@ def _facts(
         "notes": json.dumps(notes, ensure_ascii=False),
         "faults": json.dumps(list(faults), ensure_ascii=False),
         "versions": json.dumps(versions_of(engine)),
+        **({} if joint is None else {"sampler": joint.sampler}),
         "coverage": json.dumps(matched.coverage, ensure_ascii=False),
     }
