@@ -389,16 +389,16 @@ def test_components_and_back():
 
 @pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
 def test_intervals_cover_known_changes(moved, seed):
-    """60 tables: between 47 and 60 of the 89% intervals cover (1 in 400 right programs would have fewer)."""
+    """40 tables: at least 30 of the 89% intervals cover (1 in 300 right programs would have fewer)."""
     covered = []
-    for at in range(seed, seed + 60):
+    for at in range(seed, seed + 40):
         before, after, truth = simulated(at, moved)
         found = bb.compare(before=before, after=after, seed=at, draws=800).contrasts("associated", "human")
         mean, words = truth["connection_mean"], truth["word_mean"]
         true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
         covered.append((found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy()))
     inside = np.array(covered)
-    assert inside[:, 0].sum() >= 47
+    assert inside[:, 0].sum() >= 30
     assert 0.85 < inside[:, 1:].mean() < 0.94
 
 
