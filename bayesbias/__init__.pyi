@@ -74,6 +74,9 @@ from .plots import plot_similarity_shift as plot_similarity_shift
 from .plots import plot_variance as plot_variance
 from .reporting.page import report as report
 from .reporting.sentences import verdict_sentences as verdict_sentences
+from .silhouettes import Silhouette as Silhouette
+from .silhouettes import silhouette as silhouette
+from .silhouettes import silhouette_accuracy as silhouette_accuracy
 from .words import PairList as PairList
 from .words import WordList as WordList
 from .words import WordLists as WordLists

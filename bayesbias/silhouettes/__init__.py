@@ -1,0 +1,6 @@
+"""How far a metric can be trusted when words are missing: bias silhouettes."""
+
+from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy
+from bayesbias.silhouettes.running import silhouette
+
+__all__ = ["Silhouette", "silhouette", "silhouette_accuracy"]

@@ -1,0 +1,120 @@
+"""Silhouettes: what a metric says of growing lists, and the two scores of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import FloatArray
+from bayesbias.errors import InputError
+
+
+@dataclass(frozen=True)
+class Silhouette:
+    """Values of a metric on random parts of its word lists: what :func:`silhouette` returns.
+
+    Attributes
+    ----------
+    metric, vary
+        The metric, and which lists grow: ``"targets"`` or ``"attributes"``.
+    sizes
+        (sizes,): words used, over all lists that grow.
+    values
+        (runs, sizes): NaN where the metric has no value.
+    bounds, zero
+        The metric's smallest and largest value, and that of no bias.
+    embedding
+        What it was measured in.
+    notes
+        Words that were left out, and values that there are none of.
+    """
+
+    metric: str
+    vary: str
+    sizes: IntArray
+    values: FloatArray
+    bounds: tuple[float, float]
+    zero: float
+    embedding: str = "unnamed"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def min(self) -> FloatArray:
+        """Smallest value over the runs at each size, (sizes,)."""
+        return self.values.min(axis=0)
+
+    @property
+    def max(self) -> FloatArray:
+        """Largest value over the runs at each size, (sizes,)."""
+        return self.values.max(axis=0)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the runs at each size, (sizes,)."""
+        return self.values.mean(axis=0)
+
+    @property
+    def robustness(self) -> float:
+        """1 less the silhouette's area over that of all values, in [0, 1]; NaN with one size or a missing value."""
+        low, high = self.bounds
+        return 1 - self._area(self.max - self.min) / ((high - low) * int(self.sizes[-1]))
+
+    def oriented(self) -> Silhouette:
+        """The same of 1 - value, for a metric whose 1 is no bias (ECT): 0 is no bias, and more is more."""
+        if self.bounds[1] != 1 or self.metric != "ect":
+            raise InputError(f"{self.metric} is 0 without bias already: only ect is turned round")
+        bounds = (0.0, 1 - self.bounds[0])
+        return replace(self, values=1 - self.values, bounds=bounds, zero=0.0, metric="1 - ect")
+
+    def _area(self, curve: NDArray[np.floating]) -> float:
+        return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
+
+    def __str__(self) -> str:
+        runs, sizes = self.values.shape
+        text = (
+            f"Silhouette of {self.metric} in {self.embedding}, growing {self.vary}: {runs} runs, {sizes} sizes from "
+            f"{self.sizes[0]} to {self.sizes[-1]} words; all words {self.mean[-1]:.3f}, "
+            f"robustness {self.robustness:.3f}."
+        )
+        return " ".join([text, *self.notes])
+
+    __repr__ = __str__
+
+
+def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Literal["published"] | None = None) -> float:
+    """How clearly a metric tells a biased embedding from an unbiased one: 0.5 is not at all, 1 as clearly as can be.
+
+    Parameters
+    ----------
+    biased, unbiased
+        Silhouettes of one metric with the same lists, in two embeddings.
+    compat
+        ``"published"`` divides by the whole range where no bias is 0, as the authors' program does against their own
+        formula: that halves what the score says beyond 0.5 for ECT and WEAT.
+
+    Raises
+    ------
+    InputError
+        Silhouettes of different metrics or sizes.
+
+    References
+    ----------
+    Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis: towards assessing the quality of bias metrics
+    for word embedding models. IJCAI. https://doi.org/10.24963/ijcai.2021/77
+    """
+    if compat not in (None, "published"):
+        raise InputError(f"compat is {compat!r}: give None or 'published'")
+    same = biased.metric == unbiased.metric and biased.vary == unbiased.vary
+    if not same or not np.array_equal(biased.sizes, unbiased.sizes):
+        raise InputError(
+            f"these are silhouettes of {biased.metric} growing {biased.vary} to {biased.sizes[-1]} words and of "
+            f"{unbiased.metric} growing {unbiased.vary} to {unbiased.sizes[-1]}: give the same metric and lists"
+        )
+    low, high = biased.bounds
+    range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero
+    area = biased._area(np.abs(biased.mean) - np.abs(unbiased.mean))
+    return 0.5 + 0.5 * area / (range_ * int(biased.sizes[-1]))

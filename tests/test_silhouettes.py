@@ -1,0 +1,164 @@
+"""Silhouettes: values against the metrics themselves, the logistic regression in rows, orders, and wrong input."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import bayesbias as bb
+from bayesbias._core.kernel_logistic import fit_in_rows
+from bayesbias.silhouettes.orders import lengths_of, shuffled
+
+WORDS = [f"{kind}{at}" for kind in "xyab" for at in range(12)]
+
+
+@pytest.fixture(scope="module")
+def kv():
+    rng = np.random.default_rng(0)
+    return bb.load_embedding({word: rng.normal(size=20) for word in WORDS})
+
+
+def query(targets=(12, 12), attributes=(12, 12)):
+    sets = {
+        kind: [f"{kind}{at}" for at in range(size)] for kind, size in zip("xyab", (*targets, *attributes), strict=False)
+    }
+    return bb.Query({"x": sets["x"], "y": sets["y"]}, {kind: sets[kind] for kind in "ab" if kind in sets})
+
+
+def single(targets=(12, 12)):
+    every = query(targets)
+    return bb.Query(every.targets, {"a": [*every.attributes["a"], *every.attributes["b"]]})
+
+
+def parts(asked, vary, orders, run, lengths):
+    """The query with the first words of each varied list in a run's order."""
+    cut = {name: orders[name][run][:length] for name, length in zip(orders, lengths, strict=True)}
+    sets = {"targets": asked.targets, "attributes": asked.attributes}
+    sets[vary] = cut
+    return bb.Query(sets["targets"], sets["attributes"])
+
+
+@pytest.mark.parametrize("vary", ["targets", "attributes"])
+@pytest.mark.parametrize("metric", ["weat_effect_size", "ect"])
+def test_values_are_those_of_the_metric_on_the_words_used(kv, metric, vary):
+    asked = query((12, 9)) if metric != "ect" else single((12, 9))
+    rng = np.random.default_rng(1)
+    lists = getattr(asked, vary)
+    orders = {name: [list(rng.permutation(words)) for _ in range(3)] for name, words in lists.items()}
+    found = bb.silhouette(kv, asked, metric, vary=vary, sizes="saturate", orders=orders, step=6)
+    lengths = lengths_of([len(words) for words in lists.values()], 6, "saturate")
+    for run in range(3):
+        for at, row in enumerate(lengths):
+            expected = bb.metric(metric, kv, parts(asked, vary, orders, run, row)).value
+            assert found.values[run, at] == pytest.approx(expected, abs=1e-12)
+    assert found.sizes.tolist() == lengths.sum(axis=1).tolist()
+
+
+def test_all_words_give_one_value(kv):
+    for metric, asked in (("weat", query()), ("rnsb", query()), ("ect", single())):
+        for vary in ("targets", "attributes"):
+            found = bb.silhouette(kv, asked, metric, vary=vary, runs=10, step=6)
+            assert np.ptp(found.values[:, -1]) < 1e-8
+            assert (found.min <= found.mean + 1e-12).all()
+            assert 0 < found.robustness < 1
+
+
+def test_rnsb_is_a_converged_logistic_regression(kv):
+    asked = query()
+    found = bb.silhouette(kv, asked, "rnsb", runs=1, step=24)
+    vectors = {
+        name: np.stack([kv[word] for word in words]) for name, words in {**asked.targets, **asked.attributes}.items()
+    }
+    x, first = np.vstack([vectors["a"], vectors["b"]]), np.arange(24) < 12
+    model = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-9).fit(x, first)
+    negative = model.predict_proba(np.stack([vectors["x"].mean(axis=0), vectors["y"].mean(axis=0)]))[:, 0]
+    shares = negative / negative.sum()
+    assert found.values[0, -1] == pytest.approx((shares * np.log(2 * shares)).sum(), abs=1e-8)
+    assert found.bounds == (0.0, pytest.approx(np.log(2)))
+    assert bb.silhouette(kv, asked, "rnsb", runs=1, compat="published").bounds == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
+def test_logistic_regression_in_rows(scale):
+    rng = np.random.default_rng(3)
+    x, first = scale * rng.normal(size=(40, 100)), np.arange(40) < 13
+    alpha, b = fit_in_rows(x @ x.T, first)
+    w = x.T @ alpha
+    p = 1 / (1 + np.exp(-(x @ w + b)))
+    np.testing.assert_allclose(w, x.T @ (first - p), atol=1e-8 * scale)
+    assert abs((first - p).sum()) < 1e-8
+    again = fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
+    np.testing.assert_allclose(again[0], alpha, atol=1e-8)
+
+
+def test_lengths():
+    assert lengths_of([4, 4], 2, "trimmed").tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    assert lengths_of([5, 3], 4, "saturate").tolist() == [[2, 2], [4, 3], [5, 3]]
+    assert lengths_of([20, 10], 6, "proportional").tolist() == [[4, 2], [8, 4], [12, 6], [16, 8], [20, 10]]
+    assert lengths_of([7], 6, "saturate").tolist() == [[6], [7]]
+
+
+def test_orders_of_lists_are_independent_unless_as_published():
+    own = shuffled([30, 30], 20, 1, shared=False)
+    assert all(sorted(row) == list(range(30)) for places in own for row in places.tolist())
+    assert not any((a == b).all() for a, b in zip(*own, strict=True))
+    same = shuffled([30, 30], 20, 1, shared=True)
+    np.testing.assert_array_equal(*same)
+
+
+def test_a_seed_gives_the_same(kv):
+    one, other = (bb.silhouette(kv, query(), "weat", runs=5, seed=4).values for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(one, bb.silhouette(kv, query(), "weat", runs=5, seed=5).values)
+
+
+def test_trimmed_lists_and_missing_words_are_said(kv):
+    asked = bb.Query(
+        {"x": [*(f"x{at}" for at in range(12)), "absent"], "y": [f"y{at}" for at in range(8)]},
+        {kind: [f"{kind}{at}" for at in range(12)] for kind in "ab"},
+    )
+    found = bb.silhouette(kv, asked, "weat", runs=3)
+    assert found.sizes[-1] == 16
+    assert found.notes == ("1 of 13 words of x are missing: absent.",)
+    assert "absent" in str(found)
+
+
+def test_scores_by_hand():
+    sizes = np.array([2, 4, 6])
+    one = bb.Silhouette("ect", "targets", sizes, np.array([[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]]), (-1.0, 1.0), 0.0)
+    other = bb.Silhouette("ect", "targets", sizes, np.zeros((2, 3)), (-1.0, 1.0), 0.0)
+    assert one.robustness == pytest.approx(1 - 1.0 / (2 * 6))
+    assert bb.silhouette_accuracy(one, other) == pytest.approx(0.5 + 0.5 * 2 / 6)
+    assert bb.silhouette_accuracy(one, other, compat="published") == pytest.approx(0.5 + 0.5 * 2 / 12)
+    turned = one.oriented()
+    assert turned.bounds == (0.0, 2.0)
+    np.testing.assert_array_equal(turned.values, 1 - one.values)
+    assert np.isnan(bb.Silhouette("ect", "targets", sizes[:1], np.ones((2, 1)), (-1.0, 1.0), 0.0).robustness)
+
+
+WRONG = {
+    "metric": ({"metric": "mac"}, "metric is 'mac': valid are weat_effect_size, ect, rnsb"),
+    "vary": ({"vary": "words"}, "vary is 'words'"),
+    "sizes": ({"sizes": "cut"}, "sizes is 'cut'"),
+    "runs": ({"runs": 0}, "runs is 0"),
+    "step": ({"step": 60}, "a list has 12 words, fewer than the 30 of a step"),
+    "compat": ({"compat": "wefe"}, "compat is 'wefe'"),
+    "the shape of a query": ({"metric": "ect"}, "ect takes 2 target and 1 attribute sets"),
+    "orders of another list": ({"orders": {"z": [["x0"]]}}, "orders has 'z': 'x' is missing"),
+    "orders of other words": ({"orders": {"x": [["x0"]], "y": [["y0"]]}}, "run 0 of 'x' does not hold the words"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input(kv, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.silhouette(kv, query(), **{"metric": "weat", **options})
+
+
+def test_silhouettes_of_different_metrics_are_not_compared(kv):
+    one = bb.silhouette(kv, query(), "weat", runs=2)
+    with pytest.raises(bb.InputError, match="give the same metric and lists"):
+        bb.silhouette_accuracy(one, bb.silhouette(kv, query(), "rnsb", runs=2))
+    with pytest.raises(bb.InputError, match="only ect is turned round"):
+        one.oriented()
+    with pytest.raises(bb.InputError, match="compat is 'wefe'"):
+        bb.silhouette_accuracy(one, one, compat="wefe")
