@@ -70,6 +70,7 @@ from .plots import plot_plan as plot_plan
 from .plots import plot_predictions as plot_predictions
 from .plots import plot_ranking as plot_ranking
 from .plots import plot_side_effects as plot_side_effects
+from .plots import plot_silhouette as plot_silhouette
 from .plots import plot_similarity_shift as plot_similarity_shift
 from .plots import plot_variance as plot_variance
 from .reporting.page import report as report

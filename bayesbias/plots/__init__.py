@@ -5,6 +5,7 @@ from bayesbias.plots.calibrating import plot_calibration
 from bayesbias.plots.changing import plot_change
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
+from bayesbias.plots.growing import plot_silhouette
 from bayesbias.plots.null_weat import plot_null_partitions, plot_null_sample, plot_null_weat
 from bayesbias.plots.planned import plot_plan
 from bayesbias.plots.predictive import plot_predictions
@@ -28,6 +29,7 @@ __all__ = [
     "plot_predictions",
     "plot_ranking",
     "plot_side_effects",
+    "plot_silhouette",
     "plot_similarity_shift",
     "plot_variance",
 ]

@@ -292,6 +292,28 @@ def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
         bb.plot_side_effects(table_of(2))
 
 
+def test_silhouettes_are_drawn_with_their_scores():
+    rng = np.random.default_rng(0)
+    words = [f"{kind}{at}" for kind in "xyab" for at in range(8)]
+    kvs = {name: bb.load_embedding({word: rng.normal(size=10) for word in words}) for name in ("one", "two $x$")}
+    sets = {kind: [f"{kind}{at}" for at in range(8)] for kind in "xyab"}
+    query = bb.Query({key: sets[key] for key in "xy"}, {key: sets[key] for key in "ab"})
+    both = {name: bb.silhouette(kv, query, "weat", runs=6) for name, kv in kvs.items()}
+    figure = bb.plot_silhouette([both, both["one"]], runs=True)
+    first, second = figure.axes
+    assert f"accuracy {bb.silhouette_accuracy(*both.values()):.2f}" in first.get_title(loc="left")
+    labels = [text.get_text() for text in first.get_legend().get_texts()]
+    assert labels == [f"{name} (robustness {one.robustness:.2f})" for name, one in both.items()]
+    means = [line.get_ydata() for line in second.get_lines() if line.get_linewidth() == 1.8]
+    np.testing.assert_array_equal(means[0], both["one"].mean)
+    assert svg(figure) == svg(bb.plot_silhouette([both, both["one"]], runs=True))
+    for wrong, message in (([], "no silhouette to draw"), ([{}], "takes what silhouette returns"),
+                           ({"a": both["one"], "b": bb.silhouette(kvs["one"], query, "rnsb", runs=2)},
+                            "one metric and one kind of list")):  # fmt: skip
+        with pytest.raises(bb.InputError, match=message):
+            bb.plot_silhouette(wrong)
+
+
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 def test_what_is_no_fit_is_refused(plot):
     with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
