@@ -163,3 +163,32 @@ def test_silhouettes_of_different_metrics_are_not_compared(kv):
         one.oriented()
     with pytest.raises(bb.InputError, match="compat is 'wefe'"):
         bb.silhouette_accuracy(one, one, compat="wefe")
+
+
+def test_a_study_is_its_silhouettes(kv):
+    rng = np.random.default_rng(5)
+    other = bb.load_embedding({word: rng.normal(size=20) for word in WORDS if word != "x3"})
+    table = bb.silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
+    assert table.columns.tolist() == ["query", "vary", "metric", "model", "words", "robustness", "accuracy"]
+    assert len(table) == 3 * 2 * 2
+    kept = query()
+    kept = bb.Query(
+        {"x": [word for word in kept.targets["x"] if word != "x3"], "y": kept.targets["y"]}, kept.attributes
+    )
+    both = [bb.silhouette(each, kept, "weat", runs=6) for each in (kv, other)]
+    rows = table[(table["metric"] == "weat_effect_size") & (table["vary"] == "targets")]
+    assert rows["robustness"].tolist() == [one.robustness for one in both]
+    assert rows["accuracy"].unique() == [bb.silhouette_accuracy(*both)]
+    assert rows["words"].unique() == [22]
+    ect = table[(table["metric"] == "ect") & (table["vary"] == "attributes")]
+    assert ect["words"].unique() == [24]
+    assert table.attrs["notes"] == ["q: 1 of 12 words of x are left out: x3."]
+
+
+def test_a_study_of_one_model_has_no_accuracy(kv):
+    table = bb.silhouette_study({"one": kv}, {"q": query()}, ["weat"], runs=3)
+    assert table["accuracy"].isna().all()
+    with pytest.raises(bb.InputError, match="needs models and queries"):
+        bb.silhouette_study({}, {"q": query()})
+    with pytest.raises(bb.InputError, match="share none of the 12 words of 'x'"):
+        bb.silhouette_study({"none": bb.load_embedding({word: np.ones(3) for word in ("y0", "a0")})}, {"q": query()})

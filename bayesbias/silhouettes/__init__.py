@@ -2,5 +2,6 @@
 
 from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy
 from bayesbias.silhouettes.running import silhouette
+from bayesbias.silhouettes.studies import silhouette_study
 
-__all__ = ["Silhouette", "silhouette", "silhouette_accuracy"]
+__all__ = ["Silhouette", "silhouette", "silhouette_accuracy", "silhouette_study"]

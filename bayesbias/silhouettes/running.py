@@ -20,7 +20,8 @@ from bayesbias.silhouettes.results import Silhouette
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-VARIED = ("targets", "attributes")
+Varied = Literal["targets", "attributes"]
+VARIED: tuple[Varied, Varied] = ("targets", "attributes")
 STEPS = {"targets": 2, "attributes": 6}
 """Words over all lists by which they grow, as in the published study."""
 Lists = dict[str, tuple[str, ...]]
@@ -30,7 +31,7 @@ def silhouette(
     kv: Embedding,
     query: Query | str | Path,
     metric: str,
-    vary: Literal["targets", "attributes"] = "targets",
+    vary: Varied = "targets",
     runs: int = 100,
     step: int | None = None,
     sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",

@@ -1,0 +1,117 @@
+"""``silhouette_study``: robustness and accuracy of several metrics, the study's Tables 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._progress import progress
+from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.silhouettes.curves import CURVES
+from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy
+from bayesbias.silhouettes.running import VARIED, silhouette
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+METRICS = ("ect", "rnsb", "weat_effect_size")
+COLUMNS = ["query", "vary", "metric", "model", "words", "robustness", "accuracy"]
+
+
+def silhouette_study(
+    models: Mapping[str, Embedding],
+    queries: Mapping[str, Query],
+    metrics: Sequence[str] = METRICS,
+    runs: int = 100,
+    sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
+    seed: int = 0,
+    compat: Literal["published"] | None = None,
+) -> pd.DataFrame:
+    """Robustness of every metric in every model, and accuracy of telling the first model from the second.
+
+    Parameters
+    ----------
+    models
+        Names to embeddings; the first is held to be biased, the second not. Words that one of them lacks are left out
+        for all.
+    queries
+        Names to queries of two target and two attribute sets; a metric of one attribute set gets both in turn.
+    metrics, runs, sizes, seed, compat
+        As in :func:`silhouette`, and in :func:`silhouette_accuracy`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``query``, ``vary``, ``metric``, ``model``, ``words`` (over all lists that grow), ``robustness`` and
+        ``accuracy`` (of the pair of models; NaN unless there are two). ``attrs["notes"]`` says what was left out.
+
+    Raises
+    ------
+    InputError
+        No model, no query, or what :func:`silhouette` refuses.
+
+    References
+    ----------
+    Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
+    """
+    if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
+        raise InputError("a study needs models and queries: give a mapping of names to each")
+    opened: dict[str, KeyedVectors] = {
+        name: kv if hasattr(kv, "key_to_index") else load_embedding(kv) for name, kv in models.items()
+    }
+    names = ["weat_effect_size" if metric == "weat" else metric for metric in metrics]
+    rows: list[tuple[object, ...]] = []
+    notes: list[str] = []
+    with progress("following metrics", len(queries) * len(names) * len(VARIED) * len(opened)) as done:
+        for label, asked in queries.items():
+            kept, left = _in_all(asked, opened)
+            notes += [f"{label}: {note}" for note in left]
+            for metric in names:
+                fitting = _joined(kept) if metric in CURVES and CURVES[metric].sets[1] == 1 else kept
+                for vary in VARIED:
+                    found: dict[str, Silhouette] = {}
+                    for name, kv in opened.items():
+                        found[name] = silhouette(kv, fitting, metric, vary, runs, None, sizes, seed, compat=compat)
+                        done(len(rows) + len(found))
+                    pair = list(found.values())
+                    accuracy = silhouette_accuracy(pair[0], pair[1], compat) if len(pair) == 2 else np.nan
+                    rows += [
+                        (label, vary, metric, name, int(one.sizes[-1]), one.robustness, accuracy)
+                        for name, one in found.items()
+                    ]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table.attrs["notes"] = notes
+    return table
+
+
+def _in_all(query: Query, models: Mapping[str, KeyedVectors]) -> tuple[Query, list[str]]:
+    """The query's words that all models hold, and sentences on the others."""
+    notes, sets = [], {}
+    for kind in VARIED:
+        given = getattr(query, kind)
+        sets[kind] = {
+            name: [word for word in words if all(word in kv.key_to_index for kv in models.values())]
+            for name, words in given.items()
+        }
+        for name, words in given.items():
+            lost = [word for word in dict.fromkeys(words) if word not in sets[kind][name]]
+            if lost:
+                more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
+                notes.append(f"{len(lost)} of {len(words)} words of {name} are left out: {', '.join(lost[:8])}{more}.")
+            if not sets[kind][name]:
+                raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
+    return Query(sets["targets"], sets["attributes"], name=query.name), notes
+
+
+def _joined(query: Query) -> Query:
+    """The query with one attribute set, of words of each in turn, as many of each as the shortest holds."""
+    lists = list(query.attributes.values())
+    shortest = min(map(len, lists))
+    words = [word for word in chain(*zip_longest(*(words[:shortest] for words in lists))) if word is not None]
+    return Query(query.targets, {" and ".join(query.attributes): list(dict.fromkeys(words))}, name=query.name)
