@@ -1,5 +1,18 @@
-"""The one exception of the package."""
+"""The one exception of the package, and lists of words in its messages."""
+
+from collections.abc import Sequence
 
 
 class InputError(ValueError):
     """What was given cannot be used; the message says what is valid and what to do."""
+
+
+def listed(words: Sequence[str], most: int = 8) -> str:
+    """The first words of a list, and how many more there are, for a message."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
+def shortened(words: Sequence[str], most: int = 8) -> str:
+    """The first words of a list, with an ellipsis where there are more, for a message."""
+    return ", ".join(words[:most]) + (", …" if len(words) > most else "")

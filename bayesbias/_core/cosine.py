@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
+BLOCK = 20_000
+"""Rows that are scaled together."""
 
 
 def unit_rows(vectors: ArrayLike) -> FloatArray:
@@ -46,3 +48,13 @@ def cosine_distances(left: ArrayLike, right: ArrayLike) -> FloatArray:
         Arrays (a, dimensions) and (b, dimensions) without zero rows; the result is (a, b).
     """
     return np.clip(1.0 - unit_rows(left) @ unit_rows(right).T, 0.0, 2.0)
+
+
+def unit_single(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The rows divided by their lengths, in single precision without a copy of all in double; zeros stay zeros."""
+    unit = np.empty(vectors.shape, dtype=np.float32)
+    for begin in range(0, len(vectors), BLOCK):
+        block = vectors[begin : begin + BLOCK].astype(np.float64)
+        lengths = _lengths(block)[:, None]
+        unit[begin : begin + BLOCK] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > 0)
+    return unit

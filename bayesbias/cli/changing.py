@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias._files import check_target
+from bayesbias.cli.arguments import csv_table, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +96,7 @@ def compare(
     from bayesbias.comparison.paired.running import ENGINES
     from bayesbias.errors import InputError
     from bayesbias.models import load_model
+    from bayesbias.models.fitting import checked_draws
     from bayesbias.reporting.page import report as write_report
 
     _check_targets(report, out, picture, several=len(embeddings) > 2)
@@ -103,14 +105,14 @@ def compare(
         raise InputError(f"given is {embeddings[0]} alone: a comparison needs two embeddings or tables")
     if similarity is not None and not effects:
         raise InputError("--similarity is for the side effects: give --side-effects too")
-    if draws % CHAINS:
-        raise InputError(f"draws={draws} do not split evenly over {CHAINS} chains: give a multiple of {CHAINS}")
+    checked_draws(draws, CHAINS)
     one_of(engine, ENGINES, "engine")
     load_model(model)
     pairs = None if similarity is None else _similarities(similarity)
     tables, vectors = _measured(embeddings, words, effects, case, trust_pickle)
     _show_coverages(tables)
-    found = compare_tables(tables, model=model, engine=engine, draws=draws, seed=seed, case=case)  # type: ignore[arg-type]
+    settings: dict[str, Any] = {"model": model, "engine": engine, "draws": draws, "seed": seed, "case": case}
+    found = compare_tables(tables, **settings)
     beside = None
     if effects:
         used = int(found.posterior.attrs["seed"])
@@ -154,12 +156,9 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
         )
     parts = found.parts(prob)
     if beside is not None:
-        broke = "Controls" if "Controls" in parts else "What broke"
-        parts.setdefault(broke, []).extend(beside.beside_controls)
-        parts.setdefault("Notes", []).extend(note for note in beside.notes if note not in found.notes)
+        parts = beside.added_to(parts)
     for name, sentences in parts.items():
-        if sentences:
-            say(f"{name}. {' '.join(sentences)}")
+        say(f"{name}. {' '.join(sentences)}")
 
 
 def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
@@ -232,24 +231,18 @@ def _measured(
 
 def _names(arguments: list[str]) -> list[str]:
     """Short names of embeddings, apart from each other."""
-    short = [Path(one).stem if one.endswith(TABLES) else Path(one).name for one in arguments]
-    names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
+    names = short_names(arguments, lambda one: Path(one).stem if one.endswith(TABLES) else Path(one).name)
     return [name if (n := names[:at].count(name)) == 0 else f"{name} ({n + 1})" for at, name in enumerate(names)]
 
 
 def _similarities(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
     from bayesbias._files import home_folder
     from bayesbias.errors import InputError
 
     file = home_folder(path)
     if not file.is_file():
         raise InputError(f"there is no file {file}")
-    try:
-        table = pd.read_csv(file, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV table: {error}") from error
+    table = csv_table(path, keep_default_na=False)
     if len(table.columns) == 3 and _is_number(table.columns[2]):
         raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
     if len(table.columns) != 3:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesbias._files import check_target, home_folder
+from bayesbias._files import check_target
+from bayesbias.cli.arguments import csv_table, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ def metrics(
         with_options,
         on_missing=on_missing,  # type: ignore[arg-type]  # checked where it is used
         max_missing=max_missing,
-        case=case,  # type: ignore[arg-type]
+        case=case,  # type: ignore[arg-type]  # checked where it is used
         normalize=normalize,
         compat=compat,
     )
@@ -136,7 +137,7 @@ def rank(
         seed=seed,
         outside=benchmarks,
         max_missing=max_missing,
-        case=case,  # type: ignore[arg-type]
+        case=case,  # type: ignore[arg-type]  # checked where it is used
         normalize=normalize,
     )
     show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
@@ -197,8 +198,7 @@ def _loaded(
 
     if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
         raise InputError(f"{twice[0]} is given twice: give each embedding once")
-    short = [Path(one).name for one in arguments]
-    names = [one if short.count(name) > 1 else name for one, name in zip(arguments, short, strict=True)]
+    names = short_names(arguments)
     whole = any(find_metric(name).space for name in metrics)
     words = spellings((word for query in asked.values() for listed in query.sets.values() for word in listed), case)
     return {
@@ -209,14 +209,9 @@ def _loaded(
 
 def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
     """Benchmark to the scores of embeddings."""
-    import pandas as pd
-
     from bayesbias.errors import InputError
 
-    try:
-        table = pd.read_csv(home_folder(path))
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV table: {error}") from error
+    table = csv_table(path)
     if "embedding" not in table or len(table.columns) < 2:
         raise InputError(
             f"{path} has the columns {', '.join(table.columns)}: give embedding and a column for each benchmark"

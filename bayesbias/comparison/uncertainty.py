@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._core.bootstrap import ends
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.contrasting import contrasts, signed
@@ -71,8 +72,7 @@ class MetricUncertainty:
     @property
     def interval(self) -> tuple[float, float]:
         """Central interval of the draws."""
-        low, high = np.nanquantile(self.draws, [(1 - self.prob) / 2, (1 + self.prob) / 2])
-        return float(low), float(high)
+        return ends(self.draws, self.prob)
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -14,7 +14,7 @@ from bayesbias.debiasing.hard import Changed
 from bayesbias.debiasing.records import Debiasing
 from bayesbias.debiasing.vocabulary import Vocabulary, as_words, rows_to_change
 from bayesbias.embeddings import find_words
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shortened
 
 FOLDS = 5
 
@@ -90,7 +90,7 @@ def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.nda
         asked = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
         found = list(find_words(vocabulary.kv, asked).keys)
         if lost := [word for word in asked if word not in found]:
-            notes.append(f"groups: {name} lacks {', '.join(lost[:8])}{', …' if len(lost) > 8 else ''}")
+            notes.append(f"groups: {name} lacks {shortened(lost)}")
         if len(found) < 2:
             raise InputError(f"the embedding holds {len(found)} words of the group {name!r}: two are needed at least")
         if both := [word for word in found if word in words]:

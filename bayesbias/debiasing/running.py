@@ -17,8 +17,8 @@ from bayesbias.debiasing.null_space import null_space
 from bayesbias.debiasing.records import Debiasing
 from bayesbias.debiasing.soft import soft
 from bayesbias.debiasing.vocabulary import Vocabulary
-from bayesbias.embeddings import Embedding, about, load_embedding
-from bayesbias.errors import InputError
+from bayesbias.embeddings import Embedding, about, opened
+from bayesbias.errors import InputError, shortened
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -96,7 +96,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     if unknown or missing:
         what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
         raise InputError(f"{method} {what}: it takes {', '.join(chosen.options)}")
-    before: Any = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+    before: Any = opened(kv)
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
     changed, record = chosen.run(Vocabulary.of(before), **options)
@@ -119,7 +119,7 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
             f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
             f"{changed.shape[1]} dimensions; give fewer"
         )
-    named = ", ".join(before.index_to_key[at] for at in gone[:8]) + (", …" if len(gone) > 8 else "")
+    named = shortened([before.index_to_key[at] for at in gone])
     note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
     return replace(record, notes=(*record.notes, note))
 

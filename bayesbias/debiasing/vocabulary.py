@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray, unit_rows, unit_single
 from bayesbias.embeddings import find_words
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shortened
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -41,13 +41,7 @@ class Vocabulary:
     @classmethod
     def of(cls, kv: KeyedVectors) -> Vocabulary:
         """The unit vectors of an embedding; vectors of zeros stay zeros."""
-        vectors = np.asarray(kv.vectors)
-        unit = np.empty(vectors.shape, dtype=np.float32)
-        for begin in range(0, len(vectors), BLOCK):
-            block = vectors[begin : begin + BLOCK].astype(np.float64)
-            lengths = np.sqrt(np.vecdot(block, block))[:, None]
-            unit[begin : begin + BLOCK] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > 0)
-        return cls(kv, unit)
+        return cls(kv, unit_single(np.asarray(kv.vectors)))
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of words that the embedding holds."""
@@ -142,8 +136,7 @@ def rows_to_change(
     neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
         if lost := [word for word in words or () if word not in held]:
-            shown = ", ".join(lost[:8]) + (", …" if len(lost) > 8 else "")
-            notes.append(f"{name}: the embedding lacks {len(lost)} words ({shown})")
+            notes.append(f"{name}: the embedding lacks {len(lost)} words ({shortened(lost)})")
     spared = {held[word] for word in ignore if word in held}
     if neutralize is None and not spared:
         return None, notes

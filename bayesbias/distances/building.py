@@ -10,8 +10,8 @@ import pandas as pd
 
 from bayesbias._core.cosine import FloatArray, cosine_distances
 from bayesbias.distances.coverages import Coverage, list_entry
-from bayesbias.embeddings import Case, Embedding, about, find_words, load_embedding
-from bayesbias.errors import InputError
+from bayesbias.embeddings import Case, Embedding, about, find_words, opened
+from bayesbias.errors import InputError, shortened
 from bayesbias.words import WordLists, load_words
 
 
@@ -54,8 +54,7 @@ def distance_table(
         A list of which no word is found; a vector with NaN; an unknown ``case``.
     """
     lists = words if isinstance(words, WordLists) else load_words(words)
-    if not hasattr(kv, "key_to_index"):
-        kv = load_embedding(kv)
+    kv = opened(kv)
     looked = find_words(kv, lists.every_word(), case)
     found = looked.keys
     entries = _entries(lists, found)
@@ -93,7 +92,7 @@ def _entries(lists: WordLists, found: Mapping[str, str]) -> list[dict[str, objec
             if len(missing) == len(listed):
                 raise InputError(
                     f"the embedding holds none of the {len(listed)} words of the {kind} list {name!r} "
-                    f"({', '.join(listed[:5])}{', …' if len(listed) > 5 else ''}): take the list out, choose other "
+                    f"({shortened(listed, 5)}): take the list out, choose other "
                     "words, or pass case='fallback' if only capital letters differ"
                 )
             entries.append(list_entry(name, kind, list(listed), missing))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesbias._files import home_folder, shipped
 from bayesbias._progress import progress
 from bayesbias.embeddings.formats import Wanted, entries, is_pickle
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -246,9 +246,13 @@ def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -
 
 
 def _few(words: list[str], shown: int = 5) -> str:
-    more = f" and {len(words) - shown} more" if len(words) > shown else ""
-    return ", ".join(repr(word) for word in words[:shown]) + more
+    return listed([repr(word) for word in words], shown)
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def opened(kv: Embedding) -> KeyedVectors:
+    """An embedding as it is, or loaded."""
+    return kv if hasattr(kv, "key_to_index") else load_embedding(kv)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, share
 from bayesbias._core.cosine import unit_rows
 from bayesbias.embeddings import Case, FoundWords, find_words
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shortened
 from bayesbias.metrics.base import Sets
 from bayesbias.metrics.queries import Query
 
@@ -106,7 +106,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     entries: tuple[Mapping[str, Any], ...] = tuple(_entry(query, name, sets[name]) for name in sets)
     if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
         raise InputError(
-            f"the embedding lacks {', '.join(lost[:8])}{', …' if len(lost) > 8 else ''}, words of the query "
+            f"the embedding lacks {shortened(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
     kept = {name: _once(found.keys) for name, found in sets.items()}

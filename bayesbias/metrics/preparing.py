@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import unit_rows
 from bayesbias._core.neighbours import nearest_rows
-from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.embeddings import Embedding, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space
 from bayesbias.metrics.lookup import FoundSets, Lookup, look_up, vocabulary
@@ -112,7 +112,7 @@ def prepared(
     chosen, asked = find_metric(name), as_query(query)
     used = checked_options(chosen, options)
     _check_template(chosen, asked)
-    vectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+    vectors = opened(kv)
     found = look_up(vectors, asked, how, chosen.paired)
     return Prepared(chosen, asked, used, how, vectors, found, vocabulary(vectors) if chosen.space else None)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias._progress import progress
-from bayesbias.embeddings import Case, Embedding, about, load_embedding
+from bayesbias.embeddings import Case, Embedding, about, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric
 from bayesbias.metrics.lookup import FoundSets, Lookup, OnMissing, look_up, vocabulary
@@ -199,8 +199,8 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
 def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, KeyedVectors]:
     """Name to loaded embedding; a mapping of words to vectors is one embedding."""
     if isinstance(kvs, Mapping) and kvs and all(map(_is_embedding, kvs.values())):
-        return {str(name): kv if hasattr(kv, "key_to_index") else load_embedding(kv) for name, kv in kvs.items()}
-    single = kvs if hasattr(kvs, "key_to_index") else load_embedding(kvs)
+        return {str(name): opened(kv) for name, kv in kvs.items()}
+    single = opened(kvs)
     return {str(about(single)["name"]): single}
 
 

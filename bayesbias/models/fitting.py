@@ -64,17 +64,31 @@ def fit(
     """
     spec = model if isinstance(model, ModelSpec) else load_model(model)
     chosen = choose_engine(spec, engine)
-    draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
-    if draws % chains:
-        raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")
+    draws, chains = checked_draws(draws, chains)
     data = model_data(table)
     if spec.crossed:
         spec, data = fit_for_crossed(spec, data, table)
-    used = fresh_seed() if seed is None else whole_number(seed, "seed", least=0)
+    used = used_seed(seed)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
     return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
 
 
-def fresh_seed() -> int:
-    """A seed from the system's entropy that fits into 63 bits, so that a file can hold it."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+def checked_draws(draws: int, chains: int) -> tuple[int, int]:
+    """Draws in all and chains.
+
+    Raises
+    ------
+    InputError
+        Either is no whole number of at least 1, or draws do not split evenly.
+    """
+    draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
+    if draws % chains:
+        raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")
+    return draws, chains
+
+
+def used_seed(seed: int | None) -> int:
+    """The seed that was given, or one from the system's entropy that fits into 63 bits, so that a file can hold it."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+    return whole_number(seed, "seed", least=0)

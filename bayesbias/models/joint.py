@@ -7,9 +7,6 @@ the scales of each component's own model and an LKJ prior of the correlations.
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +18,7 @@ from bayesbias._core.cells import IntArray, cell_numbers
 from bayesbias._core.cosine import FloatArray
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import scatter_cells
-from bayesbias.models.pymc import TARGET_ACCEPT, TUNE, quiet
+from bayesbias.models.pymc import run_nuts
 from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Pooled
 
 if TYPE_CHECKING:
@@ -92,26 +89,11 @@ def sample_joint(
     rng
         Generator of the sampler's seed.
     """
-    import pymc as pm
-
-    sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
-    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    with build_joint(specs, data, components), quiet("pymc"), warnings.catch_warnings():
+    model = build_joint(specs, data, components)
+    with warnings.catch_warnings():
         # the sampler's own compiler takes care of the small products, and needs no BLAS
         warnings.filterwarnings("ignore", message="PyTensor could not link to a BLAS", category=UserWarning)
-        trace: Any = pm.sample(
-            draws=draws,
-            tune=TUNE,
-            chains=chains,
-            cores=min(chains, os.cpu_count() or 1),
-            random_seed=int(rng.integers(2**31)),
-            target_accept=TARGET_ACCEPT,
-            nuts_sampler=sampler,
-            progressbar=shown,
-            quiet=not shown,
-        )
-    posterior = trace["posterior"].dataset
-    values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
+        values, stats, sampler = run_nuts(model, chains, draws, rng)
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection": k, "residual": k, "attribute": classes, "interaction": 1}
     covariances = {
@@ -119,14 +101,11 @@ def sample_joint(
         for level, size in sizes.items()
         if f"{level}_0" in values
     }
-    stats = trace["sample_stats"].dataset
     return JointDraws(
         connection_mean=np.moveaxis(values["connection_mean"], 2, 3),
         word_mean=scatter_cells(np.moveaxis(values["cell_mean"], 2, 3), data.filled),
         covariances=covariances,
-        sample_stats={
-            name: stats[name].to_numpy() for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats
-        },
+        sample_stats=stats,
         sampler=sampler,
     )
 

@@ -8,12 +8,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._core.cells import cell_numbers
+from bayesbias._core.cosine import FloatArray
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
 from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior
@@ -32,11 +33,34 @@ def obstacle(spec: ModelSpec) -> str | None:
 
 def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by NUTS, after ``TUNE`` steps of adaptation in each chain."""
+    sampled = run_nuts(build(spec, data), chains, draws, rng)
+    values = dict(sampled.values)
+    cell_mean = values.pop("cell_mean")
+    posterior = {name: values[name] for name in values if name not in _HELPERS}
+    if "interaction_effect" in posterior:
+        posterior["interaction_effect"] = scatter_cells(posterior["interaction_effect"], data.compared)
+    return Draws(
+        posterior=posterior | {"word_mean": scatter_cells(cell_mean, data.filled)},
+        sample_stats=sampled.stats,
+        attrs={"sampler": sampled.sampler},
+    )
+
+
+class Sampled(NamedTuple):
+    """Variables and statistics of the sampler, (chain, draw, ...) each, and what drew them."""
+
+    values: dict[str, FloatArray]
+    stats: dict[str, FloatArray]
+    sampler: str
+
+
+def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generator) -> Sampled:
+    """Draws of every variable of a model, by nutpie where it is installed."""
     import pymc
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    with build(spec, data), quiet("pymc"):
+    with model, quiet("pymc"):
         trace: Any = pymc.sample(
             draws=draws,
             tune=TUNE,
@@ -48,18 +72,12 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
             progressbar=shown,
             quiet=not shown,
         )
-    posterior = trace["posterior"].dataset
-    values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
-    stats = trace["sample_stats"].dataset
-    kept = {name: stats[name].to_numpy() for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats}
-    cell_mean = values.pop("cell_mean")
-    posterior = {name: values[name] for name in values if name not in _HELPERS}
-    if "interaction_effect" in posterior:
-        posterior["interaction_effect"] = scatter_cells(posterior["interaction_effect"], data.compared)
-    return Draws(
-        posterior=posterior | {"word_mean": scatter_cells(cell_mean, data.filled)},
-        sample_stats=kept,
-        attrs={"sampler": sampler},
+    posterior, stats = trace["posterior"].dataset, trace["sample_stats"].dataset
+    kept = [name for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats]
+    return Sampled(
+        {str(name): posterior[name].to_numpy() for name in posterior.data_vars},
+        {name: stats[name].to_numpy() for name in kept},
+        sampler,
     )
 
 

@@ -14,13 +14,12 @@ from bayesbias.diagnostics.intervals import PROB
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     FONT,
-    INK,
     LOOKS,
     connection_legend,
     draw_intervals,
+    label_rows,
     new_figure,
     spread_rows,
-    style_axes,
     word_labels,
 )
 
@@ -82,9 +81,9 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
                 draw_intervals(right, at[held], change[:, held], prob, LOOKS[name])
             ticks = labels.tolist() if row else names
             heading = "By protected word" if row else f"Whole list, from {one} to {other}"
-            _finish(left, ticks, "cosine distance (smaller is closer)", heading, 1.0)
+            label_rows(left, ticks, "cosine distance (smaller is closer)", heading, 1.0)
             title = f"Change, with 50% and {100 * prob:g}% intervals"
-            _finish(right, [""] * len(ticks), "change of distance", "" if row else title, 0.0)
+            label_rows(right, [""] * len(ticks), "change of distance", "" if row else title, 0.0)
             for line in range(1, len(ticks)) if row else ():
                 for axes in (left, right):
                     axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
@@ -119,10 +118,3 @@ def _arrows(axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArr
             }
             axes.annotate("", (other, height), (one, height), arrowprops=arrow, annotation_clip=False)
     axes.scatter(end[held], heights[held], s=1, color=look.colour, alpha=0)
-
-
-def _finish(axes: Axes, labels: list[str], xlabel: str, title: str, mark: float) -> None:
-    style_axes(axes, xlabel, title)
-    axes.axvline(mark, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    axes.set_yticks(-np.arange(len(labels)), labels)
-    axes.set_ylim(-len(labels) + 0.4, 0.6)

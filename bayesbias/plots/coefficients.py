@@ -15,13 +15,12 @@ from bayesbias.models.results import check_fit
 from bayesbias.plots.style import (
     FAINT,
     FONT,
-    INK,
     LOOKS,
     connection_legend,
     draw_intervals,
+    label_rows,
     new_figure,
     spread_rows,
-    style_axes,
     word_labels,
 )
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DISTANCE = "cosine distance (smaller is closer)"
 ONE_COLUMN = 20
 """With more protected words than this the words stand in two columns."""
 
@@ -67,7 +67,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
         for k, name in enumerate(names):
             draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, LOOKS[name])
             _note_n(top, np.array([-float(k)]), counts[:, [k]].sum(axis=0), size=8)
-        _finish(top, names, f"Whole list, with 50% and {100 * prob:g}% intervals")
+        label_rows(top, names, DISTANCE, f"Whole list, with 50% and {100 * prob:g}% intervals", 1.0)
         shared: Axes | None = top if columns == 1 else None
         for column, chunk in enumerate(np.array_split(order, columns)):
             axes = figure.add_subplot(grid[1, column], sharex=shared)
@@ -80,7 +80,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
             for line in range(1, len(chunk)):
                 axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
             axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
-            _finish(axes, labels[chunk].tolist(), "" if column else "By protected word")
+            label_rows(axes, labels[chunk].tolist(), DISTANCE, "" if column else "By protected word", 1.0)
         connection_legend(figure, names)
     return figure
 
@@ -106,10 +106,3 @@ def _note_n(axes: Axes, heights: FloatArray, counts: np.ndarray, size: float) ->
             fontsize=size,
             color=FAINT,
         )
-
-
-def _finish(axes: Axes, labels: list[str], title: str) -> None:
-    style_axes(axes, "cosine distance (smaller is closer)", title)
-    axes.axvline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    axes.set_yticks(-np.arange(len(labels)), labels)
-    axes.set_ylim(-len(labels) + 0.4, 0.6)

@@ -77,6 +77,14 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.set_title(title, loc="left", fontweight="bold")
 
 
+def label_rows(axes: Axes, labels: Sequence[str], xlabel: str, title: str, mark: float) -> None:
+    """Finish a panel of labelled rows, the first on top, with a dashed line at ``mark``."""
+    style_axes(axes, xlabel, title)
+    axes.axvline(mark, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    axes.set_yticks(-np.arange(len(labels)), labels)
+    axes.set_ylim(-len(labels) + 0.4, 0.6)
+
+
 def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.object_]:
     """Words with their groups where there are several, long ones cut in the middle."""
     words, groups = list(words), list(groups)

@@ -21,7 +21,7 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     attrs = result.posterior.attrs
     parts = result.parts(prob)
     if effects is not None:
-        parts = _with_effects(parts, effects, known=set(result.notes))
+        parts = effects.added_to(parts)
     coverage = json.loads(attrs["coverage"])
     stats = result.posterior["sample_stats"].data_vars if "sample_stats" in result.posterior.children else {}
     return {
@@ -43,21 +43,9 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
             "pairs": result.posterior["observed_data"].sizes["pair"],
             "words": result.posterior["posterior"].sizes["protected_word"],
         },
-        "changes": [
-            _of_change(result, number, prob) for number in range(result.posterior["posterior"].sizes["change"])
-        ],
+        "changes": [_of_change(result, number, prob) for number in range(len(result.pairs))],
         "effects": None if effects is None else _of_effects(effects),
     }
-
-
-def _with_effects(parts: dict[str, list[str]], effects: SideEffects, known: set[str]) -> dict[str, list[str]]:
-    """The verdict with what else broke; the mean distances of controls stand there already."""
-    notes = [note for note in effects.notes if note not in known]
-    name = "Controls" if "Controls" in parts else "What broke"
-    broke = [*parts.get(name, []), *effects.beside_controls]
-    both = {**parts, name: broke, "Notes": [*parts.get("Notes", []), *notes]}
-    order = ("What changed", "For whom", "How surely", name, "Notes")
-    return {part: both[part] for part in order if both.get(part)}
 
 
 def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
@@ -83,7 +71,7 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
         "pictures": [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn],
         "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts]],
         "words": {
-            f"{first} \N{MINUS SIGN} {second}": _only(result.outcomes(first, second, prob), result, number)
+            f"{first} \N{MINUS SIGN} {second}": _records(result.outcomes(first, second, prob, change=number))
             for first, second in contrasts
         },
         "shift": similarity_shift(result, None, before, after).to_dict("records") if stereotypes else [],
@@ -92,8 +80,8 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
 
 def _whole(result: Comparison, first: str, second: str | None, number: int, prob: float) -> dict[str, Any]:
     sides = result.sides(first, second, number)
-    table = result.changes(first, prob=prob) if second is None else result.contrasts(first, second, prob=prob)
-    row = table[table["protected_word"].isna()].iloc[number]
+    asked: dict[str, Any] = {"prob": prob, "change": number}
+    row = (result.changes(first, **asked) if second is None else result.contrasts(first, second, **asked)).iloc[0]
     return {
         "quantity": first if second is None else f"{first} \N{MINUS SIGN} {second}",
         "was": sides.before[:, 0].mean(),
@@ -102,11 +90,7 @@ def _whole(result: Comparison, first: str, second: str | None, number: int, prob
     }
 
 
-def _only(table: pd.DataFrame, result: Comparison, number: int) -> list[dict[Any, Any]]:
-    """The rows of one change, the whole list first."""
-    if "before_embedding" in table:
-        before, after = result.pair(number)
-        table = table[(table["before_embedding"] == before) & (table["after_embedding"] == after)]
+def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
     return table.fillna({"protected_word": "whole list", "group": ""}).to_dict("records")
 
 

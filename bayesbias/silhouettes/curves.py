@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, xlogy
-from scipy.stats import rankdata
 
+from bayesbias._core.correlation import ratio, spearman
 from bayesbias._core.cosine import FloatArray, unit_rows
 from bayesbias._core.kernel_logistic import fit_in_rows
+from bayesbias.metrics.weat import effect_size
 from bayesbias.silhouettes.orders import Growth
 
 Sets = tuple[FloatArray, ...]
@@ -45,12 +46,6 @@ def _prefix_means(values: FloatArray, lengths: np.ndarray) -> FloatArray:
     return mean
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """A quotient; NaN where there is nothing to divide by."""
-    value: FloatArray = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return value
-
-
 def weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Effect sizes while target sets grow: means and spreads from prefix sums of s."""
     sides = [unit_rows(vectors).mean(axis=0) for vectors in attributes]
@@ -64,7 +59,7 @@ def weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     n = growth.lengths.T
     both = (n[0] * means[0] + n[1] * means[1]) / growth.totals
     spread = np.sqrt(np.maximum((squares[0] + squares[1]) / growth.totals - both**2, 0))
-    return _ratio(means[0] - means[1], spread)
+    return ratio(means[0] - means[1], spread)
 
 
 def weat_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
@@ -79,9 +74,7 @@ def weat_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArr
             for each, places, lengths in zip(cosines, growth.places, growth.lengths.T, strict=True)
         ]
         s = both[0] - both[1]
-        spread = s.std(axis=0)
-        apart = s[:first].mean(axis=0) - s[first:].mean(axis=0)
-        values.append(_ratio(apart, spread))
+        values.append(effect_size(s[:first].T, s[first:].T))
     return np.stack(values)
 
 
@@ -91,19 +84,12 @@ def ect_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     products = [vectors @ unit_rows(attributes[0]).T for vectors in targets]
     values = []
     for run in range(len(growth.places[0])):
-        ranks = [
-            rankdata(np.cumsum(each[places[run]], axis=0)[lengths - 1], axis=1)
+        sides = [
+            np.cumsum(each[places[run]], axis=0)[lengths - 1]
             for each, places, lengths in zip(products, growth.places, growth.lengths.T, strict=True)
         ]
-        values.append(_correlation(*ranks))
+        values.append(spearman(sides[0], sides[1]))
     return np.stack(values)
-
-
-def _correlation(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Correlations along the last axis; NaN where a side does not vary."""
-    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (left, right))
-    scale = np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1))
-    return _ratio((a * b).sum(axis=-1), scale)
 
 
 def ect_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
@@ -124,7 +110,7 @@ def _prefix_spearman(left: FloatArray, right: FloatArray, lengths: np.ndarray) -
     n = lengths[:, None]
     a, b = (np.where(held, rank - n / 2, 0.0) for rank in ranks)
     scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    return _ratio((a * b).sum(axis=1), scale)
+    return ratio((a * b).sum(axis=1), scale)
 
 
 def rnsb_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayesbias._checks import one_of, whole_number
-from bayesbias._core.cells import IntArray
-from bayesbias.embeddings import Case, Embedding, about, find_words, load_embedding
-from bayesbias.errors import InputError
+from bayesbias.embeddings import Case, Embedding, about, opened
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
+from bayesbias.metrics.lookup import FoundSets, Lookup, look_up
 from bayesbias.silhouettes.curves import CURVES, Curves, Sets
 from bayesbias.silhouettes.orders import SIZES, Growth, lengths_of, recorded, shuffled
 from bayesbias.silhouettes.results import Silhouette
@@ -24,7 +24,6 @@ Varied = Literal["targets", "attributes"]
 VARIED: tuple[Varied, Varied] = ("targets", "attributes")
 STEPS = {"targets": 2, "attributes": 6}
 """Words over all lists by which they grow, as in the published study."""
-Lists = dict[str, tuple[str, ...]]
 
 
 def silhouette(
@@ -93,23 +92,21 @@ def silhouette(
     name = "weat_effect_size" if metric == "weat" else metric
     curves = CURVES[one_of(name, tuple(CURVES), "metric")]
     asked = query if isinstance(query, Query) else load_query(query)
-    opened: KeyedVectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
-    sets, notes = _found(opened, asked, curves, name, case)
+    vectors = opened(kv)
+    found, notes = _found(vectors, asked, curves, name, case)
+    kept = {set_: words for set_, words in found.words.items() if set_ in getattr(asked, vary)}
+    sides = {"targets": found.targets, "attributes": found.attributes}
     if sizes == "trimmed":
-        sets = {kind: _trimmed(lists) for kind, lists in sets.items()}
-    grown = sets[vary]
+        sides = {kind: _trimmed(lists) for kind, lists in sides.items()}
+    grown = {set_: words[: len(side)] for (set_, words), side in zip(kept.items(), sides[vary], strict=True)}
     places = (
         shuffled([len(words) for words in grown.values()], runs, seed, compat == "published")
         if orders is None
         else recorded(grown, orders)
     )
     growth = Growth(places, lengths_of([len(words) for words in grown.values()], step, sizes))
-    vectors: dict[str, Sets] = {
-        kind: tuple(opened.vectors[_rows(opened, words, case)].astype(float) for words in lists.values())
-        for kind, lists in sets.items()
-    }
     follow = curves.targets if vary == "targets" else curves.attributes
-    values = follow(vectors["targets"], vectors["attributes"], growth)
+    values = follow(sides["targets"], sides["attributes"], growth)
     if missing := int(np.isnan(values).sum()):
         notes.append(f"{missing:,} of {values.size:,} values are missing: there the metric does not vary.")
     return Silhouette(
@@ -119,44 +116,31 @@ def silhouette(
         values=values,
         bounds=curves.published if compat == "published" and curves.published else curves.bounds,
         zero=curves.zero,
-        embedding=str(about(opened)["name"]),
+        embedding=str(about(vectors)["name"]),
         notes=tuple(notes),
     )
 
 
-def _found(
-    kv: KeyedVectors, query: Query, curves: Curves, metric: str, case: Case
-) -> tuple[dict[str, Lists], list[str]]:
-    """The words of each set that the embedding holds, and sentences on the others."""
-    given: dict[str, Lists] = {
-        kind: {name: tuple(dict.fromkeys(words)) for name, words in getattr(query, kind).items()} for kind in VARIED
-    }
-    shape = tuple(len(lists) for lists in given.values())
+def _found(kv: KeyedVectors, query: Query, curves: Curves, metric: str, case: Case) -> tuple[FoundSets, list[str]]:
+    """The sets with the words that the embedding holds, and sentences on the others."""
+    shape = (len(query.targets), len(query.attributes))
     if shape != curves.sets:
         raise InputError(
             f"{metric} takes {curves.sets[0]} target and {curves.sets[1]} attribute sets; the query {query.name!r} has "
             f"{shape[0]} and {shape[1]}"
         )
-    every = list(dict.fromkeys(word for lists in given.values() for words in lists.values() for word in words))
-    held = find_words(kv, every, case).keys
-    notes, found = [], {}
-    for kind, lists in given.items():
-        found[kind] = {name: tuple(word for word in words if word in held) for name, words in lists.items()}
-        for name, words in lists.items():
-            lost = [word for word in words if word not in held]
-            if len(lost) == len(words):
-                raise InputError(f"the embedding holds none of the {len(words)} words of {name!r}: choose other words")
-            if lost:
-                more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
-                notes.append(f"{len(lost)} of {len(words)} words of {name} are missing: {', '.join(lost[:8])}{more}.")
+    found = look_up(kv, query, Lookup(max_missing=1.0, case=case), paired=False)
+    notes = []
+    for entry in found.entries:
+        if not entry["found"]:
+            raise InputError(
+                f"the embedding holds none of the {entry['asked']} words of {entry['set']!r}: choose other words"
+            )
+        if lost := entry["missing"]:
+            notes.append(f"{len(lost)} of {entry['asked']} words of {entry['set']} are missing: {listed(lost)}.")
     return found, notes
 
 
-def _trimmed(lists: Lists) -> Lists:
-    shortest = min(map(len, lists.values()))
-    return {name: words[:shortest] for name, words in lists.items()}
-
-
-def _rows(kv: KeyedVectors, words: Sequence[str], case: Case) -> IntArray:
-    keys = find_words(kv, words, case).keys
-    return np.array([kv.key_to_index[keys[word]] for word in words], dtype=np.intp)
+def _trimmed(sets: Sets) -> Sets:
+    shortest = min(map(len, sets))
+    return tuple(vectors[:shortest] for vectors in sets)

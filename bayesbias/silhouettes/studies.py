@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._progress import progress
-from bayesbias.embeddings import Embedding, load_embedding
-from bayesbias.errors import InputError
+from bayesbias.embeddings import Embedding, opened
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.silhouettes.curves import CURVES
 from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy
@@ -62,21 +62,19 @@ def silhouette_study(
     """
     if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
         raise InputError("a study needs models and queries: give a mapping of names to each")
-    opened: dict[str, KeyedVectors] = {
-        name: kv if hasattr(kv, "key_to_index") else load_embedding(kv) for name, kv in models.items()
-    }
+    kvs = {name: opened(kv) for name, kv in models.items()}
     names = ["weat_effect_size" if metric == "weat" else metric for metric in metrics]
     rows: list[tuple[object, ...]] = []
     notes: list[str] = []
-    with progress("following metrics", len(queries) * len(names) * len(VARIED) * len(opened)) as done:
+    with progress("following metrics", len(queries) * len(names) * len(VARIED) * len(kvs)) as done:
         for label, asked in queries.items():
-            kept, left = _in_all(asked, opened)
+            kept, left = _in_all(asked, kvs)
             notes += [f"{label}: {note}" for note in left]
             for metric in names:
                 fitting = _joined(kept) if metric in CURVES and CURVES[metric].sets[1] == 1 else kept
                 for vary in VARIED:
                     found: dict[str, Silhouette] = {}
-                    for name, kv in opened.items():
+                    for name, kv in kvs.items():
                         found[name] = silhouette(kv, fitting, metric, vary, runs, None, sizes, seed, compat=compat)
                         done(len(rows) + len(found))
                     pair = list(found.values())
@@ -102,8 +100,7 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors]) -> tuple[Query, li
         for name, words in given.items():
             lost = [word for word in dict.fromkeys(words) if word not in sets[kind][name]]
             if lost:
-                more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
-                notes.append(f"{len(lost)} of {len(words)} words of {name} are left out: {', '.join(lost[:8])}{more}.")
+                notes.append(f"{len(lost)} of {len(words)} words of {name} are left out: {listed(lost)}.")
             if not sets[kind][name]:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
     return Query(sets["targets"], sets["attributes"], name=query.name), notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,15 @@ class SideEffects:
     def beside_controls(self) -> list[str]:
         """Neighbours, similarities and the search for the old bias in words."""
         return [*self._kept(), *self._agreement(), *self._recovered()]
+
+    def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
+        known = parts.get("Notes", [])
+        notes = [*known, *(note for note in self.notes if note not in known)]
+        broke = "Controls" if "Controls" in parts else "What broke"
+        both = {name: told for name, told in parts.items() if name != "Notes"}
+        both |= {broke: [*parts.get(broke, []), *self.beside_controls], "Notes": notes}
+        return {name: sentences for name, sentences in both.items() if sentences}
 
     def __str__(self) -> str:
         return " ".join(self.sentences)

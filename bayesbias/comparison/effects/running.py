@@ -19,7 +19,7 @@ from bayesbias.comparison.effects.similarity import agreement, checked_pairs
 from bayesbias.comparison.effects.vocabularies import Shared, shared_vocabulary
 from bayesbias.comparison.paired import Comparison, compare
 from bayesbias.diagnostics.intervals import PROB
-from bayesbias.embeddings import Case, Embedding, find_words, load_embedding
+from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.looking import CASES
 from bayesbias.errors import InputError
 from bayesbias.words import CONTROLS
@@ -102,7 +102,7 @@ def side_effects(
         kinds, groups = _words_of(compared)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for one, other, _ in pairs or [] for word in (one, other)]
-        kvs = [_opened(kv) for kv in (kv_a, kv_b)]
+        kvs = [opened(kv) for kv in (kv_a, kv_b)]
         _check_belonging(compared, kvs, case)
         shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]
@@ -124,10 +124,6 @@ def side_effects(
         prob=prob,
         notes=(*notes, *(f"{each}." for each in (reason, *why) if each)),
     )
-
-
-def _opened(kv: Embedding) -> KeyedVectors:
-    return kv if hasattr(kv, "key_to_index") else load_embedding(kv)
 
 
 def _of_two(comparison: Comparison) -> Comparison:

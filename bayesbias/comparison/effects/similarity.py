@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from bayesbias._core.bootstrap import ends, resampled_rows
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.correlation import spearman
 from bayesbias.comparison.effects.vocabularies import Shared
 from bayesbias.errors import InputError
 
@@ -64,8 +63,8 @@ def agreement(
     if np.ptp(scores) == 0:
         return pd.DataFrame(columns=COLUMNS), f"all {len(held)} pairs of similarity have the same score"
     chosen = resampled_rows(len(held), draws, rng)
-    every = [_spearman(one, scores) for one in cosines]
-    drawn = [_spearman(one[chosen], scores[chosen]) for one in cosines]
+    every = [spearman(one, scores) for one in cosines]
+    drawn = [spearman(one[chosen], scores[chosen]) for one in cosines]
     every.append(every[1] - every[0])
     drawn.append(drawn[1] - drawn[0])
     rows = [
@@ -73,13 +72,3 @@ def agreement(
         for side, value, values in zip(("before", "after", "change"), every, drawn, strict=True)
     ]
     return pd.DataFrame(rows, columns=COLUMNS), ""
-
-
-def _spearman(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Spearman's correlation along the last axis; NaN where all ranks are equal."""
-    ranks = [rankdata(values, axis=-1) for values in (left, right)]
-    apart = [values - values.mean(axis=-1, keepdims=True) for values in ranks]
-    scale = np.sqrt((apart[0] ** 2).sum(axis=-1) * (apart[1] ** 2).sum(axis=-1))
-    product = (apart[0] * apart[1]).sum(axis=-1)
-    found: FloatArray = np.divide(product, scale, out=np.full(np.shape(product), np.nan), where=scale > 0)
-    return found

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.cosine import unit_single
 from bayesbias.embeddings import Case, find_words
 from bayesbias.errors import InputError
 
@@ -73,5 +73,5 @@ def shared_vocabulary(
             "after"
         )
     words = tuple(word for word, kept in zip(held, some, strict=True) if kept)
-    before, after = (unit_rows(part[some]).astype(np.float32) for part in vectors)
+    before, after = (unit_single(part[some]) for part in vectors)
     return Shared(words, before, after)

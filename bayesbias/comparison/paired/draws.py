@@ -101,7 +101,8 @@ def _one_change(
     base, change = matched.distances[:, before], matched.distances[:, after] - matched.distances[:, before]
     data = model_data(matched.of(base))
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
-    slopes = _slopes(data, base, change)
+    fixed = fixed_values(data, change)
+    slopes = _slopes(data, base, change, fixed)
     rest = base + slopes[data.connection] * (change - centre[data.connection])
     size = (chains, draws // chains)
     seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
@@ -119,7 +120,7 @@ def _one_change(
         scales={} if moved.post is None else _scales(moved.post, data),
         stats=_stats(fits),
         faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
-        notes=(*_notes(data, change, label), *notes),
+        notes=(*_notes(data, change, fixed, label), *notes),
         engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
     )
 
@@ -179,9 +180,9 @@ def fixed_values(data: ModelData, values: FloatArray) -> dict[int, float]:
     return {k: value for k, value in found.items() if value is not None}
 
 
-def _slopes(data: ModelData, base: FloatArray, change: FloatArray) -> FloatArray:
+def _slopes(data: ModelData, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
     """The slope (K,) of each connection, one for all connections that share attribute words; 0 without a change."""
-    free = ~np.isin(data.connection, list(fixed_values(data, change)))
+    free = ~np.isin(data.connection, list(fixed))
     slopes = np.zeros(len(data.connections))
     for kind in set(CLASS_OF_CONNECTION.values()):
         own = [k for k, name in enumerate(data.connections.tolist()) if CLASS_OF_CONNECTION[name] == kind]
@@ -191,9 +192,8 @@ def _slopes(data: ModelData, base: FloatArray, change: FloatArray) -> FloatArray
     return slopes
 
 
-def _notes(data: ModelData, change: FloatArray, label: str) -> list[str]:
+def _notes(data: ModelData, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
     """Sentences on connections that changed as one, and on distances that did not change."""
-    fixed = fixed_values(data, change)
     if len(fixed) == len(data.connections) and not any(fixed.values()):
         return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
     names = data.connections.tolist()
@@ -302,8 +302,10 @@ def by_nuts(
     for before, after in places:
         label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
         change = matched.distances[:, after] - matched.distances[:, before]
-        if fixed_values(data, change):
-            raise InputError(f"{_notes(data, change, label)[0]} That leaves nothing to sample: use engine='auto'")
+        if fixed := fixed_values(data, change):
+            raise InputError(
+                f"{_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
+            )
     matrix = transform(len(matched.embeddings))
     joint = sample_joint(
         [levels, *[changes] * (len(matched.embeddings) - 1)],

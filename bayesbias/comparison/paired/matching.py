@@ -14,7 +14,7 @@ from bayesbias._checks import one_of
 from bayesbias._core.cosine import FloatArray
 from bayesbias.distances.coverages import stored_coverage
 from bayesbias.distances.tables import PAIR, once
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.models.data import model_data
 
 Case = Literal["as-is", "fallback"]
@@ -23,7 +23,6 @@ LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 SAME = 1e-6
 """Differences of distances below this are rounding of vectors in single precision."""
-MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str
         return []
     gone = [sorted(set(table[column]) - set(joined[column])) for column in PAIR]
     named = " and ".join(
-        f"the {kind} {_listed(words)}"
+        f"the {kind} {listed(words)}"
         for kind, words in zip(("protected words", "attribute words"), gone, strict=True)
         if words
     )
@@ -150,7 +149,7 @@ def _conflicts(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> list[str]
     for other in others:
         theirs = other.drop_duplicates("protected_word").set_index("protected_word")["group"].reindex(own.index)
         moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
-    return [f"The tables have other groups for {_listed(sorted(moved))}; those of the first count."] if moved else []
+    return [f"The tables have other groups for {listed(sorted(moved))}; those of the first count."] if moved else []
 
 
 def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list[str]:
@@ -161,11 +160,6 @@ def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list
         for name, count in zip(read, outside, strict=True)
         if count
     ]
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
-    return ", ".join(words[:MOST_NAMED]) + more
 
 
 def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -209,7 +203,7 @@ def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
             f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
             "pass case='fallback'"
         )
-    held = "; ".join(f"{name} holds {_listed(list(table['protected_word'].unique()))}" for name, table in read.items())
+    held = "; ".join(f"{name} holds {listed(list(table['protected_word'].unique()))}" for name, table in read.items())
     return f"the tables share no pair of protected and attribute word: make them from one word list ({held})"
 
 

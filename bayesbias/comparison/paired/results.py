@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
 
-COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
 DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
 SURE = 0.945
 """Probability from which on an outcome is called: that of one side of an 89% interval."""
@@ -69,7 +69,7 @@ class Comparison:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The two embeddings of each change, in the order of the posterior's ``change``."""
-        return [self.pair(number) for number in range(len(self._labels))]
+        return [self.pair(number) for number in range(self.posterior["posterior"].sizes["change"])]
 
     @property
     def engine(self) -> str:
@@ -119,6 +119,7 @@ class Comparison:
         prob: float = PROB,
         standardise: bool = False,
         paired: bool = True,
+        change: int | None = None,
     ) -> pd.DataFrame:
         """The change of a contrast, for the whole list and for each protected word.
 
@@ -135,12 +136,14 @@ class Comparison:
             that embeddings whose cosines differ in scale can be compared. ``attrs["unit"]`` says which is shown.
         paired
             False takes the two embeddings for independent, as two separate fits do; for comparison only.
+        change
+            The place of one change among :attr:`pairs`; None takes all.
 
         Returns
         -------
         DataFrame
             Columns ``protected_word`` (pd.NA for the whole list), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``,
-            ``p_below_zero``; with more than two embeddings first ``before`` and ``after``, for every pair of them.
+            ``p_below_zero``; for more than one change first ``before`` and ``after``.
 
         Raises
         ------
@@ -152,10 +155,16 @@ class Comparison:
             return self._between(first, str(second), prob, standardise, paired)
         first, second = contrasted(first, second, list(self.connections))
         label = f"{first} \N{MINUS SIGN} {second}"
-        return self._table(self._changes_of(first, second, standardise, paired), label, prob, standardise)
+        draws = self._draws_of(first, second, standardise, paired, self._chosen(change))
+        return self._table(draws, label, prob, standardise)
 
     def changes(
-        self, connection: str | None = None, prob: float = PROB, standardise: bool = False, paired: bool = True
+        self,
+        connection: str | None = None,
+        prob: float = PROB,
+        standardise: bool = False,
+        paired: bool = True,
+        change: int | None = None,
     ) -> pd.DataFrame:
         """What changed: the headline contrast, or the mean distance of one connection.
 
@@ -164,7 +173,7 @@ class Comparison:
         connection
             None takes the contrast that :attr:`headline` names; ``"associated"``, ``"human"``, ... the mean distance
             to those words: the change of control words is a side effect.
-        prob, standardise, paired
+        prob, standardise, paired, change
             As in :meth:`contrasts`.
 
         Returns
@@ -182,12 +191,18 @@ class Comparison:
                 raise InputError(
                     f"there is no contrast of associated words: name a connection, one of {', '.join(self.connections)}"
                 )
-            return self.contrasts(*self.headline, prob=prob, standardise=standardise, paired=paired)
+            return self.contrasts(*self.headline, prob, standardise, paired, change)
         one_of(connection, self.connections, "connection")
-        return self._table(self._changes_of(connection, None, standardise, paired), connection, prob, standardise)
+        draws = self._draws_of(connection, None, standardise, paired, self._chosen(change))
+        return self._table(draws, connection, prob, standardise)
 
     def outcomes(
-        self, first: str = "associated", second: str | None = None, prob: float = PROB, standardise: bool = False
+        self,
+        first: str = "associated",
+        second: str | None = None,
+        prob: float = PROB,
+        standardise: bool = False,
+        change: int | None = None,
     ) -> pd.DataFrame:
         """What became of a contrast, for the whole list and for each protected word.
 
@@ -196,7 +211,7 @@ class Comparison:
         first, second
             Two connections, as in :meth:`contrasts`. With ``"associated", "different"`` a reversal is a change of
             their order.
-        prob, standardise
+        prob, standardise, change
             As in :meth:`contrasts`; what is observed stays in cosine distance.
 
         Returns
@@ -210,34 +225,33 @@ class Comparison:
             (docs/debiasing.md).
             ``observed_before`` and ``observed_after`` are the differences of mean distances of the pairs at hand (for
             the whole list their mean over protected words): what became of these attribute words, where the posterior
-            speaks of words of their kind. With more than two embeddings first ``before_embedding`` and
-            ``after_embedding``.
+            speaks of words of their kind. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections))
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         groups = [pd.NA, *self.posterior["constant_data/group"].to_numpy().tolist()]
-        pieces = []
-        for number in range(len(self._labels)):
+        pieces = {}
+        for number in self._chosen(change):
             sides = self.sides(first, second, number, standardise)
             kept = ~np.isnan(sides.before).any(axis=0)
             before, after = sides.before[:, kept], sides.after[:, kept]
             shrank = (np.abs(after) < np.abs(before)).mean(axis=0)
             grew = (np.abs(after) > np.abs(before)).mean(axis=0)
             same = (sides.change[:, kept] == 0).all(axis=0)
-            change = describe(sides.change[:, kept], prob)
+            moved = describe(sides.change[:, kept], prob)
             observed = self.observed(first, second, number)
             outcome = np.select(
                 [same, shrank >= SURE, grew >= SURE], ["unchanged", "shrank", "grew"], default="undecided"
             )
-            piece = pd.DataFrame(
+            pieces[number] = pd.DataFrame(
                 {
                     "protected_word": pd.array(self._names[kept], dtype="string"),
                     "group": pd.array(np.array(groups, dtype=object)[kept], dtype="string"),
                     "before": before.mean(axis=0),
                     "after": after.mean(axis=0),
-                    "change": change["mean"],
-                    "hdi_low": change["hdi_low"],
-                    "hdi_high": change["hdi_high"],
+                    "change": moved["mean"],
+                    "hdi_low": moved["hdi_low"],
+                    "hdi_high": moved["hdi_high"],
                     "p_shrank": shrank,
                     "p_reversed": (np.sign(after) != np.sign(before)).mean(axis=0),
                     "outcome": outcome,
@@ -245,8 +259,7 @@ class Comparison:
                     "observed_after": observed.after[kept],
                 }
             )
-            pieces.append(self._named(piece, number, ("before_embedding", "after_embedding")))
-        table = pd.concat(pieces, ignore_index=True)
+        table = self._joined(pieces, ("before_embedding", "after_embedding"))
         table.attrs = {"first": first, "second": second, "prob": prob, "unit": SPREADS if standardise else DISTANCE}
         return table
 
@@ -314,35 +327,39 @@ class Comparison:
         return Sides(before, after, after - before)
 
     @property
-    def _labels(self) -> list[str]:
-        return [str(name) for name in self.posterior["posterior"]["change"].to_numpy()]
-
-    @property
     def _names(self) -> np.ndarray:
         words = self.posterior["posterior"]["protected_word"].to_numpy().tolist()
         return np.array([pd.NA, *words], dtype=object)
 
-    def _changes_of(self, first: str, second: str | None, standardise: bool, paired: bool) -> list[FloatArray]:
-        found = []
-        for number in range(len(self._labels)):
-            sides = self.sides(first, second, number, flag(standardise, "standardise"))
-            if flag(paired, "paired"):
-                found.append(sides.change)
-                continue
-            seed = [int(self.posterior.attrs["seed"]), number]
-            found.append(sides.after - np.random.default_rng(seed).permutation(sides.before, axis=0))
+    def _chosen(self, change: int | None) -> Sequence[int]:
+        """Places of the changes asked for."""
+        every = range(len(self.pairs))
+        return every if change is None else every[change : change + 1]
+
+    def _draws_of(
+        self, first: str, second: str | None, standardise: bool, paired: bool, chosen: Sequence[int]
+    ) -> dict[int, FloatArray]:
+        """Draws (D, 1 + words) of some changes, by their places."""
+        standardise, paired = flag(standardise, "standardise"), flag(paired, "paired")
+        found = {}
+        for number in chosen:
+            sides = self.sides(first, second, number, standardise)
+            found[number] = sides.change
+            if not paired:
+                rng = np.random.default_rng([int(self.posterior.attrs["seed"]), number])
+                found[number] = sides.after - rng.permutation(sides.before, axis=0)
         return found
 
-    def _table(self, draws: list[FloatArray], label: str, prob: float, standardise: bool) -> pd.DataFrame:
+    def _table(self, draws: Mapping[int, FloatArray], label: str, prob: float, standardise: bool) -> pd.DataFrame:
         prob = probability(prob, "prob")
-        pieces, left_out = [], []
-        for number, values in enumerate(draws):
+        pieces, left_out = {}, []
+        for number, values in draws.items():
             kept = ~np.isnan(values).any(axis=0)
             left_out += self._names[~kept].tolist()
             piece = pd.DataFrame({"protected_word": pd.array(self._names[kept], dtype="string")})
-            piece = piece.assign(**describe(values[:, kept], prob), p_below_zero=(values[:, kept] < 0).mean(axis=0))
-            pieces.append(self._named(piece, number, ("before", "after")))
-        table = pd.concat(pieces, ignore_index=True)
+            below = (values[:, kept] < 0).mean(axis=0)
+            pieces[number] = piece.assign(**describe(values[:, kept], prob), p_below_zero=below)
+        table = self._joined(pieces, ("before", "after"))
         table.attrs = {
             "of": label,
             "prob": prob,
@@ -351,13 +368,13 @@ class Comparison:
         }
         return table
 
-    def _named(self, piece: pd.DataFrame, number: int, columns: tuple[str, str]) -> pd.DataFrame:
-        """With the two embeddings of a change in front, where there is more than one change."""
-        if len(self.embeddings) == 2:
-            return piece
-        for column, name in zip(reversed(columns), reversed(self.pair(number)), strict=True):
-            piece.insert(0, column, name)
-        return piece
+    def _joined(self, pieces: Mapping[int, pd.DataFrame], columns: tuple[str, str]) -> pd.DataFrame:
+        """Tables of changes one below another, with the two embeddings in front where there are several."""
+        if len(pieces) > 1:
+            for number, piece in pieces.items():
+                for at, (column, name) in enumerate(zip(columns, self.pair(number), strict=True)):
+                    piece.insert(at, column, name)
+        return pd.concat(pieces.values(), ignore_index=True)
 
     def pair(self, number: int) -> tuple[str, str]:
         """The two embeddings of a change, by its place among all."""
@@ -370,11 +387,8 @@ class Comparison:
             raise InputError(f"{first!r} is given twice: name two embeddings, of {', '.join(self.embeddings)}")
         if self.headline is None:
             raise InputError("there is no contrast of associated words to compare the embeddings by")
-        every = self._changes_of(*self.headline, standardise, paired)
-        pairs = self.pairs
-        draws = (
-            every[pairs.index((second, first))] if (second, first) in pairs else -every[pairs.index((first, second))]
-        )
+        forward = (second, first) in self.pairs
+        number = self.pairs.index((second, first) if forward else (first, second))
+        draws = self._draws_of(*self.headline, standardise, paired, [number])[number]
         label = f"{self.headline[0]} \N{MINUS SIGN} {self.headline[1]}, {first} \N{MINUS SIGN} {second}"
-        table = self._table([draws], label, prob, standardise)
-        return table[COLUMNS].copy() if len(self.embeddings) > 2 else table
+        return self._table({number: draws if forward else -draws}, label, prob, standardise)

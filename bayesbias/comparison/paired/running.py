@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from bayesbias._checks import one_of, whole_number
+from bayesbias._checks import one_of
 from bayesbias._progress import progress
 from bayesbias.comparison.paired.draws import LEVELS_MODEL, by_differences, by_nuts
 from bayesbias.comparison.paired.matching import Case, match
 from bayesbias.comparison.paired.results import Comparison
 from bayesbias.comparison.paired.trees import comparison_tree
 from bayesbias.errors import InputError
-from bayesbias.models.fitting import fresh_seed
+from bayesbias.models.fitting import checked_draws, used_seed
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 
 ENGINES = ("auto", "marginal", "nuts")
@@ -74,10 +74,8 @@ def compare(
             f"the model {spec.name!r} is one of distances: a model of changes has a connection_mean around 0, as "
             "'change' has (copy its file to change a prior)"
         )
-    draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
-    if draws % chains:
-        raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")
-    used = fresh_seed() if seed is None else whole_number(seed, "seed", least=0)
+    draws, chains = checked_draws(draws, chains)
+    used = used_seed(seed)
     joint = None
     if engine == "nuts":
         changes, joint = by_nuts(matched, (load_model(LEVELS_MODEL), spec), draws, chains, used)

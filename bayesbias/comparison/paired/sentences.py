@@ -10,11 +10,11 @@ import pandas as pd
 
 from bayesbias.comparison.contrasting import signed
 from bayesbias.diagnostics.intervals import share
+from bayesbias.errors import listed
 
 if TYPE_CHECKING:
     from bayesbias.comparison.paired.results import Comparison
 
-MOST_NAMED = 8
 CONTROLS = {"human": "words for people in general", "neutral": "neutral words"}
 SLIGHT = 0.005
 """Size of a difference at hand below which its sign says nothing."""
@@ -30,9 +30,14 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
         parts["What changed"].append(f"These draws should not be read: {'; '.join(result.faults)}.")
     for number in range(len(result.pairs)):
         if result.headline is not None:
-            parts["What changed"] += _headline(result, number, prob)
-            parts["For whom"] += [_words(result, number), *_orders(result, number)]
-            parts["How surely"] += _widths(result, number, prob)
+            first, second = result.headline
+            table = result.outcomes(first, second, prob, change=number)
+            others = None
+            if "different" in result.connections:
+                others = table if second == "different" else result.outcomes(first, "different", prob, change=number)
+            parts["What changed"] += _headline(result, number, prob, table, others)
+            parts["For whom"] += [_words(result, number, table), *_orders(result, number, others)]
+            parts["How surely"] += _widths(result, number, prob, table)
         parts[broke] += _controls(result, number, prob)
     if result.headline is None and not parts[broke]:
         parts["What changed"].append("The pairs hold one kind of word only, so that there is no contrast to compare.")
@@ -48,20 +53,9 @@ def figure(value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _row(table: pd.DataFrame, number: int, size: int) -> dict[str, Any]:
+def _whole(table: pd.DataFrame) -> dict[str, Any]:
     """The whole list's row of a change."""
-    whole = table[table["protected_word"].isna()].to_dict("records")
-    if len(whole) != size:
-        raise ValueError(f"{len(whole)} rows of the whole list for {size} changes")
-    return {str(name): value for name, value in whole[number].items()}
-
-
-def _words_of(table: pd.DataFrame, result: Comparison, number: int) -> pd.DataFrame:
-    """The rows of a change's protected words."""
-    if len(result.pairs) > 1:
-        before, after = result.pair(number)
-        table = table[(table["before_embedding"] == before) & (table["after_embedding"] == after)]
-    return table[table["protected_word"].notna()]
+    return {str(name): value for name, value in table.iloc[0].items()}
 
 
 def _route(result: Comparison, number: int) -> str:
@@ -79,10 +73,12 @@ def _interval(row: Mapping[str, Any], prob: float) -> str:
     return f"{100 * prob:g}% interval {figure(low)} to {figure(high)}, which {settled} 0"
 
 
-def _headline(result: Comparison, number: int, prob: float) -> list[str]:
-    first, second = result.headline or ("", "")
-    size = len(result.pairs)
-    row = _row(result.outcomes(first, second, prob), number, size)
+def _headline(
+    result: Comparison, number: int, prob: float, table: pd.DataFrame, others: pd.DataFrame | None
+) -> list[str]:
+    """The whole list's contrast, in either unit, and beside the other groups' stereotypes."""
+    first, second = table.attrs["first"], table.attrs["second"]
+    row = _whole(table)
     what = (
         f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {second} of the whole list (negative: {first} "
         "words are closer)"
@@ -95,9 +91,9 @@ def _headline(result: Comparison, number: int, prob: float) -> list[str]:
         f"{part} ({_interval(row, prob)}). Probability that it came nearer to 0: {share(row['p_shrank'])}; that its "
         f"sign reversed: {share(row['p_reversed'])}."
     ]
-    sentences += _scale(result, number, prob, row)
-    if second != "different" and "different" in result.connections:
-        other = _row(result.outcomes(first, "different", prob), number, size)
+    sentences += _scale(result, number, prob, table)
+    if second != "different" and others is not None:
+        other = _whole(others)
         sentences.append(
             f"The contrast {first} \N{MINUS SIGN} different went from {figure(other['before'])} to "
             f"{figure(other['after'])}, a change of {figure(other['change'])} ({_interval(other, prob)})."
@@ -105,28 +101,26 @@ def _headline(result: Comparison, number: int, prob: float) -> list[str]:
     return sentences
 
 
-def _scale(result: Comparison, number: int, prob: float, raw: Mapping[str, Any]) -> list[str]:
+def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
     """The same in spreads of control distances, and whether that says something else."""
     spreads = result.spreads()
     names = list(result.pair(number))
     if spreads[names].isna().any():
         return ["There are too few control words to take out differences of scale."]
-    first, second = result.headline or ("", "")
-    row = _row(result.outcomes(first, second, prob, standardise=True), number, len(result.pairs))
+    row = _whole(result.outcomes(table.attrs["first"], table.attrs["second"], prob, standardise=True, change=number))
     listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
     sentence = (
         f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
         f"{figure(row['change'])} ({_interval(row, prob)}); probability that it came nearer to 0: "
         f"{share(row['p_shrank'])}."
     )
-    if row["outcome"] != raw["outcome"]:
+    if row["outcome"] != _whole(table)["outcome"]:
         sentence += " The two disagree, so that the change is, at least in part, one of scale."
     return [sentence]
 
 
-def _words(result: Comparison, number: int) -> str:
-    first, second = result.headline or ("", "")
-    part = _words_of(result.outcomes(first, second), result, number)
+def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
+    part = table.iloc[1:]
     counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
     same = int((part["outcome"] == "unchanged").sum())
     left = len(part) - same - sum(map(len, counted.values()))
@@ -140,10 +134,10 @@ def _words(result: Comparison, number: int) -> str:
     return f"{sentence}. At hand, for these very pairs, it came nearer to 0 for {nearer}."
 
 
-def _orders(result: Comparison, number: int) -> list[str]:
-    if not {"associated", "different"} <= set(result.connections):
+def _orders(result: Comparison, number: int, table: pd.DataFrame | None) -> list[str]:
+    if table is None:
         return []
-    part = _words_of(result.outcomes("associated", "different"), result, number)
+    part = table.iloc[1:]
     clear = (part["observed_before"].abs() >= SLIGHT) & (part["observed_after"].abs() >= SLIGHT)
     turned = part[clear & (part["observed_before"] * part["observed_after"] < 0)]
     turned = turned.sort_values("p_reversed", ascending=False)
@@ -151,8 +145,10 @@ def _orders(result: Comparison, number: int) -> list[str]:
     if turned.empty:
         return [f"{sentence}no protected word."]
     named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
-    return [f"{sentence}{len(turned)} of {len(part)}; in brackets the probability that it did for words of their kind: "
-            f"{_listed(named)}."]  # fmt: skip
+    return [
+        f"{sentence}{len(turned)} of {len(part)}; in brackets the probability that it did for words of their kind: "
+        f"{listed(named)}."
+    ]
 
 
 def _controls(result: Comparison, number: int, prob: float) -> list[str]:
@@ -160,18 +156,16 @@ def _controls(result: Comparison, number: int, prob: float) -> list[str]:
     for name, phrase in CONTROLS.items():
         if name not in result.connections:
             continue
-        row = _row(result.changes(name, prob=prob), number, len(result.pairs))
+        row = _whole(result.changes(name, prob=prob, change=number))
         what = f"{_route(result, number)} mean distances to {phrase} changed by {figure(row['mean'])}"
         sentences.append(f"{what}, exactly." if row["sd"] == 0 else f"{what} ({_interval(row, prob)}).")
     return sentences
 
 
-def _widths(result: Comparison, number: int, prob: float) -> list[str]:
-    paired, separate = (
-        _row(result.changes(prob=prob, paired=pairs), number, len(result.pairs)) for pairs in (True, False)
-    )
-    widths = [row["hdi_high"] - row["hdi_low"] for row in (paired, separate)]
-    if paired["sd"] == 0:
+def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
+    separate = result.changes(prob=prob, paired=False, change=number)
+    widths = [row["hdi_high"] - row["hdi_low"] for row in map(_whole, (table, separate))]
+    if widths[0] == 0:
         return [f"{_prefix(result, number)}The change is known exactly, in cosine distance."]
     return [
         f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
@@ -184,9 +178,4 @@ def _many(count: int, word: str) -> str:
 
 
 def _counted(words: list[str]) -> str:
-    return f"{len(words)} ({_listed(words)})" if words else "0"
-
-
-def _listed(words: list[str]) -> str:
-    more = f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
-    return ", ".join(words[:MOST_NAMED]) + more
+    return f"{len(words)} ({listed(words)})" if words else "0"
