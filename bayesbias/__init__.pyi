@@ -78,7 +78,9 @@ from .reporting.sentences import verdict_sentences as verdict_sentences
 from .silhouettes import Silhouette as Silhouette
 from .silhouettes import silhouette as silhouette
 from .silhouettes import silhouette_accuracy as silhouette_accuracy
+from .silhouettes import silhouette_separation as silhouette_separation
 from .silhouettes import silhouette_study as silhouette_study
+from .silhouettes import silhouette_uncertainty as silhouette_uncertainty
 from .words import PairList as PairList
 from .words import WordList as WordList
 from .words import WordLists as WordLists

@@ -20,23 +20,25 @@ Curve = Callable[[Sets, Sets, Growth], FloatArray]
 
 @dataclass(frozen=True)
 class Curves:
-    """How a metric is followed.
+    """How a metric of the study is followed.
 
     Attributes
     ----------
     targets, attributes
         Target sets, attribute sets and growth of either to values (runs, sizes).
-    bounds, zero
-        Smallest and largest value, and that of no bias; ``published`` where the authors' differ.
+    bounds
+        Number of target sets to the smallest and the largest value; ``published`` are the authors' where they differ.
+    optimum
+        The value of no bias.
     sets
-        How many target and attribute sets it takes.
+        How many target sets, (least, most), and attribute sets it takes.
     """
 
     targets: Curve
     attributes: Curve
-    bounds: tuple[float, float]
-    zero: float
-    sets: tuple[int, int]
+    bounds: Callable[[int], tuple[float, float]]
+    optimum: float
+    sets: tuple[tuple[int, int | None], int]
     published: tuple[float, float] | None = None
 
 
@@ -151,7 +153,9 @@ def rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArr
 
 
 CURVES = {
-    "weat_effect_size": Curves(weat_targets, weat_attributes, (-2.0, 2.0), 0.0, (2, 2)),
-    "ect": Curves(ect_targets, ect_attributes, (-1.0, 1.0), 0.0, (2, 1)),
-    "rnsb": Curves(rnsb_targets, rnsb_attributes, (0.0, float(np.log(2))), 0.0, (2, 2), published=(0.0, 1.0)),
+    "weat_effect_size": Curves(weat_targets, weat_attributes, lambda groups: (-2.0, 2.0), 0.0, ((2, 2), 2)),
+    "ect": Curves(ect_targets, ect_attributes, lambda groups: (-1.0, 1.0), 1.0, ((2, 2), 1)),
+    "rnsb": Curves(
+        rnsb_targets, rnsb_attributes, lambda groups: (0.0, float(np.log(groups))), 0.0, ((2, None), 2), (0.0, 1.0)
+    ),
 }

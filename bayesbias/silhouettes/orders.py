@@ -67,10 +67,15 @@ def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
     return lengths
 
 
-def shuffled(sizes: Sequence[int], runs: int, seed: int, shared: bool) -> tuple[IntArray, ...]:
-    """Places (runs, words) of each list in random order; ``shared`` takes the run's number as seed of every list."""
+def shuffled(sizes: Sequence[int], runs: int, seed: int, shared: bool, together: bool = False) -> tuple[IntArray, ...]:
+    """Places (runs, words) of each list in random order.
+
+    ``shared`` takes the run's number as seed of every list; ``together`` gives all lists one order.
+    """
     if shared:  # sklearn.utils.shuffle(list, random_state=run)
         return tuple(np.stack([_legacy(size, run) for run in range(runs)]) for size in sizes)
+    if together:
+        return shuffled(sizes[:1], runs, seed, shared) * len(sizes)
     generators = np.random.default_rng(seed).spawn(len(sizes))
     return tuple(
         np.stack([generator.permutation(size) for _ in range(runs)])
@@ -84,13 +89,15 @@ def _legacy(size: int, seed: int) -> NDArray[np.intp]:
     return places
 
 
-def recorded(lists: Mapping[str, Sequence[str]], orders: Mapping[str, Sequence[Sequence[str]]]) -> tuple[IntArray, ...]:
-    """Places (runs, words) of each list in recorded orders.
+def recorded(
+    lists: Mapping[str, Sequence[str]], orders: Mapping[str, Sequence[Sequence[str]]], together: bool = False
+) -> tuple[IntArray, ...]:
+    """Places (runs, words) of each list in recorded orders; ``together`` asks for one order of all lists.
 
     Raises
     ------
     InputError
-        A list without orders, numbers of runs that differ, or an order that does not hold the list's words.
+        A list without orders, numbers of runs that differ, an order that does not hold the list's words or tears pairs.
     """
     found = []
     for name, words in lists.items():
@@ -106,4 +113,6 @@ def recorded(lists: Mapping[str, Sequence[str]], orders: Mapping[str, Sequence[S
         found.append(np.array(runs, dtype=np.intp))
     if len({len(runs) for runs in found}) > 1:
         raise InputError(f"orders has different numbers of runs: {', '.join(str(len(runs)) for runs in found)}")
+    if together and any(not np.array_equal(found[0], other) for other in found[1:]):
+        raise InputError("the words of the target sets are pairs in order, and orders tears them apart")
     return tuple(found)

@@ -26,11 +26,15 @@ class Silhouette:
     values
         (runs, sizes): NaN where the metric has no value.
     bounds, zero
-        The metric's smallest and largest value, and that of no bias.
+        The metric's smallest and largest value, and the value from which accuracy counts.
     embedding
         What it was measured in.
     notes
         Words that were left out, and values that there are none of.
+    optimum
+        The metric's value of no bias.
+    low, high
+        (runs, sizes): ends of the intervals of the values; None for a metric without.
     """
 
     metric: str
@@ -41,6 +45,9 @@ class Silhouette:
     zero: float
     embedding: str = "unnamed"
     notes: tuple[str, ...] = ()
+    optimum: float = 0.0
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     @property
     def min(self) -> FloatArray:
@@ -63,12 +70,45 @@ class Silhouette:
         low, high = self.bounds
         return 1 - self._area(self.max - self.min) / ((high - low) * int(self.sizes[-1]))
 
+    @property
+    def full(self) -> float:
+        """The value with all words."""
+        return float(self.mean[-1])
+
+    @property
+    def coverage(self) -> FloatArray:
+        """Share of the runs whose interval holds the value with all words, (sizes,); NaN for a metric without."""
+        if self.low is None or self.high is None:
+            return np.full(len(self.sizes), np.nan)
+        return ((self.low <= self.full) & (self.full <= self.high)).mean(axis=0)
+
+    def of_runs(self, chosen: IntArray) -> Silhouette:
+        """The same of some of the runs, by their places, which may repeat."""
+        low = None if self.low is None else self.low[chosen]
+        high = None if self.high is None else self.high[chosen]
+        return replace(self, values=self.values[chosen], low=low, high=high)
+
     def oriented(self) -> Silhouette:
-        """The same of 1 - value, for a metric whose 1 is no bias (ECT): 0 is no bias, and more is more."""
-        if self.bounds[1] != 1 or self.metric != "ect":
-            raise InputError(f"{self.metric} is 0 without bias already: only ect is turned round")
-        bounds = (0.0, 1 - self.bounds[0])
-        return replace(self, values=1 - self.values, bounds=bounds, zero=0.0, metric="1 - ect")
+        """The same of optimum - value, for a metric whose value of no bias is not 0 (1 - ECT): there 0 is no bias.
+
+        Raises
+        ------
+        InputError
+            The metric is 0 without bias already.
+        """
+        if self.optimum == 0:
+            raise InputError(f"{self.metric} is 0 without bias already: there is nothing to turn round")
+        low, high = self.bounds
+        return replace(
+            self,
+            metric=f"{self.optimum:g} - {self.metric}",
+            values=self.optimum - self.values,
+            bounds=(self.optimum - high, self.optimum - low),
+            zero=0.0,
+            optimum=0.0,
+            low=None if self.high is None else self.optimum - self.high,
+            high=None if self.low is None else self.optimum - self.low,
+        )
 
     def _area(self, curve: NDArray[np.floating]) -> float:
         return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
@@ -108,13 +148,44 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
     """
     if compat not in (None, "published"):
         raise InputError(f"compat is {compat!r}: give None or 'published'")
+    check_comparable(biased, unbiased)
+    low, high = biased.bounds
+    range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero
+    area = biased._area(np.abs(biased.mean) - np.abs(unbiased.mean))
+    return 0.5 + 0.5 * area / (range_ * int(biased.sizes[-1]))
+
+
+def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
+    """How probable it is that a biased embedding gets the value further from no bias, whatever the metric's range.
+
+    At each size a run in the biased embedding is compared with a run in the unbiased one, all with all; the score is
+    the mean over sizes, by the trapezoid rule. 1 tells the two apart from a few words on, 0.5 is guessing. Accuracy
+    divides by a range that no embedding comes near, so that it compares metrics by their ranges; this score does not.
+
+    Parameters
+    ----------
+    biased, unbiased
+        Silhouettes of one metric with the same lists, in two embeddings.
+
+    Raises
+    ------
+    InputError
+        Silhouettes of different metrics or sizes.
+    """
+    check_comparable(biased, unbiased)
+    far, near = (np.abs(one.values - one.optimum).T for one in (biased, unbiased))
+    apart = far[:, :, None] - near[:, None, :]
+    share = np.where(np.isnan(apart), np.nan, (np.sign(apart) + 1) / 2).mean(axis=(1, 2))
+    if len(share) == 1:
+        return float(share[0])
+    return biased._area(share) / int(biased.sizes[-1] - biased.sizes[0])
+
+
+def check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
+    """Refuse silhouettes of different metrics, lists or sizes."""
     same = biased.metric == unbiased.metric and biased.vary == unbiased.vary
     if not same or not np.array_equal(biased.sizes, unbiased.sizes):
         raise InputError(
             f"these are silhouettes of {biased.metric} growing {biased.vary} to {biased.sizes[-1]} words and of "
             f"{unbiased.metric} growing {unbiased.vary} to {unbiased.sizes[-1]}: give the same metric and lists"
         )
-    low, high = biased.bounds
-    range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero
-    area = biased._area(np.abs(biased.mean) - np.abs(unbiased.mean))
-    return 0.5 + 0.5 * area / (range_ * int(biased.sizes[-1]))

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias.embeddings import Case, Embedding, about, opened
-from bayesbias.errors import InputError, listed
-from bayesbias.metrics import Query, load_query
-from bayesbias.metrics.lookup import FoundSets, Lookup, look_up
-from bayesbias.silhouettes.curves import CURVES, Curves, Sets
+from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.metrics.preparing import AnyQuery, as_query
+from bayesbias.silhouettes import crossed
+from bayesbias.silhouettes.curves import CURVES
 from bayesbias.silhouettes.orders import SIZES, Growth, lengths_of, recorded, shuffled
 from bayesbias.silhouettes.results import Silhouette
+from bayesbias.silhouettes.subjects import (
+    VARIED,
+    Lengths,
+    Subject,
+    Varied,
+    registered_subject,
+    study_subject,
+    with_range,
+)
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Varied = Literal["targets", "attributes"]
-VARIED: tuple[Varied, Varied] = ("targets", "attributes")
 STEPS = {"targets": 2, "attributes": 6}
 """Words over all lists by which they grow, as in the published study."""
+
+type AnyMetric = str | tuple[str, Mapping[str, Any]]
 
 
 def silhouette(
     kv: Embedding,
-    query: Query | str | Path,
-    metric: str,
+    query: AnyQuery,
+    metric: AnyMetric,
     vary: Varied = "targets",
     runs: int = 100,
     step: int | None = None,
@@ -46,12 +55,18 @@ def silhouette(
     kv
         The embedding, or what :func:`load_embedding` takes.
     query
-        Target and attribute sets, or what :func:`load_query` takes.
+        Target and attribute sets, or what :func:`metric` takes.
     metric
-        ``"weat_effect_size"`` (or ``"weat"``, as the study calls it), ``"ect"`` or ``"rnsb"``. RNSB is that of the
-        study: the divergence from the uniform of the probabilities of the groups' mean vectors, in [0, ln 2].
+        ``"weat_effect_size"`` (or ``"weat"``, as the study calls it), ``"ect"`` or ``"rnsb"``: all sizes of a run in
+        one pass. RNSB is that of the study: the divergence from the uniform of the probabilities of the groups' mean
+        vectors, in [0, ln groups]. Or another metric of :func:`list_metrics` whose smallest and largest value are
+        known, as a name or a pair of a name and its options.
+
+        Or ``"crossed"``: the posterior mean of a contrast with its intervals, fitted anew at every size. Target sets
+        are groups and attribute sets their stereotypes, in order; sets named ``human`` and ``neutral`` are controls.
+        Options: ``model``, ``first`` and ``second`` connection, ``prob``, ``draws`` and ``seed`` of each fit.
     vary
-        Which lists grow; the others stay full.
+        Which lists grow; the others stay full. Pairs of target words grow as pairs.
     runs
         How many random orders.
     step
@@ -89,58 +104,55 @@ def silhouette(
         raise InputError(f"compat is {compat!r}: give None or 'published'")
     runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0)
     step = STEPS[vary] if step is None else whole_number(step, "step")
-    name = "weat_effect_size" if metric == "weat" else metric
-    curves = CURVES[one_of(name, tuple(CURVES), "metric")]
-    asked = query if isinstance(query, Query) else load_query(query)
     vectors = opened(kv)
-    found, notes = _found(vectors, asked, curves, name, case)
-    kept = {set_: words for set_, words in found.words.items() if set_ in getattr(asked, vary)}
-    sides = {"targets": found.targets, "attributes": found.attributes}
-    if sizes == "trimmed":
-        sides = {kind: _trimmed(lists) for kind, lists in sides.items()}
-    grown = {set_: words[: len(side)] for (set_, words), side in zip(kept.items(), sides[vary], strict=True)}
+    subject = _subject(metric, vectors, as_query(query), case)
+    lengths = _lengths(subject, sizes)
+    lists = getattr(subject, vary)
+    grown = {name: words[:most] for (name, words), most in zip(lists.items(), getattr(lengths, vary), strict=True)}
+    together = subject.paired and vary == "targets"
     places = (
-        shuffled([len(words) for words in grown.values()], runs, seed, compat == "published")
+        shuffled([len(words) for words in grown.values()], runs, seed, compat == "published", together)
         if orders is None
-        else recorded(grown, orders)
+        else recorded(grown, orders, together)
     )
     growth = Growth(places, lengths_of([len(words) for words in grown.values()], step, sizes))
-    follow = curves.targets if vary == "targets" else curves.attributes
-    values = follow(sides["targets"], sides["attributes"], growth)
-    if missing := int(np.isnan(values).sum()):
-        notes.append(f"{missing:,} of {values.size:,} values are missing: there the metric does not vary.")
+    followed = subject.follow(vary, lengths, growth)
+    notes = [*subject.notes, *followed.notes]
+    if missing := int(np.isnan(followed.values).sum()):
+        notes.append(f"{missing:,} of {followed.values.size:,} values are missing: there the metric does not vary.")
     return Silhouette(
-        metric=name,
+        metric=subject.metric,
         vary=vary,
         sizes=growth.totals,
-        values=values,
-        bounds=curves.published if compat == "published" and curves.published else curves.bounds,
-        zero=curves.zero,
+        values=followed.values,
+        bounds=subject.published if compat == "published" and subject.published else subject.bounds,
+        zero=subject.zero,
         embedding=str(about(vectors)["name"]),
         notes=tuple(notes),
+        optimum=subject.optimum,
+        low=followed.low,
+        high=followed.high,
     )
 
 
-def _found(kv: KeyedVectors, query: Query, curves: Curves, metric: str, case: Case) -> tuple[FoundSets, list[str]]:
-    """The sets with the words that the embedding holds, and sentences on the others."""
-    shape = (len(query.targets), len(query.attributes))
-    if shape != curves.sets:
-        raise InputError(
-            f"{metric} takes {curves.sets[0]} target and {curves.sets[1]} attribute sets; the query {query.name!r} has "
-            f"{shape[0]} and {shape[1]}"
-        )
-    found = look_up(kv, query, Lookup(max_missing=1.0, case=case), paired=False)
-    notes = []
-    for entry in found.entries:
-        if not entry["found"]:
-            raise InputError(
-                f"the embedding holds none of the {entry['asked']} words of {entry['set']!r}: choose other words"
-            )
-        if lost := entry["missing"]:
-            notes.append(f"{len(lost)} of {entry['asked']} words of {entry['set']} are missing: {listed(lost)}.")
-    return found, notes
+def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, case: Case) -> Subject:
+    name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
+    name = "weat_effect_size" if name == "weat" else name
+    valid = [*CURVES, *(other for other in with_range() if other not in CURVES), crossed.NAME]
+    if not isinstance(name, str) or not isinstance(options, Mapping):
+        raise InputError(f"metric is {metric!r}: give a name ({', '.join(valid)}), or a pair of a name and its options")
+    if name == crossed.NAME:
+        return crossed.contrast_subject(options, kv, query, case)
+    if name in CURVES and not options:
+        return study_subject(name, kv, query, case)
+    if name in CURVES:
+        raise InputError(f"{name} takes no options here, given are {', '.join(options)}: give its name alone")
+    return registered_subject(name, options, kv, query, case)
 
 
-def _trimmed(sets: Sets) -> Sets:
-    shortest = min(map(len, sets))
-    return tuple(vectors[:shortest] for vectors in sets)
+def _lengths(subject: Subject, sizes: str) -> Lengths:
+    """How many words of each list are used at most."""
+    every = [tuple(len(words) for words in sets.values()) for sets in (subject.targets, subject.attributes)]
+    if sizes == "trimmed":
+        every = [(min(lengths),) * len(lengths) for lengths in every]
+    return Lengths(*every)

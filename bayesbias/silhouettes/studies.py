@@ -13,21 +13,24 @@ from bayesbias._progress import progress
 from bayesbias.embeddings import Embedding, opened
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
+from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.running import named_metrics
 from bayesbias.silhouettes.curves import CURVES
-from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy
-from bayesbias.silhouettes.running import VARIED, silhouette
+from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy, silhouette_separation
+from bayesbias.silhouettes.running import AnyMetric, silhouette
+from bayesbias.silhouettes.subjects import VARIED
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-METRICS = ("ect", "rnsb", "weat_effect_size")
-COLUMNS = ["query", "vary", "metric", "model", "words", "robustness", "accuracy"]
+STUDIED = ("ect", "rnsb", "weat_effect_size")
+COLUMNS = ["query", "vary", "metric", "model", "words", "robustness", "accuracy", "separation", "coverage"]
 
 
 def silhouette_study(
     models: Mapping[str, Embedding],
     queries: Mapping[str, Query],
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = STUDIED,
     runs: int = 100,
     sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
     seed: int = 0,
@@ -41,15 +44,18 @@ def silhouette_study(
         Names to embeddings; the first is held to be biased, the second not. Words that one of them lacks are left out
         for all.
     queries
-        Names to queries of two target and two attribute sets; a metric of one attribute set gets both in turn.
+        Names to queries of two target and two attribute sets; a metric of one attribute set gets one of words of both
+        in turn.
     metrics, runs, sizes, seed, compat
         As in :func:`silhouette`, and in :func:`silhouette_accuracy`.
 
     Returns
     -------
     DataFrame
-        Columns ``query``, ``vary``, ``metric``, ``model``, ``words`` (over all lists that grow), ``robustness`` and
-        ``accuracy`` (of the pair of models; NaN unless there are two). ``attrs["notes"]`` says what was left out.
+        Columns ``query``, ``vary``, ``metric``, ``model``, ``words`` (over all lists that grow), ``robustness``,
+        ``accuracy`` and ``separation`` (:func:`silhouette_separation`) of the pair of models, NaN unless there are two,
+        and ``coverage``: for a metric with intervals, the share that hold the value with all words, over all sizes but
+        the last. ``attrs["notes"]`` says what was left out.
 
     Raises
     ------
@@ -63,29 +69,45 @@ def silhouette_study(
     if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
         raise InputError("a study needs models and queries: give a mapping of names to each")
     kvs = {name: opened(kv) for name, kv in models.items()}
-    names = ["weat_effect_size" if metric == "weat" else metric for metric in metrics]
+    chosen = named_metrics(metrics)
     rows: list[tuple[object, ...]] = []
     notes: list[str] = []
-    with progress("following metrics", len(queries) * len(names) * len(VARIED) * len(kvs)) as done:
+    with progress("following metrics", len(queries) * len(chosen) * len(VARIED) * len(kvs)) as done:
         for label, asked in queries.items():
             kept, left = _in_all(asked, kvs)
             notes += [f"{label}: {note}" for note in left]
-            for metric in names:
-                fitting = _joined(kept) if metric in CURVES and CURVES[metric].sets[1] == 1 else kept
+            for metric, name, options in chosen:
+                fitting = _joined(kept) if _takes_one(name) else kept
                 for vary in VARIED:
                     found: dict[str, Silhouette] = {}
-                    for name, kv in kvs.items():
-                        found[name] = silhouette(kv, fitting, metric, vary, runs, None, sizes, seed, compat=compat)
+                    for model, kv in kvs.items():
+                        one = silhouette(kv, fitting, (name, options), vary, runs, None, sizes, seed, compat=compat)
+                        found[model] = one
+                        notes += [f"{label}, {metric} in {model}: {note}" for note in one.notes]
                         done(len(rows) + len(found))
-                    pair = list(found.values())
-                    accuracy = silhouette_accuracy(pair[0], pair[1], compat) if len(pair) == 2 else np.nan
-                    rows += [
-                        (label, vary, metric, name, int(one.sizes[-1]), one.robustness, accuracy)
-                        for name, one in found.items()
-                    ]
+                    rows += [(label, vary, metric, *row) for row in _rows(found, compat)]
     table = pd.DataFrame(rows, columns=COLUMNS)
     table.attrs["notes"] = notes
     return table
+
+
+def _rows(found: Mapping[str, Silhouette], compat: Literal["published"] | None) -> list[tuple[object, ...]]:
+    """Model, words and scores of silhouettes of one metric."""
+    pair = list(found.values())
+    both = len(pair) == 2
+    accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
+    separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
+    return [
+        (model, int(one.sizes[-1]), one.robustness, accuracy, separation, float(np.mean(one.coverage[:-1])))
+        for model, one in found.items()
+    ]
+
+
+def _takes_one(name: str) -> bool:
+    """Whether a metric takes one attribute set only."""
+    if name in CURVES:
+        return CURVES[name].sets[1] == 1
+    return name in METRICS and METRICS[name].attributes[1] == 1
 
 
 def _in_all(query: Query, models: Mapping[str, KeyedVectors]) -> tuple[Query, list[str]]:
