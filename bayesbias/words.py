@@ -227,6 +227,41 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
 
 
+def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
+    """Words as they were given, or those of a list that :func:`load_list` takes, each once.
+
+    Raises
+    ------
+    InputError
+        No word, or something else than words.
+    """
+    found: object = load_list(words) if isinstance(words, str | Path) else words
+    kept = list(dict.fromkeys(found)) if isinstance(found, Iterable) and not isinstance(found, PairList) else []
+    if not kept or not all(isinstance(word, str) for word in kept):
+        raise InputError(f"{name} is {words!r}: give words, or the name of a list of words")
+    return kept
+
+
+def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:
+    """Pairs of words as they were given, or those of a list that :func:`load_list` takes, each once.
+
+    Raises
+    ------
+    InputError
+        No pair, or something else than pairs of words.
+    """
+    found: object = load_list(pairs) if isinstance(pairs, str | Path) else pairs
+    kept = list(found) if isinstance(found, Iterable) and not isinstance(found, WordList) else []
+    pairs_of_words = [tuple(pair) for pair in kept if isinstance(pair, Sequence) and not isinstance(pair, str)]
+    bad = [pair for pair in pairs_of_words if len(pair) != 2 or not all(isinstance(word, str) for word in pair)]
+    if not kept or len(pairs_of_words) < len(kept) or bad:
+        shown = f"holds {bad[0]!r}" if bad else f"is {pairs!r}"
+        raise InputError(
+            f"{name} {shown}: give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
+        )
+    return list(dict.fromkeys((first, second) for first, second in pairs_of_words))
+
+
 def list_words() -> pd.DataFrame:
     """The bundled lists: one row each.
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._core.blocks import in_blocks
 from bayesbias._core.cells import IntArray
 
-BLOCK = 2**24
-"""Cosines that are held at once."""
+BLOCK = 2**22
+"""Cosines that are held at once, on each core."""
 
 
 def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
     """The rows of unit vectors with the largest inner products with some of them (rows, count), themselves left out."""
     nearest = np.empty((len(rows), count), dtype=np.intp)
-    step = max(1, BLOCK // len(unit))
-    for begin in range(0, len(rows), step):
-        block = rows[begin : begin + step]
+    others = len(unit) - count
+
+    def find(part: slice) -> None:
+        block = rows[part]
         products = unit[block] @ unit.T
         products[np.arange(len(block)), block] = -np.inf
-        nearest[begin : begin + step] = np.argpartition(-products, count - 1, axis=1)[:, :count]
+        nearest[part] = np.argpartition(products, others, axis=1)[:, others:]
+
+    in_blocks(find, len(rows), max(1, BLOCK // len(unit)))
     return nearest

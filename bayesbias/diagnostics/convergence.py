@@ -158,6 +158,19 @@ def diagnose(post: xr.DataTree) -> Verdict:
     )
 
 
+def draw_faults(values: np.ndarray, diverging: np.ndarray | None) -> list[str]:
+    """Why draws (chain, draw, parameter) by NUTS should not be read, in sentences; none if they can be."""
+    r_hat, ess = _mixing(values)
+    divergences = 0 if diverging is None else int(diverging.sum())
+    checks = (
+        (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
+        (not ess >= MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} (more draws may help)"),
+        (divergences > 0, f"{divergences} transitions diverged"),
+    )
+    faults = [reason for failed, reason in checks if failed]
+    return [f"This should not be read: {'; '.join(faults)}."] if faults else []
+
+
 def _remedy(importance_ess: float | None, ess: float) -> str:
     return " (more draws, or engine='nuts', may help)" if importance_ess == ess else " (more draws may help)"
 

@@ -1,0 +1,275 @@
+"""``variance_components``: what bias scores vary with, as a posterior (generalizability theory)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bayesbias._checks import flag, one_of, probability, several, whole_number
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.facets import Components, Layout, component_table, draw_components
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.errors import InputError
+from bayesbias.reliability.consistency import DIMS, check_scores, standardised
+from bayesbias.reliability.decisions import Design, coefficient, needed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+GOOD = 0.75
+"""Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Posterior of the variance components of bias scores: what :func:`variance_components` returns.
+
+    Attributes
+    ----------
+    posterior
+        DataTree with the group ``posterior``: ``component_sd`` (chain, draw, component), of words, pairs and seeds like
+        those at hand, in standard deviations of a measure's scores (or in the scores' unit, if they were not
+        standardised), and ``at_hand_sd``, of those at hand.
+    components
+        Facets of each component, in the order of the posterior's.
+    sizes
+        Levels of each facet that varies.
+    standardised
+        Whether each measure was first brought to standard deviation 1.
+    notes
+        What the scores leave open, and faults of the draws.
+    """
+
+    posterior: xr.DataTree
+    components: Components
+    sizes: dict[str, int]
+    standardised: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def variances(self) -> FloatArray:
+        """Draws (D, components) of the variances."""
+        drawn: FloatArray = flat_draws(self.posterior["posterior/component_sd"].to_numpy()) ** 2
+        return drawn
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """Each component's standard deviation and its share of the variance of a single score, with HDIs.
+
+        Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``.
+        """
+        return component_table(self.posterior, probability(prob, "prob"))
+
+    def reliability(self, prob: float = PROB) -> pd.DataFrame:
+        """The study's coefficients as posteriors: of a word or pair like these, with as many conditions as there are.
+
+        Returns
+        -------
+        DataFrame
+            ``coefficient``, ``of``, ``form``, ``mean``, ``low``, ``high`` (HDI) and ``p_good``, the probability that it
+            is at least 0.75. Test-retest and inter-rater coefficients are those of one target word or base pair out of
+            the population; alpha is that of all words, or pairs, together.
+        """
+        import pandas as pd
+
+        prob = probability(prob, "prob")
+        rows = []
+        for name, of, form, design in self._designs():
+            drawn = coefficient(self.variances, self.components, design)
+            rows.append((name, of, form, *_described(drawn, prob), float((drawn >= GOOD).mean())))
+        return pd.DataFrame(rows, columns=["coefficient", "of", "form", "mean", "low", "high", "p_good"])
+
+    def decision(
+        self,
+        base_pairs: int | Iterable[int] = (1, 2, 5, 10, 20, 50),
+        seeds: int | Iterable[int] = (1, 2, 5, 10),
+        of: Literal["target", "base_pair"] = "target",
+        absolute: bool = False,
+        threshold: float = GOOD,
+        prob: float = PROB,
+    ) -> pd.DataFrame:
+        """How reliably words are told apart by the mean over so many base pairs and seeds (a D-study).
+
+        Parameters
+        ----------
+        base_pairs, seeds
+            Numbers to look at; ``base_pairs`` are numbers of target words where pairs are told apart.
+        of
+            What is told apart: ``"target"`` words or ``"base_pair"``.
+        absolute
+            Whether shifts of all words alike count as error: for reading a score as it is, not for ranking words.
+        threshold
+            Reliability that is enough.
+        prob
+            Posterior mass of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            ``base_pairs`` (``targets`` where pairs are told apart), ``seeds``, ``mean``, ``low``, ``high`` and
+            ``p_reliable``, the probability that the threshold is reached.
+        """
+        import pandas as pd
+
+        facet = self._other(of)
+        threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
+        rows = []
+        for number in several(base_pairs):
+            for trained in several(seeds):
+                over = self._over(facet, whole_number(number, "base_pairs"), whole_number(trained, "seeds"))
+                design = Design(of, over, absolute=flag(absolute, "absolute"))
+                drawn = coefficient(self.variances, self.components, design)
+                rows.append((number, trained, *_described(drawn, prob), float((drawn >= threshold).mean())))
+        return pd.DataFrame(rows, columns=[f"{facet}s", "seeds", "mean", "low", "high", "p_reliable"])
+
+    def needed(
+        self,
+        seeds: int = 1,
+        of: Literal["target", "base_pair"] = "target",
+        absolute: bool = False,
+        threshold: float = GOOD,
+        prob: float = PROB,
+    ) -> dict[str, float]:
+        """How many base pairs make words reliable with so many seeds (target words, where pairs are told apart).
+
+        Returns
+        -------
+        dict
+            ``median``, ``low`` and ``high`` (quantiles) of the smallest number, inf where no number is enough, and
+            ``p_never``, the probability of that.
+        """
+        facet = self._other(of)
+        threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
+        design = Design(of, self._over(facet, 1, whole_number(seeds, "seeds")), absolute=flag(absolute, "absolute"))
+        drawn = needed(self.variances, self.components, design, facet, threshold)
+        tail = (1 - prob) / 2
+        low, median, high = np.quantile(drawn, [tail, 0.5, 1 - tail], method="closest_observation")
+        return {
+            "median": float(median),
+            "low": float(low),
+            "high": float(high),
+            "p_never": float(np.isinf(drawn).mean()),
+        }
+
+    def _other(self, of: str) -> str:
+        one_of(of, ("target", "base_pair"), "of")
+        return "base_pair" if of == "target" else "target"
+
+    def _over(self, facet: str, number: int, seeds: int) -> dict[str, int]:
+        return {name: count for name, count in ((facet, number), ("seed", seeds)) if name in self.sizes}
+
+    def _designs(self) -> list[tuple[str, str, str, Design]]:
+        """Name, what it is of, form and design of the study's coefficients that the scores allow."""
+        sizes = self.sizes
+        seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
+        found = []
+        for of, rows in (("target", "base_pair"), ("base_pair", "target")):
+            if rows in sizes and "seed" in sizes:
+                found.append(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True)))
+        for of, rows in (("target", "base_pair"), ("base_pair", "target")):
+            if rows in sizes and "measure" in sizes:
+                found.append(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds)))
+        for of, items, cases in (("query", "target", "base_pair"), ("base_pair", "base_pair", "target")):
+            if items in sizes and cases in sizes:
+                found.append(("internal", of, "alpha", Design(cases, {items: sizes[items]}, seeds)))
+        return found
+
+    def __str__(self) -> str:
+        facets = ", ".join(f"{size} {name.replace('_', ' ')}s" for name, size in self.sizes.items())
+        largest = self.table().sort_values("share", ascending=False).head(3)
+        shares = zip(largest["component"], largest["share"], strict=True)
+        shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+        return " ".join([f"Variance components of {facets}. Largest shares: {shown}.", *self.notes])
+
+    __repr__ = __str__
+
+
+def variance_components(
+    scores: xr.DataArray,
+    standardise: bool = True,
+    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+) -> VarianceComponents:
+    """What bias scores vary with: target word, base pair, measure, seed and all their combinations.
+
+    Every score is a mean plus a normal effect of each set of facets; the set of all is the residual. The standard
+    deviations have Exponential(2) priors, in units of the scores' standard deviation.
+
+    Parameters
+    ----------
+    scores
+        What :func:`bias_scores` returns. Facets with one level are left out.
+    standardise
+        Whether each measure is first brought to mean 0 and standard deviation 1: the measures have different units.
+        There is then no effect of the measure alone. Take one measure (``scores.sel(measure=["nbm"])``) for its own
+        reliability: in a joint model the measures share the components.
+    engine
+        ``"marginal"``: the sums of squares hold all that a complete array says, and the components are drawn by
+        importance sampling; ``"nuts"`` (PyMC) also takes arrays with gaps (NaN); ``"auto"`` chooses.
+    draws, chains, seed
+        As in :func:`fit`.
+
+    Returns
+    -------
+    VarianceComponents
+        Posteriors of the components, and from them of every coefficient and of how many pairs or seeds are enough.
+
+    Raises
+    ------
+    InputError
+        No scores of :func:`bias_scores`, a measure whose scores do not vary, fewer than two facets with several levels,
+        or gaps for the marginal engine.
+
+    References
+    ----------
+    Cronbach, L. J., Rajaratnam, N. and Gleser, G. C. (1963). Theory of generalizability: a liberalization of
+    reliability theory. British Journal of Statistical Psychology 16(2).
+    https://doi.org/10.1111/j.2044-8317.1963.tb00206.x
+    """
+    check_scores(scores, gaps=True)
+    y = scores.transpose(*DIMS).to_numpy().astype(np.float64)
+    sizes = {name: size for name, size in zip(DIMS, y.shape, strict=True) if size > 1}
+    y, unit = _scaled(y, scores["measure"].to_numpy().tolist(), flag(standardise, "standardise"))
+    y = y.reshape(tuple(sizes.values()))
+    if y.ndim < 2:
+        shown = " and ".join(sizes) or "nothing"
+        raise InputError(f"the scores vary by {shown} only: give scores with several levels of two facets")
+    without = ("measure",) if standardise and "measure" in sizes else ()
+    layout = Layout(tuple(sizes), without)
+    tree, faults = draw_components(y, layout, engine, draws, chains, seed)
+    for name in ("component_sd", "at_hand_sd"):
+        tree["posterior"][name] = tree["posterior"][name] * unit
+    return VarianceComponents(tree, layout.components, sizes, standardise, (*_notes(scores, sizes), *faults))
+
+
+def _scaled(y: FloatArray, measures: list[str], standardise: bool) -> tuple[FloatArray, float]:
+    """Scores of standard deviation 1, of each measure or over all, and what that is in their own unit."""
+    spread = np.nanstd(y.reshape(len(y), -1), axis=1)
+    level = np.abs(np.nanmean(y.reshape(len(y), -1), axis=1))
+    if not (spread > 1e-12 * np.maximum(level, 1e-300)).all():
+        constant = measures[int(np.argmin(spread))]
+        raise InputError(f"the scores of {constant} do not vary, so that they have no components: leave it out")
+    if standardise:
+        return standardised(y), 1.0
+    unit = float(np.nanstd(y))
+    return (y - np.nanmean(y)) / unit, unit
+
+
+def _notes(scores: xr.DataArray, sizes: dict[str, int]) -> list[str]:
+    notes = list(scores.attrs.get("notes", ()))
+    for name in DIMS:
+        if name not in sizes:
+            notes.append(f"There is one {name.replace('_', ' ')} only: what others would do is not known.")
+        elif name in ("measure", "seed") and sizes[name] < 5:
+            notes.append(f"There are {sizes[name]} {name}s only: what they change rests on the prior too.")
+    return notes
+
+
+def _described(drawn: FloatArray, prob: float) -> tuple[float, float, float]:
+    found = describe(drawn[:, None], prob)
+    return float(found["mean"][0]), float(found["hdi_low"][0]), float(found["hdi_high"][0])

@@ -1,0 +1,552 @@
+"""``reliability_regression``: what the reliability of bias scores hangs on, as a multilevel regression."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesbias._checks import finite_number, probability, several
+from bayesbias._core.cells import IntArray
+from bayesbias._core.cosine import FloatArray
+from bayesbias.diagnostics.convergence import draw_faults
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.errors import InputError, listed
+from bayesbias.models.fitting import checked_draws, used_seed
+from bayesbias.models.pymc import run_nuts
+from bayesbias.models.results import versions_of
+
+if TYPE_CHECKING:
+    import pymc
+
+FEATURES = (
+    "measure", "log_frequency", "log_frequency_squared", "log_senses", "part_of_speech",
+    "nn_similarity", "l2_norm", "stability",
+)  # fmt: skip
+"""The study's."""
+SQUARES = {"log_frequency_squared": "log_frequency"}
+INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "total"
+NUMBERS = ["mean", "sd", "low", "high"]
+FIXED_SD = 2.5
+"""Prior sd of intercept and coefficients, in sds of the outcome."""
+FEW_LEVELS = 5
+"""Levels of a grouping below which they cannot tell how much levels differ."""
+TIED = 1e-9
+"""Singular value of unit columns below which one follows from the others."""
+BLOCK = 2**22
+STEP = ("chain", "draw")
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityRegression:
+    """What reliability hangs on: what :func:`reliability_regression` returns.
+
+    Shares of the variance, draw by draw, are of V: the variance over the rows (ddof 1) of the fixed effects' sum, plus
+    the squared sds of groupings and residuals. ``fixed effects`` is the first of these (marginal R²), ``total`` all but
+    the residual (conditional R²). A feature's own share is b'Cb / V, with b its coefficients and C the covariance of
+    what its columns hold beyond the other features': the squared semi-partial correlation.
+
+    Attributes
+    ----------
+    outcome
+        The column that is explained.
+    table
+        One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
+        (highest-density interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
+        the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
+        A text column has a row of its own and one for each level but the reference.
+    posterior
+        ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (group), ``residual_sd``, ``r2`` (part), and
+        the effects of each grouping, such as ``algorithm_effect`` (algorithm_level). ``sample_stats``;
+        ``observed_data`` (row); ``constant_data``: ``design`` (row, term).
+    references
+        Text column to its reference level.
+    levels
+        Grouping to its number of levels.
+    prob
+        Mass of the intervals.
+    notes
+        Why the regression should not be read, if so; what was left out; what the groupings cannot tell.
+
+    References
+    ----------
+    Nakagawa, S. and Schielzeth, H. (2013). A general and simple method for obtaining R² from generalized linear
+    mixed-effects models. Methods in Ecology and Evolution 4(2). https://doi.org/10.1111/j.2041-210x.2012.00261.x
+    """
+
+    outcome: str
+    table: pd.DataFrame
+    posterior: xr.DataTree
+    references: Mapping[str, str]
+    levels: Mapping[str, int]
+    prob: float
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        shares = self.table.dropna(subset="r2").set_index("term")
+        own = shares["r2"].drop([FIXED, *self.levels, RESIDUAL, TOTAL])
+        said = [
+            f"{name} {row['r2']:.1%} ({row['r2_low']:.1%} to {row['r2_high']:.1%})"
+            for name, row in shares.loc[[TOTAL, FIXED, *self.levels]].iterrows()
+        ]
+        text = (
+            f"Explained variance of {self.outcome}, with {100 * self.prob:g}% intervals: {', '.join(said)}. "
+            f"The feature with the largest share of its own is {own.idxmax()} ({own.max():.1%})."
+        )
+        return " ".join([text, *self.notes])
+
+    __repr__ = __str__
+
+
+class _Design(NamedTuple):
+    """Fixed effects: columns (rows, terms), the intercept first, and the part that each belongs to."""
+
+    columns: FloatArray
+    terms: tuple[str, ...]
+    parts: tuple[str, ...]
+    references: dict[str, str]
+
+
+class _Sums(NamedTuple):
+    """All that the posterior needs of the rows.
+
+    One grouping, that with the most levels, stands apart. W (rows, q) holds the columns of the fixed effects and the
+    indicators of the other groupings' levels, y is the outcome.
+
+    Attributes
+    ----------
+    within
+        Cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart.
+    between
+        Those of the means, added up over levels of one size, (sizes, q + 1, q + 1).
+    sizes, levels
+        Rows of a level, and the number of levels that have as many, (sizes,).
+    totals, rows
+        Sums of (W, y) in each level, (levels, q + 1), and its number of rows.
+    scale_of
+        (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others.
+    apart
+        Number of the grouping apart; None without groupings.
+    size
+        Rows in all.
+    """
+
+    within: FloatArray
+    between: FloatArray
+    sizes: IntArray
+    levels: IntArray
+    totals: FloatArray
+    rows: IntArray
+    scale_of: IntArray
+    apart: int | None
+    size: int
+
+
+def reliability_regression(
+    table: pd.DataFrame,
+    outcome: str = "value",
+    features: Sequence[str] | None = None,
+    groups: Sequence[str] = ("algorithm", "corpus"),
+    references: Mapping[str, str] | None = None,
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = 0,
+    group_scale: float = 1.0,
+    prob: float = PROB,
+) -> ReliabilityRegression:
+    """Reliability scores explained by features, with an effect of each level of crossed groupings.
+
+    score = intercept + coefficients x features + effects of its levels + residual, the last two normal. Numbers are
+    z-scored (ddof 1); ``log_frequency_squared`` is the square of the z-scored ``log_frequency`` of these rows; levels
+    of text are compared with a reference. Priors in sds of the outcome: coefficients normal(0, 2.5), intercept
+    normal(mean, 2.5), sds exponential with mean 1 (residuals) or ``group_scale`` (groupings). NUTS draws the sds with
+    all else integrated out, which then follows exactly.
+
+    Parameters
+    ----------
+    table
+        One row a score. Rows that lack a value are left out, and the notes say so.
+    outcome
+        Column of the scores.
+    features
+        Columns of numbers or text; None takes ``measure`` and those of :func:`word_features`, where they hold values.
+    groups
+        Columns of groupings; ``()`` for none.
+    references
+        Text column to the level to compare with; otherwise the first in alphabetical order.
+    draws, chains, seed
+        Draws in all, split evenly over chains, and their seed.
+    group_scale, prob
+        Prior mean of the groupings' sds; mass of the intervals.
+
+    Raises
+    ------
+    InputError
+        A column that is missing, constant, not finite or follows from others; a grouping of one level; too few rows.
+
+    References
+    ----------
+    Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
+    https://doi.org/10.18653/v1/2021.emnlp-main.785
+    """
+    draws, chains = checked_draws(draws, chains)
+    used, prob = used_seed(seed), probability(prob, "prob")
+    group_scale = finite_number(group_scale, "group_scale", positive=True)
+    asked = list(dict.fromkeys(several(groups)))
+    chosen, absent = _chosen(table, outcome, features, asked)
+    rows, left = _complete(table, [outcome, *map(_source, chosen), *asked])
+    y = _numbers(rows[outcome], outcome)
+    design = _design(rows, chosen, {} if references is None else references)
+    groupings = {name: _grouping(rows[name], name) for name in asked}
+    names = {name: labels for name, (_, labels) in groupings.items()}
+    centre, spread = float(y.mean()), float(y.std(ddof=1))
+    sums = _sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
+    rng = np.random.default_rng(used)
+    with warnings.catch_warnings():
+        # the sampler's own compiler takes care of the small products, and needs no BLAS
+        warnings.filterwarnings("ignore", message="PyTensor could not link to a BLAS", category=UserWarning)
+        sds, stats, _ = run_nuts(_model(sums, len(asked), group_scale), chains, draws // chains, rng)
+    values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
+    values["coefficient"][:, :, 0] += centre
+    shares = _shares(design, values, list(names))
+    tree = _tree(values, shares, stats, design, names, rows[outcome])
+    tree.attrs = {"outcome": outcome, "seed": used, "versions": json.dumps(versions_of("nuts"))}
+    judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
+    faults = draw_faults(np.concatenate(judged, axis=2), stats.get("diverging"))
+    notes = [*faults, *absent, *left, *_repeats(rows, asked), *_unsettled(values, shares, names, group_scale * spread)]
+    return ReliabilityRegression(
+        outcome=outcome,
+        table=_table(design, values, shares, list(names), prob),
+        posterior=tree,
+        references=design.references,
+        levels={name: len(labels) for name, labels in names.items()},
+        prob=prob,
+        notes=tuple(notes),
+    )
+
+
+def _chosen(
+    table: pd.DataFrame, outcome: str, features: Sequence[str] | None, groups: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The features, every column that they need being there, and a sentence on the study's that are not."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(f"table is {type(table).__name__}: give a DataFrame of one row a score")
+    if table.empty:
+        raise InputError("the table has no rows: give one row a score")
+    names, notes = list(dict.fromkeys(several(FEATURES if features is None else features))), []
+    if features is None:
+        lost = [name for name in names if _source(name) not in table or table[_source(name)].isna().all()]
+        names = [name for name in names if name not in lost]
+        notes = [f"Left out of the features, since the table holds no value of them: {', '.join(lost)}."] * bool(lost)
+    if not names:
+        raise InputError(f"there is no feature: name columns of the table, such as {', '.join(FEATURES)}")
+    if unknown := [name for name in [outcome, *map(_source, names), *groups] if name not in table]:
+        raise InputError(f"the table has no column {unknown[0]!r}: it has {listed(list(map(str, table)), 20)}")
+    every = [outcome, *names, *groups]
+    if len(set(every)) < len(every) or {INTERCEPT, FIXED, RESIDUAL, TOTAL} & set(every):
+        raise InputError(
+            f"outcome is {outcome!r}, features are {', '.join(names)} and groups {', '.join(groups)}: give each column "
+            f"one part, and call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
+        )
+    return names, notes
+
+
+def _source(feature: str) -> str:
+    """The column that a feature is made from."""
+    return SQUARES.get(feature, feature)
+
+
+def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that lack no value of some columns, and a sentence on the others."""
+    missing = table[list(dict.fromkeys(columns))].isna()
+    lost = missing.any(axis=1)
+    named = ", ".join(f"{name} ({n:,})" for name, n in missing.sum().items() if n)
+    if lost.all():
+        raise InputError(
+            f"each of the {len(table):,} rows lacks a value ({named}): leave out what has none by naming the others in "
+            "features= or groups="
+        )
+    note = f"{lost.sum():,} of {len(table):,} rows lack a value and are left out: {named}."
+    return table[~lost], [note] if lost.any() else []
+
+
+def _numbers(column: pd.Series, name: str) -> FloatArray:
+    """Finite numbers that vary."""
+    try:
+        values = column.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} does not hold numbers: {error}") from error
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(f"{name} is {values[bad[0]]} in row {column.index[bad[0]]}: give finite numbers")
+    if np.ptp(values) == 0:
+        raise InputError(f"{name} is {values[0]:g} in every row: leave it out, or give rows in which it varies")
+    return values
+
+
+def _levels(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
+    """Number of each row's level, and the levels in alphabetical order."""
+    labels, codes = np.unique(column.astype(str).to_numpy(dtype=object), return_inverse=True)
+    if len(labels) == 1:
+        raise InputError(f"{name} is {labels[0]!r} in every row: name the others in features= or groups=")
+    return codes, labels.tolist()
+
+
+def _grouping(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
+    """The levels of a grouping, fewer than rows."""
+    codes, labels = _levels(column, name)
+    if len(labels) == len(column):
+        raise InputError(f"{name} differs in every row, like the residuals: name the other groupings in groups=")
+    return codes, labels
+
+
+def _design(rows: pd.DataFrame, features: Sequence[str], references: Mapping[str, str]) -> _Design:
+    """Standardised numbers, and indicators of the levels of text."""
+    columns, terms, parts = [np.ones(len(rows))], [INTERCEPT], [INTERCEPT]
+    compared: dict[str, str] = {}
+    for name in features:
+        column = rows[_source(name)].infer_objects()
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            values = _numbers(column, name)
+            values = (values - values.mean()) / values.std(ddof=1)
+            columns.append(_numbers(pd.Series(values**2, rows.index), name) if name in SQUARES else values)
+            terms, parts = [*terms, name], [*parts, name]
+        else:
+            codes, labels = _levels(column, name)
+            reference = compared[name] = references.get(name, labels[0])
+            if reference not in labels:
+                raise InputError(f"the reference of {name} is {reference!r}: its levels are {listed(labels, 20)}")
+            others = [at for at, label in enumerate(labels) if label != reference]
+            columns += [(codes == at).astype(np.float64) for at in others]
+            terms, parts = [*terms, *(f"{name}[{labels[at]}]" for at in others)], [*parts, *[name] * len(others)]
+    if unknown := set(references) - set(compared):
+        raise InputError(
+            f"references names {listed(sorted(unknown))}: the features of text are {listed(list(compared))}"
+        )
+    design = _Design(np.column_stack(columns), tuple(terms), tuple(parts), compared)
+    _check_columns(design)
+    return design
+
+
+def _check_columns(design: _Design) -> None:
+    """Refuse columns that follow from others, and fewer rows than columns need."""
+    count, size = design.columns.shape
+    if count <= size:
+        raise InputError(f"{count} rows are too few for {size} terms: give more rows or fewer features")
+    root = np.linalg.qr(design.columns / np.linalg.norm(design.columns, axis=0), mode="r")
+
+    def rank(columns: FloatArray) -> int:
+        return int((np.linalg.svd(columns, compute_uv=False) > TIED).sum())
+
+    whole = rank(root)
+    tied = [term for at, term in enumerate(design.terms) if at and rank(np.delete(root, at, axis=1)) == whole]
+    if whole < size:
+        raise InputError(f"{listed(tied)} follow from each other: leave one of these features out")
+
+
+def _sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]) -> _Sums:
+    """What the posterior needs of columns of fixed effects (rows, terms) and of the numbers of the rows' levels."""
+    sizes = [int(codes.max()) + 1 for codes in groupings]
+    apart = int(np.argmax(sizes)) if sizes else None
+    others = [at for at in range(len(sizes)) if at != apart]
+    joint = np.column_stack([columns, *(np.eye(sizes[at])[groupings[at]] for at in others), y])
+    scale_of = np.repeat([0, *(1 + at for at in others)], [columns.shape[1], *(sizes[at] for at in others)])
+    level = groupings[apart] if apart is not None else np.empty(0, dtype=np.intp)
+    rows, totals = np.bincount(level), np.zeros((sizes[apart] if apart is not None else 0, joint.shape[1]))
+    if apart is not None:
+        np.add.at(totals, level, joint)
+        joint = joint - (totals / rows[:, None])[level]
+    found, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
+    parts = [totals[place == at].T @ totals[place == at] / size for at, size in enumerate(found)]
+    between = np.array(parts).reshape(-1, joint.shape[1], joint.shape[1])
+    return _Sums(joint.T @ joint, between, found, levels, totals, rows, scale_of, apart, len(y))
+
+
+def _model(sums: _Sums, groups: int, group_scale: float) -> pymc.Model:
+    """The sds in PyMC, in sds of the outcome, with all effects integrated out.
+
+    With v the variance of residuals and t that of the grouping apart, S = within / v + sum of between / (v + size t)
+    holds the cross-products of W and y weighted by the inverse covariance of y given the effects of W. With R the prior
+    sds of these, P = I + R S_WW R = L L' and x = L^-1 R S_Wy, the log density of y is, up to a constant,
+    - 1/2 [(size - levels) log v + sum of log(v + size t)] - sum of log L_ii - 1/2 (S_yy - x'x).
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    with pm.Model() as model:
+        variance = pm.Exponential("residual_sd", 1.0) ** 2
+        scales, weighted = pt.as_tensor([FIXED_SD]), sums.within / variance
+        log_det = (sums.size - len(sums.rows)) * pt.log(variance)
+        if groups:
+            group_sd = pm.Exponential("group_sd", 1 / group_scale, shape=groups)
+            scales = pt.concatenate([scales, group_sd])
+            of_means = variance + sums.sizes * group_sd[sums.apart] ** 2
+            weighted = weighted + (sums.between / of_means[:, None, None]).sum(axis=0)
+            log_det = log_det + (sums.levels * pt.log(of_means)).sum()
+        prior = scales[sums.scale_of]
+        root = pt.linalg.cholesky(pt.eye(len(sums.scale_of)) + prior[:, None] * weighted[:-1, :-1] * prior)
+        x = pt.linalg.solve_triangular(root, prior * weighted[:-1, -1], lower=True)
+        left = weighted[-1, -1] - (x**2).sum()
+        pm.Potential("marginal", -0.5 * (log_det + left) - pt.log(pt.diag(root)).sum())
+    return model
+
+
+def _with_effects(
+    sds: Mapping[str, FloatArray], sums: _Sums, names: Sequence[str], rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    """Draws (chain, draw, ...) of the sds and of the effects given each, in sds of the outcome."""
+    residual = sds["residual_sd"]
+    group_sd = sds.get("group_sd", np.empty((*residual.shape, 0)))
+    flat = np.column_stack([residual.ravel(), group_sd.reshape(residual.size, -1)])
+    step = max(1, BLOCK // len(sums.scale_of) ** 2)
+    drawn = [_effects(flat[begin : begin + step], sums, rng) for begin in range(0, len(flat), step)]
+    joint, alone = (np.concatenate(part).reshape(*residual.shape, -1) for part in zip(*drawn, strict=True))
+    effects = [alone if at == sums.apart else joint[:, :, sums.scale_of == 1 + at] for at in range(len(names))]
+    values = {"coefficient": joint[:, :, sums.scale_of == 0], "group_sd": group_sd, "residual_sd": residual}
+    return values | {f"{name}_effect": effect for name, effect in zip(names, effects, strict=True)}
+
+
+def _effects(sds: FloatArray, sums: _Sums, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """A draw of the effects of W (draws, q), and of the levels of the grouping apart (draws, levels), given sds.
+
+    ``sds`` is (draws, 1 + groupings), that of the residuals first. The effects of W are normal with the grouping apart
+    integrated out, and its own are normal given those.
+    """
+    variance = sds[:, :1] ** 2
+    apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
+    weights = 1 / (variance + sums.sizes * apart)
+    weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", weights, sums.between)
+    prior = np.column_stack([np.full(len(sds), FIXED_SD), sds[:, 1:]])[:, sums.scale_of]
+    size = prior.shape[1]
+    root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
+    x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])
+    z = np.linalg.solve(np.swapaxes(root, 1, 2), x + rng.standard_normal(x.shape))
+    joint: FloatArray = prior * z[:, :, 0]
+    shrunk = apart / (variance + sums.rows * apart)
+    mean = shrunk * (sums.totals[:, size] - joint @ sums.totals[:, :size].T)
+    alone: FloatArray = mean + np.sqrt(variance * shrunk) * rng.standard_normal(mean.shape)
+    return joint, alone
+
+
+def _shares(design: _Design, values: Mapping[str, FloatArray], groups: Sequence[str]) -> dict[str, FloatArray]:
+    """Part to its share of the variance (chain, draw)."""
+    covariance = np.atleast_2d(np.cov(design.columns[:, 1:], rowvar=False, ddof=1))
+    coefficient, parts = values["coefficient"][:, :, 1:], np.array(design.parts[1:])
+
+    def variance(own: NDArray[np.bool_], covariance: FloatArray) -> FloatArray:
+        some = coefficient[:, :, own]
+        value: FloatArray = np.vecdot(some @ covariance, some)
+        return value
+
+    variances = {}
+    for name in dict.fromkeys(design.parts[1:]):
+        own = parts == name
+        shared = covariance[np.ix_(own, ~own)]
+        explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
+        variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
+    variances[FIXED] = variance(np.ones(len(parts), dtype=bool), covariance)
+    variances |= {name: values["group_sd"][:, :, at] ** 2 for at, name in enumerate(groups)}
+    variances[RESIDUAL] = values["residual_sd"] ** 2
+    whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
+    shares = {name: one / whole for name, one in variances.items()}
+    return shares | {TOTAL: 1 - shares[RESIDUAL]}
+
+
+def _tree(
+    values: Mapping[str, FloatArray],
+    shares: Mapping[str, FloatArray],
+    stats: Mapping[str, FloatArray],
+    design: _Design,
+    names: Mapping[str, list[str]],
+    outcome: pd.Series,
+) -> xr.DataTree:
+    """Draws, statistics of the sampler and data with ArviZ's groups."""
+    dims = {"coefficient": ("term",), "group_sd": ("group",)} | {f"{name}_effect": (f"{name}_level",) for name in names}
+    held = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
+    coords = {"term": list(design.terms), "part": list(shares), **{f"{name}_level": names[name] for name in names}}
+    steps = {name: np.arange(size) for name, size in zip(STEP, values["residual_sd"].shape, strict=True)}
+    rows = {"row": np.arange(len(outcome))}
+    return xr.DataTree.from_dict(
+        {
+            "/posterior": xr.Dataset(
+                held | {"r2": ((*STEP, "part"), np.stack(list(shares.values()), axis=2))},
+                steps | coords | ({"group": list(names)} if names else {}),
+            ),
+            "/sample_stats": xr.Dataset({name: (STEP, value) for name, value in stats.items()}, steps),
+            "/observed_data": xr.Dataset({str(outcome.name): ("row", outcome.to_numpy(dtype=np.float64))}, rows),
+            "/constant_data": xr.Dataset(
+                {"design": (("row", "term"), design.columns)}, rows | {"term": list(design.terms)}
+            ),
+        }
+    )
+
+
+def _table(
+    design: _Design,
+    values: Mapping[str, FloatArray],
+    shares: Mapping[str, FloatArray],
+    groups: list[str],
+    prob: float,
+) -> pd.DataFrame:
+    """Coefficients and sds with the shares of the variance, in the order of the terms."""
+    sds = np.concatenate([values["group_sd"], values["residual_sd"][:, :, None]], axis=2)
+    drawn = np.concatenate([values["coefficient"], sds], axis=2)
+    numbers = pd.DataFrame(describe(flat_draws(drawn), prob)).set_axis(NUMBERS, axis=1)
+    numbers.index = pd.Index([*design.terms, *groups, RESIDUAL])
+    parts = dict(zip([*design.terms, *shares], [*design.parts, *shares], strict=True))
+    order = [INTERCEPT]
+    for name in shares:
+        order += dict.fromkeys([name, *(term for term, part in parts.items() if part == name)])
+    described = describe(flat_draws(np.stack(list(shares.values()), axis=2)), prob)
+    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["hdi_low"], "r2_high": described["hdi_high"]})
+    table = numbers.reindex(order).join(r2.set_axis(list(shares)))
+    return (
+        table.assign(part=[parts[term] for term in order])
+        .rename_axis("term")
+        .reset_index()[["term", "part", *NUMBERS, "r2", "r2_low", "r2_high"]]
+    )
+
+
+def _repeats(rows: pd.DataFrame, groups: Sequence[str]) -> list[str]:
+    """A sentence where rows of one word count as independent."""
+    if "word" not in rows or "word" in groups or not rows["word"].duplicated().any():
+        return []
+    return ["Rows of one word count as independent of each other; 'word' among the groups lets them hang together."]
+
+
+def _unsettled(
+    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
+) -> list[str]:
+    """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
+
+    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
+    """
+    few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
+    if not few:
+        return []
+    asked = [*few, FIXED]
+    drawn = flat_draws(np.stack([shares[name] for name in asked], axis=2))
+    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
+    means, moved = [drawn.mean(axis=0)], 0.0
+    for factor in (0.5, 2.0):
+        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
+        weights /= weights.sum()
+        means.append(weights @ drawn)
+        moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
+    said = [
+        f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
+        for name, now, half, twice in zip(asked, *means, strict=True)
+    ]
+    levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
+    return [
+        f"{levels} cannot settle how much levels differ: with prior means of their sds half or twice as large, the "
+        f"shares of the variance would be {', '.join(said)}, while no coefficient of a feature would move by more than "
+        f"{max(moved, 0.01):.2f} posterior sds."
+    ]

@@ -1,0 +1,59 @@
+"""Embeddings that were trained alike but for their seed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.embeddings import Embedding, about, opened
+from bayesbias.embeddings.settings import Setting
+from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+type Seeds = Mapping[Any, Embedding] | Sequence[Embedding] | Embedding
+"""One embedding, several, or names to embeddings; a mapping of words to vectors is one embedding."""
+
+
+def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
+    """Label to embedding: the seed of a :class:`Setting`, a name, or the place in a sequence.
+
+    Raises
+    ------
+    InputError
+        No embedding, or settings that differ in more than the seed.
+    """
+    given: Any = kvs
+    if isinstance(given, Mapping) and given and all(map(_is_embedding, given.values())):
+        labelled: dict[Hashable, KeyedVectors] = {
+            label: opened(kv) for label, kv in zip(_labels(list(given)), given.values(), strict=True)
+        }
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        labelled = {at: opened(kv) for at, kv in enumerate(given)}
+    else:
+        single = opened(given)
+        labelled = {str(about(single)["name"]): single}
+    if not labelled:
+        raise InputError("no embedding was given: give one, or several that were trained with other seeds")
+    return labelled
+
+
+def _labels(keys: list[Hashable]) -> list[Hashable]:
+    """Seeds of settings that differ in nothing else; other keys as they are."""
+    settings = [Setting(*key) for key in keys if isinstance(key, tuple) and len(key) == len(Setting._fields)]
+    if len(settings) < len(keys):
+        return [key if isinstance(key, int) else str(key) for key in keys]
+    alike = {setting[:-1] for setting in settings}
+    if len(alike) > 1:
+        other = next(one for one in settings if one[:-1] != settings[0][:-1])
+        raise InputError(
+            f"the embeddings were trained with {len(alike)} different settings, such as {settings[0]} and {other}: "
+            "give those that differ in their seed only"
+        )
+    return [setting.seed for setting in settings]
+
+
+def _is_embedding(value: object) -> bool:
+    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")

@@ -1,0 +1,210 @@
+"""``setting_components``: what a bias measure varies with, the corpus or the choices of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._checks import flag, probability
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.facets import Components, Layout, component_table, draw_components
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws, share
+from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SETTINGS = ("algorithm", "dims", "seed")
+FACETS = ("corpus", *SETTINGS, "word_list")
+FEW = 5
+
+
+@dataclass(frozen=True)
+class SettingComponents:
+    """Posterior of what a measure varies with over settings: what :func:`setting_components` returns.
+
+    Attributes
+    ----------
+    posterior
+        DataTree with ``component_sd`` and ``at_hand_sd`` (chain, draw, component), in the measure's unit (of its
+        logarithm, if that was taken).
+    components
+        Facets of each component, in the order of the posterior's.
+    sizes
+        Levels of each facet that varies.
+    notes
+        What the table leaves open, and faults of the draws.
+    """
+
+    posterior: xr.DataTree
+    components: Components
+    sizes: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """Each component's standard deviation and its share of the variance.
+
+        Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high`` (of the levels at
+        hand, with HDIs) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
+        """
+        return component_table(self.posterior, probability(prob, "prob"), at_hand=True)
+
+    def claims(self, prob: float = PROB) -> pd.DataFrame:
+        """Whether settings outweigh corpora, as posterior statements about the levels at hand.
+
+        Returns
+        -------
+        DataFrame
+            A row a statement: ``statement``, ``probability`` that it is true, and ``ratio`` with ``low`` and ``high``,
+            that side's standard deviation over that of the corpora. All are about one list of words: a component
+            counts with what it adds from list to list. *Settings* are algorithm and dimensions; what they add from
+            corpus to corpus changes how corpora compare. Seeds are single trainings.
+
+        Raises
+        ------
+        InputError
+            There is one corpus only, or nothing of the settings varies.
+        """
+        prob = probability(prob, "prob")
+        if "corpus" not in self.sizes or not set(SETTINGS) & self.sizes.keys():
+            raise InputError(f"the table varies by {', '.join(self.sizes)}: several corpora and settings are needed")
+        corpus = self._variance(partial(_is_alone, "corpus"))
+        rows = []
+        for statement, belongs in _statements([name for name in SETTINGS if name in self.sizes]).items():
+            variance = self._variance(belongs)
+            ratios = np.sqrt(variance / corpus)
+            ends = describe(ratios[:, None], prob)
+            low, high = (float(ends[name][0]) for name in ("hdi_low", "hdi_high"))
+            rows.append((statement, float((variance > corpus).mean()), float(np.median(ratios)), low, high))
+        return pd.DataFrame(rows, columns=["statement", "probability", "ratio", "low", "high"])
+
+    def _variance(self, belongs: Callable[[set[str]], bool]) -> FloatArray:
+        variances = flat_draws(self.posterior["posterior/at_hand_sd"].to_numpy()) ** 2
+        chosen = [at for at, facets in enumerate(self.components) if belongs(set(facets))]
+        total: FloatArray = variances[:, chosen].sum(axis=1)
+        return total
+
+    def __str__(self) -> str:
+        table = self.table().sort_values("share", ascending=False).head(3)
+        shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
+        parts = [f"Largest shares of the variance between the levels at hand: {shown}."]
+        if "corpus" in self.sizes and set(SETTINGS) & self.sizes.keys():
+            first = self.claims().iloc[0]
+            parts.append(f"That settings outweigh corpora has probability {share(first['probability'])}.")
+        return " ".join([*parts, *self.notes])
+
+    __repr__ = __str__
+
+
+def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:
+    """Statement to the components whose variance is set beside that of the corpora, for a list of words."""
+    found: dict[str, Callable[[set[str]], bool]] = {
+        "settings outweigh corpora": lambda facets: _kinds(facets) == (False, True, False),
+        "settings change how corpora compare by more than corpora differ": lambda facets: (
+            _kinds(facets) == (True, True, False)
+        ),
+    }
+    if "seed" in varied:
+        found["seeds outweigh corpora"] = lambda facets: _kinds(facets)[2]
+    others = [name for name in varied if name != "seed"]
+    return found | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in others}
+
+
+def _kinds(facets: set[str]) -> tuple[bool, bool, bool]:
+    """Whether a component is of corpora, of algorithms or dimensions, of seeds."""
+    return "corpus" in facets, bool(facets & {"algorithm", "dims"}), "seed" in facets
+
+
+def _is_alone(name: str, facets: set[str]) -> bool:
+    return facets - {"word_list"} == {name}
+
+
+def setting_components(
+    table: pd.DataFrame,
+    value: str = "direct_bias",
+    log: bool = False,
+    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+) -> SettingComponents:
+    """What a measure varies with: corpus, algorithm, dimensions, word list and all their combinations, and the seed.
+
+    The effect of a seed is that of one training, within a corpus, algorithm and dimension.
+
+    Parameters
+    ----------
+    table
+        One row a setting: columns of ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list`` (those that are there
+        and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
+    value
+        The column of numbers.
+    log
+        Whether their logarithm is taken: direct bias decays by a factor with the dimensions.
+    engine, draws, chains, seed
+        As in :func:`variance_components`; a grid with gaps needs NUTS.
+
+    Returns
+    -------
+    SettingComponents
+        Posteriors of the components, and of the claim that settings outweigh corpora.
+
+    Raises
+    ------
+    InputError
+        No such column, numbers that are not finite (or not positive, for their logarithm) or do not vary, two rows of
+        one setting, or fewer than two facets that vary.
+    """
+    facets, y, notes = _grid(table, value, flag(log, "log"))
+    spread = float(np.nanstd(y))
+    if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
+        raise InputError(f"{value} does not vary, so that it has no components")
+    scaled = (y - np.nanmean(y)) / spread
+    layout = Layout(tuple(facets), nested=_nested(facets))
+    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed)
+    for name in ("component_sd", "at_hand_sd"):
+        tree["posterior"][name] = tree["posterior"][name] * spread
+    sizes = dict(zip(facets, y.shape, strict=True))
+    return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
+
+
+def _nested(facets: list[str]) -> tuple[str, ...]:
+    """Seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common."""
+    within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
+    return ("seed", *within) if "seed" in facets and within else ()
+
+
+def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[str]]:
+    """Facets that vary, the numbers as an array with one axis a facet, and sentences on what they leave open."""
+    if not isinstance(table, pd.DataFrame) or value not in table.columns:
+        shown = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
+        raise InputError(f"there is no column {value!r}, given is {shown}: give a table of settings and its column")
+    known = {name: sorted(table[name].unique().tolist()) for name in FACETS if name in table.columns}
+    facets = [name for name, levels in known.items() if len(levels) > 1]
+    if len(facets) < 2:
+        raise InputError(
+            f"the table varies by {' and '.join(facets) or 'no facet'} only: give several values of two of "
+            f"{', '.join(FACETS)}"
+        )
+    numbers = pd.to_numeric(table[value], errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(numbers).all() or (log and not (numbers > 0).all()):
+        kind = "positive" if log else "finite"
+        bad = table.index[~np.isfinite(numbers) | (log & (numbers <= 0))][0]
+        raise InputError(f"row {bad}, column {value!r} holds {table.loc[bad, value]}: every number must be {kind}")
+    levels = [known[name] for name in facets]
+    codes = tuple(pd.Index(known[name]).get_indexer(table[name]) for name in facets)
+    if table.duplicated(facets).any():
+        twice = table.loc[table.duplicated(facets), facets].iloc[0].to_dict()
+        raise InputError(f"two rows have one setting, {twice}: give one row a setting")
+    y = np.full([len(one) for one in levels], np.nan)
+    y[codes] = np.log(numbers) if log else numbers
+    few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
+    notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []
+    if gaps := int(np.isnan(y).sum()):
+        notes.append(f"{gaps} of {y.size} settings are missing.")
+    return facets, y, notes

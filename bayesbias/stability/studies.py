@@ -1,0 +1,275 @@
+"""``direct_bias_study``: Bolukbasi's bias and direct bias over corpora, algorithms, dimensions and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._checks import probability, whole_number
+from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._progress import progress
+from bayesbias.diagnostics.intervals import PROB
+from bayesbias.embeddings import Embedding, Setting
+from bayesbias.errors import InputError, listed
+from bayesbias.metrics.base import NOTHING
+from bayesbias.stability.settings import FACETS, RANDOM_PAIRS, by_setting, frame_of, yardsticks
+from bayesbias.words import pairs_given, words_given
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+FEWEST = 2
+
+
+@dataclass(frozen=True)
+class DirectBiasStudy:
+    """Direct bias of the same words in many embeddings: what :func:`direct_bias_study` returns.
+
+    Attributes
+    ----------
+    table
+        One row a setting and list of words: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list``,
+        ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the bootstrap interval
+        ``low`` to ``high``, ``yardstick`` (mean absolute cosine of random pairs of words), ``standardised`` (the one
+        over the other) and ``isotropic``, the yardstick of vectors without any structure, sqrt(2 / (pi dims)).
+    bias
+        Signed cosine of each word (columns) with the direction, a row a setting.
+    draws
+        (rows of ``table``, draws): direct bias of pairs and words drawn with replacement, the same in every setting.
+    pairs
+        The pairs that were used.
+    prob
+        Mass of the intervals.
+    notes
+        What was left out.
+    """
+
+    table: pd.DataFrame
+    bias: pd.DataFrame
+    draws: FloatArray
+    pairs: tuple[tuple[str, str], ...]
+    prob: float
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings, in the order of ``bias``."""
+        return [Setting(*key) for key in self.bias.index]
+
+    def rank_agreement(self) -> pd.DataFrame:
+        """Kendall's tau-b of the words' bias between every two settings, a square table (the study's Figure 2)."""
+        from scipy.stats import kendalltau
+
+        ranks = self.bias.to_numpy()
+        tau = np.eye(len(ranks))
+        for one, other in combinations(range(len(ranks)), 2):
+            tau[one, other] = tau[other, one] = kendalltau(ranks[one], ranks[other]).statistic
+        labels = [setting.label for setting in self.settings]
+        return pd.DataFrame(tau, index=labels, columns=labels)
+
+    def more_biased(self, standardised: bool = False) -> pd.DataFrame:
+        """How sure it is that one corpus is more biased than another, at every setting that both were trained with.
+
+        Parameters
+        ----------
+        standardised
+            Whether direct bias is taken over the yardstick of its embedding.
+
+        Returns
+        -------
+        DataFrame
+            ``first``, ``second`` (corpora), ``algorithm``, ``dims``, ``seed``, ``word_list``, ``difference`` with the
+            bootstrap interval ``low`` to ``high``, and ``p_more``, the share of draws in which the first is larger.
+
+        Raises
+        ------
+        InputError
+            There is one corpus only.
+        """
+        corpora = list(dict.fromkeys(self.table["corpus"]))
+        if len(corpora) < FEWEST:
+            raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
+        draws = self.draws / (self.table["yardstick"].to_numpy()[:, None] if standardised else 1.0)
+        value = self.table["standardised" if standardised else "direct_bias"].to_numpy()
+        shared = [*FACETS[1:], "word_list"]
+        places = {tuple(row): at for at, row in enumerate(self.table[["corpus", *shared]].to_numpy().tolist())}
+        rows = []
+        tail = (1 - self.prob) / 2
+        for first, second in combinations(corpora, 2):
+            for key in dict.fromkeys(tuple(rest) for _, *rest in places):
+                if (first, *key) not in places or (second, *key) not in places:
+                    continue
+                a, b = places[first, *key], places[second, *key]
+                apart = draws[a] - draws[b]
+                low, high = np.quantile(apart, [tail, 1 - tail])
+                rows.append((first, second, *key, value[a] - value[b], low, high, float((apart > 0).mean())))
+        return pd.DataFrame(rows, columns=["first", "second", *shared, "difference", "low", "high", "p_more"])
+
+    def __str__(self) -> str:
+        table = self.table
+        held = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
+        low, high = table["direct_bias"].min(), table["direct_bias"].max()
+        head = (
+            f"Direct bias in {len(self.bias)} embeddings ({', '.join(dict.fromkeys(table['corpus']))}; {held}): "
+            f"{low:.3f} to {high:.3f}, {table['standardised'].min():.2f} to {table['standardised'].max():.2f} times "
+            "the mean |cosine| of random pairs."
+        )
+        return " ".join([head, *self.notes])
+
+    __repr__ = __str__
+
+
+def direct_bias_study(
+    embeddings: Mapping[Any, Embedding],
+    words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path = "occ16",
+    pairs: Iterable[tuple[str, str]] | str | Path = "gender_pairs",
+    draws: int = 1000,
+    random_pairs: int = RANDOM_PAIRS,
+    prob: float = PROB,
+    seed: int = 0,
+) -> DirectBiasStudy:
+    """Direct bias of words that should be neutral, over corpora, algorithms, dimensions and seeds.
+
+    Parameters
+    ----------
+    embeddings
+        Settings (corpus, algorithm, dims, seed) to embeddings: the result of :func:`train_embeddings`, vectors of one's
+        own, or both.
+    words
+        Words that should be neutral, or what :func:`load_list` takes; a mapping of names to such for several lists.
+    pairs
+        Pairs whose first principal direction is the direction of bias, or what :func:`load_list` takes.
+    draws
+        How often pairs and words are drawn with replacement.
+    random_pairs
+        Pairs of words for the yardstick.
+    prob
+        Mass of the bootstrap intervals.
+    seed
+        Seed of the draws and of the random pairs.
+
+    Returns
+    -------
+    DirectBiasStudy
+        Words and pairs that some embedding lacks are left out of all; ``notes`` names them.
+
+    Raises
+    ------
+    InputError
+        No settings, a setting whose dimensions are not those of its vectors, fewer than two pairs or words that all
+        embeddings hold, or pairs of one direction.
+
+    References
+    ----------
+    Bolukbasi, T. et al. (2016). Man is to computer programmer as woman is to homemaker? Debiasing word embeddings.
+    NeurIPS. https://doi.org/10.48550/arXiv.1607.06520
+    Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019). Considerations for the interpretation of bias measures of
+    word embeddings. https://doi.org/10.48550/arXiv.1906.08379
+    """
+    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    named = by_setting(embeddings)
+    yardstick, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), rng)
+    held = [set(kv.key_to_index) for kv in named.values()]
+    lists, kept_pairs, notes = _common(_lists(words), pairs_given(pairs, "pairs"), held)
+    every = list(dict.fromkeys(word for listed_words in lists.values() for word in listed_words))
+    pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
+    weights = [_word_weights(every, listed_words, draws, rng) for listed_words in lists.values()]
+    bias, rows, drawn = [], [], []
+    with progress("measuring direct bias", len(named)) as done:
+        for at, (setting, kv) in enumerate(named.items()):
+            products, gram = _products(kv, every, kept_pairs, setting)
+            bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
+            moved = np.abs(_along(products, gram, pair_counts))
+            for name, weight in zip(lists, weights, strict=True):
+                sample = np.vecdot(moved, weight)
+                low, high = np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2])
+                value = np.abs(bias[-1])[[every.index(word) for word in lists[name]]].mean()
+                isotropic = np.sqrt(2 / (np.pi * setting.dims))
+                rows.append((*setting, name, value, low, high, yardstick[at], value / yardstick[at], isotropic))
+                drawn.append(sample)
+            done(at + 1)
+    columns = [*FACETS, "word_list", "direct_bias", "low", "high", "yardstick", "standardised", "isotropic"]
+    index = pd.MultiIndex.from_frame(frame_of(list(named)))
+    return DirectBiasStudy(
+        table=pd.DataFrame(rows, columns=columns),
+        bias=pd.DataFrame(np.stack(bias), index=index, columns=pd.Index(every, name="word")),
+        draws=np.stack(drawn),
+        pairs=tuple(kept_pairs),
+        prob=prob,
+        notes=tuple(notes),
+    )
+
+
+def _products(
+    kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting
+) -> tuple[FloatArray, FloatArray]:
+    """Inner products of unit vectors with the pairs' differences (words, pairs), and of those with each other."""
+    first, second = (unit_rows(kv[[pair[side] for pair in pairs]]) for side in (0, 1))
+    apart = first - second
+    if np.abs(apart).max() < NOTHING:
+        raise InputError(f"in {setting.label} the words of each pair have one direction: choose other pairs")
+    return unit_rows(kv[words]) @ apart.T, apart @ apart.T
+
+
+def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -> FloatArray:
+    """Cosines (draws, words) with the principal direction of pairs that count so often, (draws, pairs).
+
+    The direction is a sum of the differences: its weights are the leading eigenvector of their inner products. It
+    points to the first words of the pairs.
+    """
+    root = np.sqrt(counts.astype(np.float64))
+    values, vectors = np.linalg.eigh(gram * root[:, :, None] * root[:, None, :])
+    weights = root * vectors[:, :, -1]
+    weights *= np.where(np.vecdot(counts @ gram, weights) >= 0, 1.0, -1.0)[:, None]
+    along: FloatArray = weights @ products.T / np.sqrt(values[:, -1:])
+    return along
+
+
+def _word_weights(every: list[str], chosen: Sequence[str], draws: int, rng: np.random.Generator) -> FloatArray:
+    """Share (draws, all words) of each word in samples of a list's words with replacement."""
+    weight = np.zeros((draws, len(every)))
+    places = [every.index(word) for word in chosen]
+    weight[:, places] = rng.multinomial(len(chosen), np.full(len(chosen), 1 / len(chosen)), size=draws) / len(chosen)
+    return weight
+
+
+def _lists(words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path) -> dict[str, list[str]]:
+    given: Any = words
+    if not isinstance(given, Mapping):
+        name = Path(given).stem if isinstance(given, str | Path) else "words"
+        given = {name: given}
+    lists = {str(name): words_given(listed_words, "words") for name, listed_words in given.items()}
+    if not lists:
+        raise InputError("there is no list of words: give at least one")
+    return lists
+
+
+def _common(
+    lists: dict[str, list[str]], pairs: list[tuple[str, str]], held: list[set[str]]
+) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[str]]:
+    """The words and pairs that all embeddings hold, and sentences on the others."""
+    notes = []
+    kept_pairs = [pair for pair in pairs if all(word in words for words in held for word in pair)]
+    if lost := ["/".join(pair) for pair in pairs if pair not in kept_pairs]:
+        notes.append(
+            f"{len(lost)} of {len(pairs)} pairs are left out, since some embedding lacks them: {listed(lost)}."
+        )
+    kept_lists = {}
+    for name, words in lists.items():
+        kept_lists[name] = [word for word in words if all(word in each for each in held)]
+        if gone := [word for word in words if word not in set(kept_lists[name])]:
+            notes.append(f"{len(gone)} of {len(words)} words of {name} are left out, likewise: {listed(gone)}.")
+        if len(kept_lists[name]) < FEWEST:
+            shared = len(kept_lists[name])
+            raise InputError(f"the embeddings share {shared} of the {len(words)} words of {name!r}: choose others")
+    if len(kept_pairs) < FEWEST:
+        raise InputError(f"the embeddings share {len(kept_pairs)} of the {len(pairs)} pairs: choose others")
+    return kept_lists, kept_pairs, notes

@@ -1,0 +1,418 @@
+"""Reliability: coefficients by hand and by pingouin, scores by hand, variance components by simulation and NUTS."""
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from gensim.models import KeyedVectors
+from scipy.stats import chisquare
+
+import bayesbias as bb
+from bayesbias._core.facets import facet_sums
+from bayesbias._core.icc import FORMS, alpha, icc, mean_squares
+from bayesbias.comparison.facets import PRIOR, draw_by_marginal
+from bayesbias.reliability.decisions import Design, coefficient, needed
+
+RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
+"""Four judges of six targets: Shrout and Fleiss (1979), table 2."""
+DIMS = ("measure", "target", "base_pair", "seed")
+
+
+def array(values, **attrs):
+    coords = {dim: [f"{dim[0]}{at}" for at in range(size)] for dim, size in zip(DIMS, values.shape, strict=True)}
+    return xr.DataArray(values, dims=DIMS, coords=coords, attrs=attrs)
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Two measures, eight targets, five pairs, three seeds: target and pair effects, and noise."""
+    rng = np.random.default_rng(0)
+    target, pair = rng.normal(size=(8, 1, 1)), rng.normal(size=(1, 5, 1))
+    seed = 0.3 * rng.normal(size=(8, 5, 3))
+    first = target + 0.5 * pair + seed
+    return array(np.stack([first, 4 * first + rng.normal(size=first.shape)]))
+
+
+def test_published_table_of_shrout_and_fleiss():
+    expected = [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    for form, value in zip(FORMS, expected, strict=True):
+        assert icc(RATINGS, form, 0.95).value == pytest.approx(value, abs=0.005)
+    squares = mean_squares(RATINGS)
+    assert squares.rows == pytest.approx(11.24, abs=0.005)
+    assert squares.columns == pytest.approx(32.49, abs=0.005)
+    assert squares.error == pytest.approx(1.02, abs=0.005)
+    assert squares.within == pytest.approx(6.26, abs=0.005)
+
+
+def test_pingouin_agrees():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pingouin
+    rng = np.random.default_rng(1)
+    for ratings in (RATINGS, rng.normal(size=(9, 3)), rng.normal(size=(7, 5)) + 2 * rng.normal(size=(7, 1))):
+        rows, columns = np.indices(ratings.shape)
+        long = pd.DataFrame({"row": rows.ravel(), "column": columns.ravel(), "rating": ratings.ravel()})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = pingouin.intraclass_corr(long, "row", "column", "rating")
+        for form, (_, row) in zip(FORMS, theirs.iterrows(), strict=True):
+            ours = icc(ratings, form, 0.95)
+            assert ours.value == pytest.approx(row["ICC"], abs=1e-12)
+            np.testing.assert_allclose([ours.low, ours.high], row["CI95"], atol=0.0051)
+        value, ends = pingouin.cronbach_alpha(pd.DataFrame(ratings))
+        ours = alpha(ratings, 0.95)
+        assert ours.value == pytest.approx(value, abs=1e-12)
+        np.testing.assert_allclose([ours.low, ours.high], ends, atol=0.00051)
+
+
+@pytest.mark.parametrize("form", ["ICC(2,1)", "ICC(3,1)"])
+def test_intervals_cover(form):
+    """89% intervals of the coefficient of 4,000 simulated tables."""
+    rng = np.random.default_rng(2)
+    rows, columns, error = 1.0, 0.3 if form == "ICC(2,1)" else 0.0, 0.6
+    tables = (
+        rows**0.5 * rng.normal(size=(4000, 12, 1))
+        + columns**0.5 * rng.normal(size=(4000, 1, 6))
+        + error**0.5 * rng.normal(size=(4000, 12, 6))
+    )
+    truth = rows / (rows + columns + error)
+    found = icc(tables, form, 0.89)
+    covered = np.mean((found.low < truth) & (truth < found.high))
+    assert covered == pytest.approx(0.89, abs=0.02)
+
+
+def test_many_tables_at_once_are_each_alone():
+    rng = np.random.default_rng(3)
+    tables = rng.normal(size=(2, 3, 6, 4))
+    for form in FORMS:
+        together = icc(tables, form, 0.89)
+        for at in np.ndindex(2, 3):
+            np.testing.assert_allclose([end[at] for end in together], icc(tables[at], form, 0.89), rtol=1e-12)
+
+
+def test_degenerate_tables():
+    with np.errstate(all="raise"):
+        same = np.full((4, 3), 0.1)
+        assert all(np.isnan(icc(same, form, 0.89).value) for form in FORMS)
+        alike = np.tile([[1.0], [2.0], [4.0]], 3)
+        assert all(icc(alike, form, 0.89).value == 1 for form in FORMS)
+        np.testing.assert_array_equal(icc(alike, "ICC(2,1)", 0.89), [1, 1, 1])
+        shifted = alike + np.array([0.0, 1.0, 5.0])
+        assert icc(shifted, "ICC(3,1)", 0.89).value == 1
+        assert 0 < icc(shifted, "ICC(2,1)", 0.89).value < 1
+
+
+def test_retest_by_hand(scores):
+    table = bb.retest_reliability(scores)
+    assert list(table.columns) == ["measure", "label", "value", "low", "high", "reason"]
+    assert len(table) == 16
+    row = table.set_index(["measure", "label"]).loc[("m1", "t3")]
+    assert row["value"] == icc(scores.to_numpy()[1, 3], "ICC(2,1)", 0.89).value
+    assert row["low"] < row["value"] < row["high"]
+    pairs = bb.retest_reliability(scores, of="base_pair", form="ICC(1,k)", prob=0.5)
+    assert pairs.set_index(["measure", "label"]).loc[("m0", "b2"), "value"] == pytest.approx(
+        icc(scores.to_numpy()[0, :, 2], "ICC(1,k)", 0.5).value, abs=1e-12
+    )
+
+
+def test_order_and_selection_keep_labels(scores):
+    chosen = ["t5", "t1"]
+    part = bb.retest_reliability(scores.sel(target=chosen)).set_index(["measure", "label"])["value"]
+    whole = bb.retest_reliability(scores).set_index(["measure", "label"])["value"]
+    np.testing.assert_allclose(part, whole[part.index], rtol=1e-12)
+    turned = bb.retest_reliability(scores.transpose("seed", "target", "measure", "base_pair"))
+    np.testing.assert_allclose(turned["value"], bb.retest_reliability(scores)["value"], rtol=1e-12)
+
+
+def test_raters_of_other_units_agree_once_standardised(scores):
+    raw = bb.inter_rater_consistency(scores)
+    scaled = bb.inter_rater_consistency(scores, standardise=True)
+    assert list(raw.columns) == ["label", "value", "low", "high", "reason"]
+    assert scaled["value"].mean() > raw["value"].mean() + 0.1
+    again = scores.copy(data=scores.to_numpy() * np.array([1, 100])[:, None, None, None])
+    np.testing.assert_allclose(
+        bb.inter_rater_consistency(again, of="base_pair", standardise=True)["value"],
+        bb.inter_rater_consistency(scores, of="base_pair", standardise=True)["value"],
+    )
+
+
+def test_alpha_by_hand(scores):
+    queries = {"first": ["t0", "t1", "t2", "absent"], "rest": ["t3", "t4"]}
+    table = bb.internal_consistency(scores, queries=queries)
+    items = scores.to_numpy()[0].mean(axis=2)[:3].T
+    k, covariance = 3, np.cov(items, rowvar=False)
+    by_hand = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
+    assert table.iloc[0]["value"] == pytest.approx(by_hand, abs=1e-12)
+    assert table.attrs["notes"] == ("1 words of first have no scores: absent.",)
+    correlation = np.corrcoef(items, rowvar=False)
+    r = correlation[np.triu_indices(3, 1)].mean()
+    scaled = bb.internal_consistency(scores, queries=queries, standardise=True)
+    assert scaled.iloc[0]["value"] == pytest.approx(3 * r / (1 + 2 * r), abs=1e-12)
+    pairs = bb.internal_consistency(scores, of="base_pair")
+    assert pairs["label"].unique().tolist() == ["all"]
+    assert pairs.iloc[0]["value"] == pytest.approx(alpha(scores.to_numpy()[0].mean(axis=2), 0.89).value, abs=1e-12)
+
+
+def test_constant_scores_have_no_reliability_and_say_why():
+    flat = array(np.ones((2, 3, 4, 2)))
+    for table in (bb.retest_reliability(flat), bb.inter_rater_consistency(flat), bb.internal_consistency(flat)):
+        assert table["value"].isna().all()
+        assert table["reason"].str.startswith("the scores do not vary").all()
+    with pytest.raises(bb.InputError, match="scores of m0 do not vary"):
+        bb.variance_components(flat)
+
+
+WRONG = {
+    "one seed": (bb.retest_reliability, lambda s: s.isel(seed=[0]), {}, "one seed only"),
+    "one rater": (bb.inter_rater_consistency, lambda s: s.isel(measure=[0]), {}, "one measure only"),
+    "one pair": (bb.retest_reliability, lambda s: s.isel(base_pair=[0]), {}, "one base pair only"),
+    "one target": (bb.retest_reliability, lambda s: s.isel(target=[0]), {"of": "base_pair"}, "one target only"),
+    "no scores": (bb.retest_reliability, lambda s: s.to_numpy(), {}, "given is ndarray: give what bias_scores returns"),
+    "other dims": (bb.retest_reliability, lambda s: s.rename(seed="model"), {}, "given is dims measure, target"),
+    "of": (bb.retest_reliability, lambda s: s, {"of": "seed"}, "of is 'seed': valid are target, base_pair"),
+    "form": (bb.retest_reliability, lambda s: s, {"form": "ICC(4,1)"}, r"form is 'ICC\(4,1\)'"),
+    "prob": (bb.internal_consistency, lambda s: s, {"prob": 89}, "prob is 89"),
+    "NaN": (bb.retest_reliability, lambda s: s.where(s > s.mean()), {}, "hold NaN or infinite numbers"),
+    "a query without words": (
+        bb.internal_consistency,
+        lambda s: s,
+        {"queries": {"q": ["t0", "x"]}},
+        "1 of the 2 words",
+    ),
+    "no query": (bb.internal_consistency, lambda s: s, {"queries": {}}, "queries is empty"),
+    "no facets": (
+        bb.variance_components,
+        lambda s: s.isel(target=[0], seed=[0], measure=[0]),
+        {},
+        "vary by base_pair only",
+    ),
+    "gaps": (bb.variance_components, lambda s: s.where(s > s.min()), {"engine": "marginal"}, "there are gaps"),
+    "engine": (bb.variance_components, lambda s: s, {"engine": "exact"}, "engine is 'exact'"),
+}
+
+
+@pytest.mark.parametrize(("function", "change", "options", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input(scores, function, change, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        function(change(scores), **options)
+
+
+@pytest.fixture(scope="module")
+def kvs():
+    rng = np.random.default_rng(4)
+    words = [*(f"w{at}" for at in range(40)), "he", "she", "man", "woman"]
+    made = []
+    for _ in range(3):
+        kv = KeyedVectors(8, count=0)
+        kv.add_vectors(words, rng.normal(size=(len(words), 8)).astype(np.float32))
+        made.append(kv)
+    return made
+
+
+def test_scores_by_hand(kvs):
+    found = bb.bias_scores(kvs, ["w0", "w1"], [("he", "she"), ("man", "woman")], neighbours=7)
+    assert found.dims == DIMS
+    assert found.sizes == {"measure": 3, "target": 2, "base_pair": 2, "seed": 3}
+    kv = kvs[1]
+    unit = kv.vectors.astype(float) / np.linalg.norm(kv.vectors.astype(float), axis=1, keepdims=True)
+    at = kv.key_to_index
+    apart = unit[at["man"]] - unit[at["woman"]]
+    cell = {"target": "w1", "base_pair": "man/woman", "seed": 1}
+    assert found.sel(measure="db_wa", **cell) == pytest.approx(unit[at["w1"]] @ apart, abs=1e-7)
+    raw = kv["man"].astype(float) - kv["woman"].astype(float)
+    ripa = kv["w1"].astype(float) @ raw / np.linalg.norm(raw)
+    assert found.sel(measure="ripa", **cell) == pytest.approx(ripa, abs=1e-7)
+    theirs = bb.bias_scores(kvs, ["w0", "w1"], [("man", "woman")], "ripa", compat="published")
+    length = np.linalg.norm(kv["w1"].astype(float))
+    assert theirs.sel(target="w1", seed=1).item() == pytest.approx(ripa / length, abs=1e-7)
+    near = [word for word, _ in kv.most_similar("w1", topn=7)]
+    sides = [np.sign(unit[at[word]] @ apart) for word in near]
+    assert found.sel(measure="nbm", **cell) == pytest.approx(np.mean(sides), abs=1e-12)
+
+
+def test_missing_words_and_pairs_are_said(kvs):
+    found = bb.bias_scores(kvs[:2], ["w0", "absent", "w0"], [("he", "she"), ("king", "queen")], "db_wa")
+    assert found.sizes == {"measure": 1, "target": 1, "base_pair": 1, "seed": 2}
+    assert found.attrs["notes"] == (
+        "1 of 2 target words are left out, since some embedding lacks them: absent.",
+        "1 of 2 base pairs are left out, since some embedding lacks them: king/queen.",
+    )
+
+
+def test_labels_of_seeds(kvs):
+    settings = {("toy", "sgns", 8, 5 + at): kv for at, kv in enumerate(kvs)}
+    assert bb.bias_scores(settings, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == [5, 6, 7]
+    named = dict(zip("abc", kvs, strict=True))
+    assert bb.bias_scores(named, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == ["a", "b", "c"]
+    with pytest.raises(bb.InputError, match="2 different settings"):
+        bb.bias_scores({("toy", "sgns", 8, 1): kvs[0], ("toy", "cbow", 8, 1): kvs[1]}, ["w0"], [("he", "she")])
+
+
+WRONG_SCORES = {
+    "measure": ({"measures": ("db_wa", "weat")}, "measures is 'weat': valid are db_wa, ripa, nbm"),
+    "no measure": ({"measures": ()}, "no measure was given"),
+    "neighbours": ({"neighbours": 44}, "neighbours is 44: give a whole number from 1 to 43"),
+    "targets": ({"targets": ["none"]}, "share none of the 1 target words"),
+    "one string": ({"targets": [1]}, "targets is"),
+    "no pair of words": ({"base_pairs": [("he",)]}, r"base_pairs holds \('he',\)"),
+    "pairs": ({"base_pairs": [("king", "queen")]}, "share none of the 1 base pairs"),
+    "no pairs": ({"base_pairs": []}, "give pairs of two words"),
+    "compat": ({"compat": "wefe"}, "compat is 'wefe'"),
+    "pairs for targets": ({"targets": "gender_pairs"}, "give words, or the name of a list of words"),
+    "one vector twice": (
+        {"base_pairs": [("he", "he")], "measures": "ripa"},
+        "the words of the pair he/he have one vector",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG_SCORES.values(), ids=WRONG_SCORES.keys())
+def test_wrong_scores(kvs, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.bias_scores(kvs, **{"targets": ["w0", "w1"], "base_pairs": [("he", "she")]} | options)
+
+
+def subsets(facets):
+    return [chosen for size in range(1, facets + 1) for chosen in combinations(range(facets), size)]
+
+
+def simulated(sizes, sds, rng):
+    """A crossed array with effects of given standard deviations, and those of the effects as they came out."""
+    components = subsets(len(sizes))
+    meant, at_hand = np.zeros(sizes), []
+    for component, sd in zip(components[:-1], sds, strict=False):
+        meant += sd * rng.normal(size=[size if axis in component else 1 for axis, size in enumerate(sizes)])
+    for component in components:
+        effect = meant.mean(axis=tuple(axis for axis in range(len(sizes)) if axis not in component), keepdims=True)
+        for axis in component:
+            effect = effect - effect.mean(axis=axis, keepdims=True)
+        at_hand.append(np.sqrt((effect**2).sum() / np.prod([sizes[axis] - 1 for axis in component])))
+    return meant + sds[-1] * rng.normal(size=sizes), np.array(at_hand)
+
+
+def test_sums_of_squares_hold_the_likelihood():
+    """Against the normal density of the contrasts of the whole array: equal up to a constant."""
+    rng = np.random.default_rng(5)
+    sizes = (3, 4, 2)
+    y = rng.normal(size=sizes)
+    sums = facet_sums(y, subsets(3))
+    contrasts = np.linalg.svd(np.eye(y.size) - 1 / y.size)[0][:, : y.size - 1]
+
+    def restricted(variances):
+        covariance = np.zeros((y.size, y.size))
+        for component, variance in zip(sums.components, variances, strict=True):
+            blocks = [np.eye(size) if axis in component else np.ones((size, size)) for axis, size in enumerate(sizes)]
+            covariance += variance * np.kron(np.kron(blocks[0], blocks[1]), blocks[2])
+        left = contrasts.T @ covariance @ contrasts
+        z = contrasts.T @ y.ravel()
+        return -0.5 * (np.linalg.slogdet(left)[1] + z @ np.linalg.solve(left, z))
+
+    points = rng.uniform(0.1, 2, size=(4, len(sums.components)))
+    apart = sums.log_likelihood(points) - [restricted(point) for point in points]
+    np.testing.assert_allclose(apart, apart[0], atol=1e-10)
+
+
+def test_components_are_calibrated():
+    """Ranks of the true standard deviations among the posterior's, 400 arrays from the prior: uniform."""
+    rng = np.random.default_rng(6)
+    sizes, ranks = (5, 4, 3), []
+    for _ in range(400):
+        sds = PRIOR.from_normal(rng.normal(size=7))
+        y, at_hand = simulated(sizes, sds, rng)
+        drawn = draw_by_marginal(facet_sums(y, subsets(3)), 1, 199, rng)
+        assert not drawn.faults
+        ranks.append(np.concatenate([(drawn.sds[0] < sds).sum(axis=0), (drawn.at_hand[0] < at_hand).sum(axis=0)[:-1]]))
+    counts = np.stack([np.bincount(np.array(ranks)[:, at] // 20, minlength=10) for at in range(13)])
+    p = chisquare(counts, axis=1).pvalue
+    assert p.min() > 0.001
+    assert np.median(p) > 0.1
+
+
+def test_coefficients_by_hand():
+    components = (frozenset({"target"}), frozenset({"base_pair"}), frozenset({"target", "base_pair"}))
+    variances = np.array([[4.0, 1.0, 2.0]])
+    relative = coefficient(variances, components, Design("target", {"base_pair": 4}))
+    assert relative == pytest.approx(4 / 4.5)
+    absolute = coefficient(variances, components, Design("target", {"base_pair": 4}, absolute=True))
+    assert absolute == pytest.approx(4 / 4.75)
+    assert needed(variances, components, Design("target", {}), "base_pair", 0.75) == 2
+    assert needed(variances, components, Design("target", {}), "base_pair", 0.9) == 5
+    assert needed(np.array([[0.0, 1.0, 2.0]]), components, Design("target", {}), "base_pair", 0.75) == np.inf
+
+
+def test_posterior_coefficients_stand_by_the_estimates():
+    """Large arrays: the posterior of a coefficient is that of the ratings' own."""
+    rng = np.random.default_rng(7)
+    y, _ = simulated((60, 40, 8), [1.0, 0.5, 0.2, 0.4, 0.3, 0.2, 0.5], rng)
+    scores = array(y[None])
+    found = bb.variance_components(scores, draws=2000, seed=1).reliability().set_index(["coefficient", "of"])
+    assert found.loc[("test-retest", "base_pair"), "mean"] == pytest.approx(
+        bb.retest_reliability(scores, of="base_pair")["value"].mean(), abs=0.02
+    )
+    assert found.loc[("internal", "query"), "mean"] == pytest.approx(
+        bb.internal_consistency(scores)["value"].item(), abs=0.02
+    )
+    assert found.loc[("internal", "base_pair"), "mean"] == pytest.approx(
+        bb.internal_consistency(scores, of="base_pair")["value"].item(), abs=0.005
+    )
+
+
+def test_decisions():
+    rng = np.random.default_rng(8)
+    scores = array(simulated((40, 12, 6), [1.0, 0.3, 0.1, 1.0, 0.3, 0.1, 0.3], rng)[0][None])
+    post = bb.variance_components(scores, draws=2000, seed=1)
+    table = post.decision(base_pairs=(1, 4, 40), seeds=(1, 3))
+    assert list(table.columns) == ["base_pairs", "seeds", "mean", "low", "high", "p_reliable"]
+    truth = {(1, 1): 1 / (1 + 1 + 0.09 + 0.09), (40, 3): 1 / (1 + 1 / 40 + 0.03 + 0.09 / 120)}
+    found = table.set_index(["base_pairs", "seeds"])
+    for key, value in truth.items():
+        assert found.loc[key, "low"] < value < found.loc[key, "high"]
+    assert found["mean"].is_monotonic_increasing
+    few = post.needed(seeds=1)
+    assert few["low"] <= few["median"] <= few["high"]
+    exact = np.ceil((1 + 0.09) / (1 / 3 - 0.09))
+    assert few["low"] <= exact <= few["high"]
+    assert post.needed(seeds=1, threshold=0.99)["p_never"] > 0.99
+    assert "base_pairs" in post.decision(1, 1).columns
+    assert "targets" in post.decision(1, 1, of="base_pair").columns
+    with pytest.raises(bb.InputError, match="of is 'seed'"):
+        post.decision(of="seed")
+
+
+def test_raw_scores_keep_their_unit():
+    rng = np.random.default_rng(9)
+    y, _ = simulated((30, 20), [1.0, 0.5, 0.3], rng)
+    one = bb.variance_components(array(y[None, :, :, None]), standardise=False, draws=1000, seed=1).table()
+    ten = bb.variance_components(array(10 * y[None, :, :, None]), standardise=False, draws=1000, seed=1).table()
+    np.testing.assert_allclose(10 * one["sd"], ten["sd"], rtol=1e-6)
+    assert one["component"].tolist() == ["target", "base_pair", "target x base_pair"]
+    assert one["share"].sum() == pytest.approx(1)
+
+
+def test_what_scores_leave_open_is_said(scores):
+    found = bb.variance_components(scores, draws=400, seed=0)
+    assert "There are 3 seeds only" in str(found)
+    alone = bb.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
+    assert "There is one seed only" in str(alone)
+    assert "test-retest" not in alone.reliability()["coefficient"].tolist()
+    assert alone.decision(2, 5)["seeds"].tolist() == [5]
+
+
+@pytest.mark.nuts
+def test_nuts_agrees_and_takes_gaps(scores):
+    exact = bb.variance_components(scores, draws=4000, seed=1).table()
+    drawn = bb.variance_components(scores, engine="nuts", draws=2000, seed=1)
+    spread = (exact["high"] - exact["low"]) / 3.2
+    assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
+    both = [
+        np.concatenate(post.posterior["posterior/at_hand_sd"].to_numpy())
+        for post in (drawn, bb.variance_components(scores, draws=4000, seed=1))
+    ]
+    assert (np.abs(both[0].mean(axis=0) - both[1].mean(axis=0)) / both[1].std(axis=0)).max() < 0.25
+    holes = scores.where(np.random.default_rng(3).random(scores.shape) > 0.05)
+    gaps = bb.variance_components(holes, draws=2000, seed=1)
+    assert gaps.posterior.attrs["engine"] == "nuts"
+    assert (np.abs(gaps.table()["sd"] - exact["sd"]) / spread).max() < 1

@@ -1,0 +1,614 @@
+"""Factors of reliability: maps between embeddings, features of words, WordNet and the regression."""
+
+import os
+import re
+
+import arviz as az
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from scipy import linalg, stats
+
+import bayesbias as bb
+from bayesbias._core import procrustes
+from bayesbias._core.procrustes import orthogonal_map, word_stability
+from bayesbias.reliability import regression
+from bayesbias.reliability.wordnet import read_wordnet
+
+HALF = np.sqrt(0.5)
+
+
+def rotation(size, seed):
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
+
+
+def test_a_quarter_turn_by_hand():
+    first, second = np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])
+    np.testing.assert_allclose(orthogonal_map(first, second), second, atol=1e-12)
+
+
+def test_a_planted_rotation_is_found_and_words_are_stable():
+    first = np.random.default_rng(0).standard_normal((50, 6))
+    planted = rotation(6, 1)
+    np.testing.assert_allclose(orthogonal_map(first, first @ planted), planted, atol=1e-12)
+    embeddings = [first, 3 * first @ planted, first @ rotation(6, 2)]
+    np.testing.assert_allclose(word_stability(embeddings), 1, atol=1e-12)
+
+
+def test_the_map_is_the_best_orthogonal_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 40, 5))
+    found = orthogonal_map(first, second)
+    np.testing.assert_allclose(found, linalg.orthogonal_procrustes(first, second)[0], atol=1e-12)
+    np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
+    least = np.linalg.norm(first @ found - second)
+    assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
+    monkeypatch.setattr(procrustes, "BLOCK", 7)
+    np.testing.assert_allclose(orthogonal_map(first, second), found, atol=1e-12)
+
+
+def test_stability_by_hand():
+    """The maps, fitted to other words, change nothing: cosines between vectors at 0, 60 and 90 degrees."""
+    fitted = [np.eye(2)] * 3
+    turned = [np.array([[np.cos(angle), np.sin(angle)]]) for angle in np.radians([0, 60, 90])]
+    assert word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
+
+
+def keyed(vectors, counts=None):
+    kv = KeyedVectors(len(next(iter(vectors.values()))))
+    kv.add_vectors(list(vectors), np.array(list(vectors.values()), dtype=np.float32))
+    for word, count in (counts or {}).items():
+        kv.set_vecattr(word, "count", count)
+    return kv
+
+
+SQUARE = {"east": [1.0, 0.0], "north": [0.0, 2.0], "both": [3.0, 3.0]}
+COUNTS = {"east": 100, "north": 20, "both": 20}
+
+
+def test_features_by_hand():
+    turned = {word: [-2 * y, 2 * x] for word, (x, y) in SQUARE.items()}
+    found = bb.word_features([SQUARE, turned], ["both", "east"], counts={"east": 8, "both": 2})
+    assert list(found.columns) == [
+        "word", "log_frequency", "log_frequency_squared", "nn_similarity", "l2_norm", "stability",
+    ]  # fmt: skip
+    assert found["word"].tolist() == ["both", "east"]
+    np.testing.assert_allclose(found["log_frequency"], np.log([2, 8]))
+    np.testing.assert_allclose(found["log_frequency_squared"], 0.5)  # two z-scores are plus and minus .71
+    np.testing.assert_allclose(found["nn_similarity"], HALF, atol=1e-7)
+    np.testing.assert_allclose(found["l2_norm"], [1.5 * np.sqrt(18), 1.5])
+    np.testing.assert_allclose(found["stability"], 1, atol=1e-7)
+    assert found.attrs["notes"] == ()
+
+
+def test_means_over_embeddings_and_maps_fitted_to_some_words():
+    """The second embedding turns one word by 60 degrees, and the map rests on the two others."""
+    first = {"a": [1.0, 0.0], "b": [0.0, 1.0], "w": [2.0, 0.0]}
+    second = first | {"w": [4 * np.cos(np.pi / 3), 4 * np.sin(np.pi / 3)]}
+    found = bb.word_features({"one": first, "other": second}, ["w"], fit_on=["b", "a", "x"])
+    assert found["stability"][0] == pytest.approx(0.5)
+    assert found["nn_similarity"][0] == pytest.approx((1 + np.sqrt(0.75)) / 2)
+    assert found["l2_norm"][0] == pytest.approx(3)
+    assert found["log_frequency"].isna().all()
+    assert found["log_frequency_squared"].isna().all()
+    assert found.attrs["notes"] == (
+        "No counts of words come with one, other.",
+        "There is no log_frequency: give the corpus's counts as counts=.",
+        "Left out of fit_on (1 of 3 words): x.",
+        "The maps between embeddings rest on 2 words in 2 dimensions, so that any embeddings fit each other: stability "
+        "is too high.",
+    )
+
+
+def test_stability_tells_stable_words_from_others():
+    rng = np.random.default_rng(0)
+    words = [f"w{at}" for at in range(300)]
+    base, noise = rng.standard_normal((300, 10)), np.linspace(0, 1, 300)[:, None]
+    seeds = [
+        keyed(dict(zip(words, (base + noise * rng.standard_normal((300, 10))) @ rotation(10, at), strict=True)))
+        for at in range(3)
+    ]
+    found = bb.word_features(tuple(seeds), words)
+    assert found["stability"][:20].min() > 0.98
+    assert 0.4 < found["stability"][-100:].mean() < 0.7  # 1 / (1 + noise variance)
+    assert stats.spearmanr(found["stability"], noise[:, 0]).statistic < -0.85
+
+
+def test_one_embedding_has_no_stability():
+    found = bb.word_features(keyed(SQUARE, COUNTS), ["north", "east"])
+    assert found["stability"].isna().all()
+    assert found.attrs["notes"] == ("There is no stability of a single embedding: give other seeds.",)
+    np.testing.assert_allclose(found["log_frequency"], np.log([20, 100]))
+
+
+def test_missing_words_are_left_out_and_named():
+    found = bb.word_features(
+        {"one": SQUARE, "other": {**SQUARE, "far": [9.0, 1.0]}}, ["far", "east", "gone", "east"], counts=COUNTS
+    )
+    assert found["word"].tolist() == ["east"]
+    assert found.attrs["notes"] == (
+        "one lacks 2 of 3 words, which are left out: far, gone.",
+        "other lacks 1 of 3 words, which are left out: gone.",
+    )
+
+
+def test_a_word_without_a_direction_counts_as_missing():
+    with pytest.warns(UserWarning, match="a vector of zeros has no direction"):
+        found = bb.word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
+    assert found["word"].tolist() == ["east"]
+    assert found["nn_similarity"][0] == pytest.approx(HALF)
+
+
+def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
+    path = str(tmp_path / "vectors.bin")
+    keyed(SQUARE).save_word2vec_format(path, binary=True)
+    made_up = KeyedVectors.load_word2vec_format(path, binary=True)
+    assert [made_up.get_vecattr(word, "count") for word in SQUARE] == [3, 2, 1]
+    found = bb.word_features({"file": made_up}, list(SQUARE))
+    assert found["log_frequency"].isna().all()
+    assert "The counts of file fall by 1 from word to word: they are made up, and not used." in found.attrs["notes"]
+    both = bb.word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
+    np.testing.assert_allclose(both["log_frequency"], np.log(list(COUNTS.values())))
+
+
+def test_given_counts_go_before_others_and_unknown_words_have_none():
+    counts = pd.Series({"east": 4, "both": 0, "other": 7})
+    found = bb.word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
+    np.testing.assert_allclose(found["log_frequency"], [np.log(4), np.nan, np.nan])
+    assert found["log_frequency_squared"].isna().all()  # a single count does not vary
+    assert found.attrs["notes"][0] == "Without a count (2 of 3 words): north, both."
+
+
+@pytest.mark.parametrize(
+    ("kvs", "words", "options", "message"),
+    [
+        ([], ["east"], {}, "no embedding was given"),
+        ([SQUARE, {"east": [1.0], "north": [2.0]}], ["east"], {}, "embedding 1 2, embedding 2 1"),
+        (SQUARE, "east", {}, "words is 'east': give a list of words"),
+        (SQUARE, [], {}, r"words is \[\]: give a list of words"),
+        (SQUARE, [1], {}, r"words is \[1\]: give a list of words"),
+        (SQUARE, ["gone"], {}, "share none of the 1 words: choose other words"),
+        ({"east": [1.0, 0.0]}, ["east"], {}, "holds a single word, which has no neighbour"),
+        (SQUARE, ["east"], {"counts": 3}, "counts is int: give a mapping or a Series"),
+        (SQUARE, ["east"], {"counts": {"east": -1}}, "the count of 'east' is -1: give a finite number of at least 0"),
+        (SQUARE, ["east"], {"counts": {"east": "many"}}, "the count of 'east' is 'many'"),
+        (SQUARE, ["east"], {"counts": {"east": True}}, "the count of 'east' is True"),
+        (SQUARE, ["east"], {"counts": pd.Series([1, 2], ["east", "east"])}, "holds a word more than once"),
+        ([SQUARE, SQUARE], ["east"], {"fit_on": ["gone"]}, "share none of the words of fit_on"),
+        ([SQUARE, SQUARE], ["east"], {"fit_on": "east"}, "fit_on is 'east': give a list of words"),
+        (SQUARE, ["east"], {"wordnet": "nowhere"}, "index.noun, index.verb, .* are missing: give the folder dict"),
+    ],
+)
+def test_wrong_embeddings_words_and_counts(kvs, words, options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.word_features(kvs, words, **options)
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    kv = keyed(SQUARE)
+    kv.vectors[1, 0] = np.nan
+    with pytest.raises(bb.InputError, match="'north' hold NaN or infinite numbers"):
+        bb.word_features([keyed(SQUARE), kv], ["east"])
+
+
+LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by\n  2 Princeton University.\n"
+WORDNET = {
+    "index.noun": "ax n 1 1 @ 1 1 00000010\naxe n 1 1 @ 1 0 00000010\naxis n 2 2 @ ~ 2 1 00000020 00000021\n"
+    "bank n 3 1 @ 3 2 00000030 00000031 00000032\ngood n 1 0 1 0 00000040\nhot_dog n 1 1 @ 1 0 00000050\n"
+    "man n 2 1 @ 2 2 00000060 00000061\nrun n 2 0 2 0 00000070 00000071\n",
+    "index.verb": "bank v 1 1 @ 1 1 00000130\nman v 1 0 1 0 00000160\nrun v 2 1 @ 2 0 00000170 00000171\n",
+    "index.adj": "good a 4 1 & 4 2 00000240 00000241 00000242 00000243\n",
+    "index.adv": "well r 1 0 1 1 00000301\n",
+    "noun.exc": "axes ax axis\nmen man\n",
+    "verb.exc": "ran run\n",
+    "adj.exc": "better good\n",
+    "adv.exc": "best well\n",
+    "cntlist.rev": "bank%1:14:00:: 1 20\nbank%1:17:01:: 2 5\nbank%2:40:00:: 1 26\ngood%1:07:00:: 1 30\n"
+    "good%3:00:01:: 1 20\ngood%5:00:00:advantageous:00 2 11\nman%1:18:00:: 1 9\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, content in WORDNET.items():
+        (tmp_path / name).write_text(LICENCE * name.startswith("index") + content, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("word", "senses", "part"),
+    [
+        ("bank", 4, "VERB"),  # 26 tags against 25
+        ("Banks", 4, "VERB"),
+        ("good", 5, "ADJ"),  # 31 tags, satellites included, against 30
+        ("better", 4, "ADJ"),
+        ("men", 2, "NOUN"),  # no rule leads to the verb
+        ("axes", 3, "NOUN"),  # ax and axis by the exceptions, which go before the rules
+        ("ran", 2, "VERB"),
+        ("running", 0, None),  # no rule takes a doubled letter off
+        ("run", 4, "NOUN"),  # no tags and as many senses: the first
+        ("hot dog", 1, "NOUN"),
+        ("well", 1, "ADV"),
+        ("zebra", 0, None),
+    ],
+)
+def test_senses_and_parts_of_speech_by_hand(folder, word, senses, part):
+    wordnet = read_wordnet(folder)
+    assert wordnet.senses(word) == senses
+    assert wordnet.part_of_speech(word) == part
+
+
+def test_a_synset_of_two_base_forms_counts_once(folder):
+    (folder / "noun.exc").write_text("axes ax axe axis\n", encoding="utf-8")
+    assert read_wordnet(folder).senses("axes") == 3
+
+
+def test_index_sense_in_place_of_the_list_of_counts(folder):
+    (folder / "cntlist.rev").unlink()
+    with pytest.raises(bb.InputError, match=re.escape(f"{str(folder)!r}, where cntlist.rev is missing")):
+        read_wordnet(folder)
+    (folder / "index.sense").write_text("bank%1:14:00:: 00000030 1 2\nbank%2:40:00:: 00000130 1 1\n", encoding="utf-8")
+    assert read_wordnet(folder).part_of_speech("bank") == "NOUN"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("index.noun", "bank n 7 0 2 1 00000030"),
+        ("index.noun", "bank n many 1 @ 3 2 00000030"),
+        ("index.adv", "well r"),
+        ("noun.exc", "men"),
+        ("cntlist.rev", "bank%9:14:00:: 1 20"),
+        ("cntlist.rev", "bank%1:14:00:: 1 often"),
+    ],
+)
+def test_damaged_files(folder, name, content):
+    (folder / name).write_text(content + "\n", encoding="utf-8")
+    with pytest.raises(bb.InputError, match=rf"{name} is not of WordNet's format at"):
+        read_wordnet(folder)
+
+
+def test_features_from_wordnet(folder):
+    vectors = {"bank": [1.0, 0.0], "zebra": [0.0, 1.0], "well": [1.0, 1.0]}
+    found = bb.word_features(vectors, list(vectors), counts={"bank": 3, "zebra": 2, "well": 1}, wordnet=folder)
+    np.testing.assert_allclose(found["log_senses"], [np.log(4), np.nan, 0])
+    assert found["part_of_speech"].isna().tolist() == [False, True, False]
+    assert found["part_of_speech"].dropna().tolist() == ["VERB", "ADV"]
+    assert found.attrs["notes"][0] == "Not in WordNet (1 of 3 words): zebra."
+
+
+def test_the_real_wordnet():
+    place = os.environ.get("BAYESBIAS_WORDNET")
+    if not place:
+        pytest.skip("set BAYESBIAS_WORDNET to the folder dict of WordNet 3.0")
+    wordnet = read_wordnet(place)
+    senses = {"bank": 18, "nurse": 7, "men": 12, "houses": 14, "axes": 9, "appalled": 3, "singer_songwriter": 0}
+    assert {word: wordnet.senses(word) for word in senses} == senses
+    parts = {"bank": "NOUN", "any": "ADJ", "run": "VERB", "quickly": "ADV", "teacher": "NOUN", "better": "ADJ"}
+    assert {word: wordnet.part_of_speech(word) for word in parts} == parts
+
+
+def scores(words=30, seed=0, slope=0.03, word_sd=0.0):
+    """Scores of words by two measures in two algorithms and three corpora, with a planted slope on stability."""
+    rng = np.random.default_rng(seed)
+    cells = pd.MultiIndex.from_product(
+        [range(words), ["glove", "sgns"], ["a", "b", "c"], ["db_wa", "nbm"]],
+        names=["number", "algorithm", "corpus", "measure"],
+    ).to_frame(index=False)
+    features = pd.DataFrame(
+        {
+            "number": range(words),
+            "word": [f"w{at}" for at in range(words)],
+            "log_frequency": rng.normal(8, 2, words),
+            "stability": rng.uniform(0.8, 1, words),
+            "effect": rng.normal(0, word_sd, words),
+        }
+    )
+    table = cells.merge(features, on="number")
+    stability = (table["stability"] - table["stability"].mean()) / table["stability"].std()
+    table["value"] = (
+        0.7 + slope * stability + 0.1 * (table["algorithm"] == "sgns") + 0.02 * (table["measure"] == "nbm")
+        + table["effect"] + rng.normal(0, 0.03, len(table))
+    )  # fmt: skip
+    return table.drop(columns=["number", "effect"])
+
+
+def test_numbers_are_standardised_and_truths_are_levels():
+    rows = pd.DataFrame({"n_senses": [1, 2, 3, 6, 3], "proper": [True, False, False, True, False]})
+    found = regression._design(rows, ["n_senses", "proper"], {})
+    assert found.terms == ("intercept", "n_senses", "proper[True]")
+    np.testing.assert_allclose(found.columns[:, 1], np.array([-2, -1, 0, 3, 0]) / np.sqrt(3.5))
+    np.testing.assert_array_equal(found.columns[:, 2], [1, 0, 0, 1, 0])
+    assert found.references == {"proper": "False"}
+
+
+def test_squares_are_of_z_scores_and_references_are_chosen():
+    rows = pd.DataFrame(
+        {
+            "log_frequency": [1.0, 2.0, 3.0, 4.0, 5.0, 9.0],
+            "part_of_speech": ["VERB", "ADJ", "NOUN", "ADJ", "VERB", "ADJ"],
+        }
+    )
+    names = ["log_frequency", "log_frequency_squared", "part_of_speech"]
+    found = regression._design(rows, names, {"part_of_speech": "VERB"})
+    z = (rows["log_frequency"] - 4) / np.sqrt(8)
+    np.testing.assert_allclose(found.columns[:, 1], z)
+    np.testing.assert_allclose(found.columns[:, 2], z**2)
+    assert found.terms[3:] == ("part_of_speech[ADJ]", "part_of_speech[NOUN]")
+    assert found.parts == ("intercept", "log_frequency", "log_frequency_squared", *2 * ["part_of_speech"])
+    np.testing.assert_array_equal(found.columns[:, 3], [0, 1, 0, 1, 0, 1])
+    assert found.references == {"part_of_speech": "VERB"}
+
+
+class Still:
+    """A generator without noise: what is drawn is the mean."""
+
+    def standard_normal(self, shape):
+        return np.zeros(shape)
+
+
+def crossed(seed=0, rows=40):
+    """An irregular design: columns, outcome, and the numbers of levels of two groupings."""
+    rng = np.random.default_rng(seed)
+    columns = np.column_stack([np.ones(rows), rng.standard_normal((rows, 2))])
+    groupings = [rng.integers(0, 2, rows), np.concatenate([np.arange(5), rng.integers(0, 5, rows - 5)])]
+    return columns, rng.standard_normal(rows), groupings
+
+
+def dense(columns, groupings, sds):
+    """Effects' design and prior variances, and the outcome's covariance with all integrated out."""
+    indicators = [np.eye(codes.max() + 1)[codes] for codes in groupings]
+    design = np.column_stack([columns, *indicators])
+    variances = np.repeat(
+        [regression.FIXED_SD**2, *sds[1:] ** 2], [columns.shape[1], *(one.shape[1] for one in indicators)]
+    )
+    return design, variances, design * variances @ design.T + sds[0] ** 2 * np.eye(len(columns))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_effects_given_sds_are_those_of_the_dense_normal(count):
+    columns, y, groupings = crossed()
+    groupings, sds = groupings[2 - count :], np.array([0.7, 0.5, 1.3])[: 1 + count]
+    design, variances, covariance = dense(columns, groupings, sds)
+    gain = np.linalg.solve(covariance, design * variances).T
+    mean, spread = gain @ y, np.diag(variances) - gain @ (design * variances)
+    sums = regression._sums(columns, y, groupings)
+    joint, alone = regression._effects(sds[None], sums, Still())
+    np.testing.assert_allclose(np.concatenate([joint[0], alone[0]]), mean, atol=1e-10)
+    rng = np.random.default_rng(1)
+    drawn = np.column_stack(regression._effects(np.tile(sds, (40_000, 1)), sums, rng))
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.02)
+    np.testing.assert_allclose(
+        np.cov(drawn.T), spread, atol=0.05 * np.sqrt(np.outer(np.diag(spread), np.diag(spread))).max()
+    )
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
+    columns, y, groupings = crossed()
+    groupings = groupings[2 - count :]
+    model = regression._model(regression._sums(columns, y, groupings), count, 0.8)
+    log_density = model.compile_logp(jacobian=False)
+    found, expected = [], []
+    for sds in np.array([[0.7, 0.5, 1.3], [1.1, 0.02, 0.4], [0.3, 2.0, 0.01]])[:, : 1 + count]:
+        point = {"residual_sd_log__": np.log(sds[0]), "group_sd_log__": np.log(sds[1:])}
+        found.append(log_density(point if count else {"residual_sd_log__": point["residual_sd_log__"]}))
+        prior = stats.expon.logpdf(sds[0]) + stats.expon(scale=0.8).logpdf(sds[1:]).sum()
+        covariance = dense(columns, groupings, sds)[2]
+        expected.append(prior + stats.multivariate_normal(cov=covariance).logpdf(y))
+    np.testing.assert_allclose(np.subtract(found, found[0]), np.subtract(expected, expected[0]), atol=1e-9)
+
+
+def test_shares_by_hand():
+    """Two features with correlation 1/2, each of variance 1: what x1 holds alone has variance 3/4."""
+    x = np.random.default_rng(0).standard_normal((200, 2))
+    x = np.linalg.qr(x - x.mean(axis=0))[0] * np.sqrt(199) @ np.array([[1, 0.5], [0, np.sqrt(0.75)]])
+    design = regression._Design(
+        np.column_stack([np.ones(200), x]), ("intercept", "x1", "x2"), ("intercept", "x1", "x2"), {}
+    )
+    values = {
+        "coefficient": np.array([[[0.7, 2.0, 1.0]]]),
+        "group_sd": np.array([[[2.0, 1.0]]]),
+        "residual_sd": np.array([[2.0]]),
+    }
+    found = regression._shares(design, values, ["algorithm", "corpus"])
+    whole = (4 + 1 + 2) + 4 + 1 + 4  # b1² + b2² + 2 b1 b2 r, groupings, residuals
+    expected = {
+        "x1": 3 / whole, "x2": 0.75 / whole, "fixed effects": 7 / whole,
+        "algorithm": 4 / whole, "corpus": 1 / whole, "residual": 4 / whole, "total": 12 / whole,
+    }  # fmt: skip
+    assert list(found) == list(expected)
+    for name, value in expected.items():
+        assert found[name][0, 0] == pytest.approx(value), name
+
+
+def test_an_own_share_is_what_least_squares_loses_without_the_feature():
+    table = scores()
+    design = regression._design(table, ["measure", "log_frequency", "log_frequency_squared", "stability"], {})
+    y = table["value"].to_numpy()
+    fitted, left = {}, {}
+    for part in (None, *dict.fromkeys(design.parts[1:])):
+        kept = design.columns[:, [name != part for name in design.parts]]
+        fitted[part], left[part] = np.linalg.lstsq(kept, y)[0], np.linalg.lstsq(kept, y)[1][0]
+    residual = left[None] / (len(y) - 1)
+    values = {
+        "coefficient": fitted[None][None, None],
+        "group_sd": np.empty((1, 1, 0)),
+        "residual_sd": np.sqrt([[residual]]),
+    }
+    found = regression._shares(design, values, [])
+    for part in dict.fromkeys(design.parts[1:]):
+        assert found[part][0, 0] == pytest.approx((left[part] - left[None]) / ((y - y.mean()) ** 2).sum()), part
+    assert found["total"][0, 0] == pytest.approx(1 - left[None] / ((y - y.mean()) ** 2).sum())
+
+
+def test_a_single_feature_has_the_share_of_all():
+    design = regression._design(scores(), ["stability"], {})
+    values = {
+        "coefficient": np.array([[[0.7, 0.1]]]),
+        "group_sd": np.empty((1, 1, 0)),
+        "residual_sd": np.array([[0.2]]),
+    }
+    found = regression._shares(design, values, [])
+    assert found["stability"][0, 0] == found["fixed effects"][0, 0] == pytest.approx(0.2)
+
+
+def test_other_priors_by_weights():
+    """Draws from the prior alone: half or twice its mean is what the weights must find."""
+    rng = np.random.default_rng(0)
+    sds = rng.exponential(3.0, (4, 50_000, 1))
+    values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
+    shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
+    (note,) = regression._unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
+
+    def expected(scale):
+        return scale / 6 * (1 - np.exp(-6 / scale))
+
+    assert note.startswith("2 levels of algorithm cannot settle how much levels differ: ")
+    half, twice, given, *same, moved = map(float, re.findall(r"([\d.]+)(?=%| posterior)", note))
+    assert [half, twice, given] == pytest.approx([100 * expected(scale) for scale in (1.5, 6, 3)], abs=1.5)
+    assert same == [25, 25, 25]
+    assert moved < 0.03
+    assert regression._unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
+
+
+def test_rows_without_a_value_are_left_out_and_counted():
+    table = scores()
+    table.loc[[0, 5], "stability"] = np.nan
+    table.loc[[5, 7, 9], "value"] = np.nan
+    kept, said = regression._complete(table, ["value", "stability", "corpus"])
+    assert said == ["4 of 360 rows lack a value and are left out: value (3), stability (2)."]
+    assert kept.index.tolist() == [at for at in range(360) if at not in (0, 5, 7, 9)]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"outcome": "score"}, "the table has no column 'score': it has algorithm, corpus, measure, word"),
+        ({}, {"features": ["l2_norm"]}, "the table has no column 'l2_norm'"),
+        ({"log_frequency": None}, {"features": ["log_frequency_squared"]}, "has no column 'log_frequency'"),
+        ({}, {"groups": ("language",)}, "the table has no column 'language'"),
+        ({}, {"features": []}, "there is no feature: name columns"),
+        ({}, {"features": ["measure", "corpus"]}, "give each column one part"),
+        ({}, {"features": ["value"]}, "give each column one part"),
+        ({"total": 1.0}, {"features": ["total"]}, "call none 'intercept', 'fixed effects', 'residual' or 'total'"),
+        ({"algorithm": "sgns"}, {}, "algorithm is 'sgns' in every row: name the others in features= or groups="),
+        ({"measure": "nbm"}, {}, "measure is 'nbm' in every row: name the others"),
+        ({"stability": 0.9}, {}, "stability is 0.9 in every row: leave it out"),
+        ({"value": 0.9}, {}, "value is 0.9 in every row"),
+        ({"value": "good"}, {}, "value does not hold numbers"),
+        (
+            {"stability": np.nan},
+            {"features": ["stability"]},
+            r"each of the 360 rows lacks a value \(stability \(360\)\)",
+        ),
+        ({"stability": np.inf}, {}, "stability is inf in row 0: give finite numbers"),
+        ({"l2_norm": "double"}, {}, "log_frequency, l2_norm follow from each other: leave one of these features out"),
+        ({"row": range(360)}, {"groups": ["row"]}, "row differs in every row, like the residuals"),
+        ({}, {"references": {"measure": "ripa"}}, "the reference of measure is 'ripa': its levels are db_wa, nbm"),
+        ({}, {"references": {"stability": "high"}}, "references names stability: the features of text are measure"),
+        ({}, {"draws": 10}, "draws=10 do not split evenly over 4 chains"),
+        ({}, {"seed": -1}, "seed is -1"),
+        ({}, {"prob": 89}, "prob is 89"),
+        ({}, {"group_scale": 0}, "group_scale is 0: give a positive number"),
+    ],
+)
+def test_wrong_regressions(change, options, message):
+    table = scores()
+    for name, value in change.items():
+        table[name] = 2 * table["log_frequency"] + 1 if isinstance(value, str) and value == "double" else value
+    table = table.drop(columns=[name for name, value in change.items() if value is None])
+    with pytest.raises(bb.InputError, match=message):
+        bb.reliability_regression(table, **options)
+
+
+def test_what_is_no_table():
+    with pytest.raises(bb.InputError, match="table is list: give a DataFrame"):
+        bb.reliability_regression([1, 2])
+    with pytest.raises(bb.InputError, match="the table has no rows"):
+        bb.reliability_regression(scores()[:0])
+    with pytest.raises(bb.InputError, match="5 rows are too few for 5 terms"):
+        bb.reliability_regression(scores().sample(5, random_state=0), groups=())
+
+
+@pytest.fixture(scope="module")
+def planted():
+    table = scores(words=60, word_sd=0.02)
+    table.loc[3, "stability"] = np.nan
+    return bb.reliability_regression(table, groups=("word", "algorithm", "corpus"), seed=1)
+
+
+@pytest.mark.nuts
+def test_what_was_planted_is_found(planted):
+    table = planted.table.set_index("term")
+    assert list(planted.table.columns) == [
+        "term", "part", "mean", "sd", "low", "high", "r2", "r2_low", "r2_high",
+    ]  # fmt: skip
+    assert planted.table["term"].tolist() == [
+        "intercept", "measure", "measure[nbm]", "log_frequency", "log_frequency_squared", "stability",
+        "fixed effects", "word", "algorithm", "corpus", "residual", "total",
+    ]  # fmt: skip
+    for term, truth in {
+        "measure[nbm]": 0.02,
+        "stability": 0.03,
+        "log_frequency": 0,
+        "word": 0.02,
+        "residual": 0.03,
+    }.items():
+        row = table.loc[term]
+        assert abs(row["mean"] - truth) < 3 * row["sd"], term
+    assert table.loc["residual", "sd"] < 0.001
+    assert 0.0015 < table.loc["stability", "sd"] < 0.0045  # .02 / sqrt(60) by the words, not .03 / sqrt(720)
+    assert table.loc["corpus", "mean"] < 0.1 < table.loc["algorithm", "high"]
+    whole = table["r2"]
+    assert whole["total"] + whole["residual"] == pytest.approx(1)
+    assert whole[["fixed effects", "word", "algorithm", "corpus"]].sum() == pytest.approx(whole["total"])
+    assert whole.isna().sum() == 2
+    assert (table["r2_low"] <= table["r2"]).where(whole.notna(), True).all()
+
+
+@pytest.mark.nuts
+def test_the_posterior_is_arviz_s(planted):
+    summary = az.summary(planted.posterior, var_names=["coefficient", "group_sd", "residual_sd"], round_to="none")
+    assert summary["r_hat"].max() < 1.01
+    assert summary[["ess_bulk", "ess_tail"]].min().min() > 400
+    assert int(planted.posterior["sample_stats/diverging"].sum()) == 0
+    table = planted.table.set_index("term")
+    assert summary.loc["coefficient[stability]", "mean"] == pytest.approx(table.loc["stability", "mean"])
+    low, high = az.hdi(planted.posterior["posterior/residual_sd"], prob=0.89).to_numpy()
+    assert (low, high) == pytest.approx(tuple(table.loc["residual", ["low", "high"]]))
+    effects = planted.posterior["posterior/algorithm_effect"]
+    gap = effects.sel(algorithm_level="sgns") - effects.sel(algorithm_level="glove")
+    assert float(gap.mean()) == pytest.approx(0.1, abs=0.01)
+    assert planted.posterior["posterior/word_effect"].sizes["word_level"] == 60
+    assert planted.posterior["constant_data/design"].shape == (719, 5)
+    assert planted.posterior["observed_data/value"].shape == (719,)
+
+
+@pytest.mark.nuts
+def test_the_notes_and_the_sentence(planted):
+    assert planted.references == {"measure": "db_wa"}
+    assert planted.levels == {"word": 60, "algorithm": 2, "corpus": 3}
+    absent, left, few = planted.notes
+    assert absent.endswith("no value of them: log_senses, part_of_speech, nn_similarity, l2_norm.")
+    assert left == "1 of 720 rows lack a value and are left out: stability (1)."
+    assert few.startswith(
+        "2 levels of algorithm and 3 levels of corpus cannot settle how much levels differ: with prior"
+    )
+    assert repr(planted).startswith("Explained variance of value, with 89% intervals: total ")
+    assert "largest share of its own is stability (" in str(planted)
+
+
+@pytest.mark.nuts
+def test_the_same_seed_gives_the_same_numbers_and_few_draws_are_a_fault():
+    table = scores(words=10)
+    first, again = (bb.reliability_regression(table, groups=(), draws=80, chains=2, seed=3) for _ in range(2))
+    pd.testing.assert_frame_equal(first.table, again.table)
+    assert first.notes[0].startswith("This should not be read: ")
+    assert "the smallest effective sample size is" in first.notes[0]
+    assert first.notes[-1].startswith("Rows of one word count as independent of each other; 'word' among the groups")
+    assert "group_sd" not in first.posterior["posterior"]
+    shares = first.table.set_index("term")["r2"]
+    assert shares["fixed effects"] == pytest.approx(shares["total"])
