@@ -95,8 +95,10 @@ from .silhouettes import silhouette_separation as silhouette_separation
 from .silhouettes import silhouette_study as silhouette_study
 from .silhouettes import silhouette_uncertainty as silhouette_uncertainty
 from .stability import DirectBiasStudy as DirectBiasStudy
+from .stability import MetricStability as MetricStability
 from .stability import SettingComponents as SettingComponents
 from .stability import direct_bias_study as direct_bias_study
+from .stability import metric_stability as metric_stability
 from .stability import setting_components as setting_components
 from .words import PairList as PairList
 from .words import WordList as WordList

@@ -128,8 +128,10 @@ def test_control_sets_are_controls(kv):
     )
     found = bb.silhouette(kv, controlled, ("crossed", {"draws": 200}), runs=1, step=24)
     assert found.metric == "associated - human"
-    with pytest.raises(bb.InputError, match="has 2 target sets and 1 attribute sets"):
-        bb.silhouette(kv, single(), "crossed")
+    one = bb.silhouette(kv, single(), ("crossed", {"draws": 200}), runs=1, step=24)
+    assert one.metric == "associated - different"  # the one list is the first group's
+    with pytest.raises(bb.InputError, match="no counterpart of 2 target and 3 attribute sets"):
+        bb.silhouette(kv, bb.Query(asked.targets, {**asked.attributes, "c": ["x0"]}), "crossed")
 
 
 def test_all_words_give_one_value(kv):

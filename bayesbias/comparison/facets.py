@@ -245,8 +245,8 @@ def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np
 def component_table(tree: xr.DataTree, prob: float, at_hand: bool = False) -> pd.DataFrame:
     """Each component's standard deviation and share of the variance, with HDIs.
 
-    Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``at_hand`` describes the
-    levels at hand, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
+    Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``at_hand`` describes
+    the levels at hand, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
     ``population_high`` of levels like them.
     """
     like = flat_draws(tree["posterior/component_sd"].to_numpy())

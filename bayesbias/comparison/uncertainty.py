@@ -23,7 +23,7 @@ from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.preparing import AnyQuery, Prepared, prepared, untested
 from bayesbias.models.fitting import fit
-from bayesbias.words import WordLists
+from bayesbias.words import CONTROLS, WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -220,15 +220,20 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
 
 
 def word_lists_of(query: Query) -> WordLists | str:
-    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be."""
-    targets, attributes = query.template
+    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be.
+
+    Attribute sets named ``human`` and ``neutral`` are controls.
+    """
+    controls = {name: words for name, words in query.attributes.items() if name in CONTROLS}
+    own = [words for name, words in query.attributes.items() if name not in CONTROLS]
+    targets, attributes = len(query.targets), len(own)
     if targets < 2 or attributes > targets:
         return (
             f"The crossed model has no counterpart of {targets} target and {attributes} attribute sets: it compares "
             "at least two groups, with at most one list for each."
         )
-    stereotypes: Mapping[str, Any] = dict(zip(query.targets, query.attributes.values(), strict=False))
+    stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
     try:
-        return WordLists(query.name, query.targets, stereotypes, source=query.source, doi=query.doi)
+        return WordLists(query.name, query.targets, stereotypes, controls, source=query.source, doi=query.doi)
     except InputError as error:
         return f"The crossed model cannot take these sets: {error}."

@@ -148,7 +148,7 @@ def run_metrics(
                     for part in parts[number, label]:
                         key = (id(part), one.paired)
                         found = seen[key] = seen.get(key) or look_up(kv, part, how, one.paired)
-                        got = Prepared(one, part, used, how, kv, found, space).measure()
+                        got = Prepared(one, part, used, how, kv, found, space if one.space else None).measure()
                         notes |= dict.fromkeys(_notes(embedding, name, part, found, got))
                         sub = part.name if len(parts[number, label]) > 1 else None
                         rows.append((embedding, name, sub, label, *_row(one, got, found)))

@@ -13,6 +13,7 @@ from bayesbias._checks import probability, whole_number
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
+from bayesbias.comparison.uncertainty import word_lists_of
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, hdi
 from bayesbias.distances import distance_table
@@ -25,8 +26,8 @@ from bayesbias.models.data import ModelData, data_of_rows, model_data
 from bayesbias.models.engines import Engine, choose_engine
 from bayesbias.models.spec import ModelSpec
 from bayesbias.silhouettes.orders import Growth
-from bayesbias.silhouettes.subjects import Followed, Lengths, Subject, Varied, found_sets, words_of
-from bayesbias.words import CONTROLS, WordLists
+from bayesbias.silhouettes.subjects import VARIED, Followed, Lengths, Subject, Varied, found_sets, words_of
+from bayesbias.words import CONTROLS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -91,7 +92,10 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
     used: dict[str, Any] = OPTIONS | dict(options)
     found, notes = found_sets(kv, query, case, paired=False)
-    lists = _lists(query, found.words)
+    kept = {kind: {name: found.words[name] for name in getattr(query, kind)} for kind in VARIED}
+    lists = word_lists_of(Query(kept["targets"], kept["attributes"], name=query.name))
+    if isinstance(lists, str):
+        raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
     table = distance_table(kv, lists, case=case)
     data = model_data(table)
     spec = used["model"] if isinstance(used["model"], ModelSpec) else load_model(used["model"])
@@ -145,24 +149,6 @@ def _followed(fit: _Fit, data: ModelData, varied: _Rows, kept: np.ndarray, growt
                 done(run * sizes + at + 1)
     notes = (f"{len(caught):,} of {runs * sizes:,} fits needed NUTS.",) if caught else ()
     return Followed(found[:, :, 0], found[:, :, 1], found[:, :, 2], notes)
-
-
-def _lists(query: Query, words: Mapping[str, Sequence[str]]) -> WordLists:
-    """A query as word lists: the attribute sets are the stereotypes of the target sets, in order."""
-    controls = [name for name in query.attributes if name in CONTROLS]
-    own = [name for name in query.attributes if name not in CONTROLS]
-    if len(own) != len(query.targets):
-        raise InputError(
-            f"{NAME} takes the attribute sets of a query as the stereotypes of its target sets, in order, and the "
-            f"query {query.name!r} has {len(query.targets)} target sets and {len(own)} attribute sets (beside "
-            f"{' and '.join(CONTROLS)}): give as many to each"
-        )
-    return WordLists(
-        name=query.name,
-        protected={name: words[name] for name in query.targets},
-        stereotypes={group: words[name] for group, name in zip(query.targets, own, strict=True)},
-        controls={name: words[name] for name in controls},
-    )
 
 
 def _rows(words: np.ndarray, labels: np.ndarray, lists: Mapping[str, Sequence[str]]) -> _Rows:

@@ -95,7 +95,7 @@ class SettingComponents:
         parts = [f"Largest shares of the variance between the levels at hand: {shown}."]
         if "corpus" in self.sizes and set(SETTINGS) & self.sizes.keys():
             first = self.claims().iloc[0]
-            parts.append(f"That settings outweigh corpora has probability {share(first['probability'])}.")
+            parts.append(f"That {first['statement']} has probability {share(first['probability'])}.")
         return " ".join([*parts, *self.notes])
 
     __repr__ = __str__
@@ -103,15 +103,14 @@ class SettingComponents:
 
 def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:
     """Statement to the components whose variance is set beside that of the corpora, for a list of words."""
-    found: dict[str, Callable[[set[str]], bool]] = {
-        "settings outweigh corpora": lambda facets: _kinds(facets) == (False, True, False),
-        "settings change how corpora compare by more than corpora differ": lambda facets: (
-            _kinds(facets) == (True, True, False)
-        ),
-    }
+    found: dict[str, Callable[[set[str]], bool]] = {}
+    others = [name for name in varied if name != "seed"]
+    if others:
+        found["settings outweigh corpora"] = lambda facets: _kinds(facets) == (False, True, False)
+        changed = "settings change how corpora compare by more than corpora differ"
+        found[changed] = lambda facets: _kinds(facets) == (True, True, False)
     if "seed" in varied:
         found["seeds outweigh corpora"] = lambda facets: _kinds(facets)[2]
-    others = [name for name in varied if name != "seed"]
     return found | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in others}
 
 

@@ -1,0 +1,347 @@
+"""Stability: direct bias beside the metric and theory, its bootstrap, settings as facets, and all measures at once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from scipy.stats import kendalltau
+
+import bayesbias as bb
+from bayesbias.comparison.facets import Layout
+
+PAIRS = [(f"he{at}", f"she{at}") for at in range(6)]
+WORDS = [f"w{at}" for at in range(40)]
+EVERY = [*WORDS, *(word for pair in PAIRS for word in pair)]
+DIMS = (20, 80)
+
+
+def vectors(dims, seed, strength=0.0):
+    """Normal vectors; the pairs differ along one axis, and the words lie along it by ``strength``."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(len(EVERY), dims))
+    for at, word in enumerate(EVERY):
+        if word.startswith(("he", "she")):
+            x[at, 0] = 6 * (1 if word.startswith("he") else -1)
+        else:
+            x[at, 0] += strength * dims**0.5 * (-1) ** at
+    kv = KeyedVectors(dims, count=0)
+    kv.add_vectors(EVERY, x.astype(np.float32))
+    return kv
+
+
+@pytest.fixture(scope="module")
+def embeddings():
+    return {
+        (corpus, "sgns", dims, seed): vectors(dims, 100 * at + 10 * seed + dims, strength)
+        for at, (corpus, strength) in enumerate((("plain", 0.0), ("biased", 0.7), ("very", 1.5)))
+        for dims in DIMS
+        for seed in (0, 1)
+    }
+
+
+@pytest.fixture(scope="module")
+def study(embeddings):
+    return bb.direct_bias_study(embeddings, {"first": WORDS[:20], "second": WORDS[20:]}, PAIRS, draws=400)
+
+
+def test_direct_bias_is_the_metric(embeddings, study):
+    query = bb.Query(dict(zip(("he", "she"), zip(*PAIRS, strict=True), strict=True)), {"words": WORDS[:20]})
+    rows = study.table[study.table["word_list"] == "first"].set_index(["corpus", "algorithm", "dims", "seed"])
+    for key, kv in embeddings.items():
+        assert rows.loc[key, "direct_bias"] == pytest.approx(bb.metric("direct_bias", kv, query).value, abs=1e-9)
+    signed = study.bias.loc[("very", "sgns", 80, 0)]
+    assert (np.sign(signed[WORDS]) == np.where(np.arange(40) % 2, -1, 1)).all()
+    assert len(study.table) == 24
+    assert study.settings[0].corpus == "biased"
+
+
+def test_bootstrap_resamples_pairs_and_words(embeddings, study):
+    """Against a plain loop: the same distribution of the direct bias of pairs and words drawn with replacement."""
+    rng = np.random.default_rng(0)
+    kv = embeddings["biased", "sgns", 20, 0]
+    unit = {word: kv[word].astype(float) / np.linalg.norm(kv[word].astype(float)) for word in EVERY}
+    plain = []
+    for _ in range(400):
+        chosen = [PAIRS[at] for at in rng.integers(6, size=6)]
+        apart = np.stack([unit[first] - unit[second] for first, second in chosen])
+        direction = np.linalg.svd(apart)[2][0]
+        plain.append(np.mean([abs(unit[WORDS[at]] @ direction) for at in rng.integers(20, size=20)]))
+    at = study.table.index[(study.table[["corpus", "dims", "seed"]] == ["biased", 20, 0]).all(axis=1)][0]
+    assert study.draws[at].mean() == pytest.approx(np.mean(plain), abs=4 * np.std(plain) / 400**0.5)
+    assert study.draws[at].std() == pytest.approx(np.std(plain), rel=0.15)
+    assert study.table.loc[at, "low"] == pytest.approx(np.quantile(study.draws[at], 0.055))
+
+
+def test_cosines_of_random_vectors_decay_as_theory_says():
+    """mean |cos| ~ sqrt(2 / (pi d)) of vectors without structure, and direct bias along with it."""
+    rng = np.random.default_rng(1)
+    words = [*(f"w{at}" for at in range(3000)), *(word for pair in PAIRS for word in pair)]
+    found = {}
+    for dims in (16, 64, 256, 1024):
+        kv = KeyedVectors(dims, count=0)
+        kv.add_vectors(words, rng.normal(size=(len(words), dims)).astype(np.float32))
+        found["plain", "normal", dims, 0] = kv
+    study = bb.direct_bias_study(found, words[:3000], PAIRS, draws=20, random_pairs=20_000)
+    theory = study.table["isotropic"]
+    np.testing.assert_allclose(theory, np.sqrt(2 / np.pi / study.table["dims"]))
+    np.testing.assert_allclose(study.table["yardstick"] / theory, 1, atol=0.03)
+    np.testing.assert_allclose(study.table["direct_bias"] / theory, 1, atol=0.05)
+    np.testing.assert_allclose(study.table["standardised"], 1, atol=0.06)
+    slope = np.polyfit(np.log(study.table["dims"]), np.log(study.table["direct_bias"]), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.02)
+
+
+def test_vectors_of_known_covariance():
+    """cos of vectors N(0, C): E|cos| ~ sqrt(2 tr(C^2) / pi) / tr C, which is more than of a round C."""
+    rng = np.random.default_rng(2)
+    scales = 1 / np.arange(1, 129) ** 0.15
+    words = [*(f"w{at}" for at in range(3000)), *(word for pair in PAIRS for word in pair)]
+    kv = KeyedVectors(128, count=0)
+    kv.add_vectors(words, (rng.normal(size=(len(words), 128)) * scales).astype(np.float32))
+    study = bb.direct_bias_study({("known", "normal", 128, 0): kv}, words[:500], PAIRS, draws=20, random_pairs=20_000)
+    expected = np.sqrt(2 / np.pi * (scales**4).sum()) / (scales**2).sum()
+    assert study.table["yardstick"].item() == pytest.approx(expected, rel=0.03)
+    assert expected > 1.05 * study.table["isotropic"].item()
+
+
+def test_rank_agreement_is_kendalls_tau(study):
+    tau = study.rank_agreement()
+    assert tau.shape == (12, 12)
+    assert (np.diag(tau) == 1).all()
+    one, other = study.bias.to_numpy()[2], study.bias.to_numpy()[7]
+    assert tau.iloc[2, 7] == tau.iloc[7, 2] == pytest.approx(kendalltau(one, other).statistic)
+    assert (
+        tau.loc["very sgns 80 seed 0", "very sgns 80 seed 1"] > tau.loc["plain sgns 80 seed 0", "plain sgns 80 seed 1"]
+    )
+
+
+def test_which_corpus_is_more_biased(study):
+    table = study.more_biased()
+    assert list(table.columns) == [
+        "first",
+        "second",
+        "algorithm",
+        "dims",
+        "seed",
+        "word_list",
+        "difference",
+        "low",
+        "high",
+        "p_more",
+    ]
+    assert len(table) == 3 * 2 * 2 * 2
+    wide = table[(table["first"] == "plain") & (table["second"] == "very")]
+    assert (wide["p_more"] < 0.01).all()
+    row = table.iloc[0]
+    places = study.table.set_index(["corpus", "algorithm", "dims", "seed", "word_list"]).index
+    rest = row[["algorithm", "dims", "seed", "word_list"]]
+    own = [places.get_loc((row[name], *rest)) for name in ("first", "second")]
+    apart = study.draws[own[0]] - study.draws[own[1]]
+    assert row["p_more"] == (apart > 0).mean()
+    assert row["difference"] == pytest.approx(np.diff(study.table.loc[own[::-1], "direct_bias"]).item())
+    scaled = study.more_biased(standardised=True)
+    assert np.corrcoef(scaled["difference"], table["difference"])[0, 1] > 0.9
+    alone = bb.direct_bias_study({("one", "sgns", 20, 0): vectors(20, 5)}, WORDS, PAIRS, draws=10)
+    with pytest.raises(bb.InputError, match="one corpus only, 'one'"):
+        alone.more_biased()
+
+
+def test_the_same_pairs_and_words_are_drawn_everywhere():
+    same = {("one", "sgns", 20, 0): vectors(20, 5), ("two", "sgns", 20, 0): vectors(20, 5)}
+    study = bb.direct_bias_study(same, WORDS, PAIRS, draws=50)
+    np.testing.assert_array_equal(*study.draws)
+    assert study.more_biased()["p_more"].item() == 0
+
+
+def test_missing_words_are_said(embeddings):
+    study = bb.direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
+    assert study.notes == (
+        "1 of 7 pairs are left out, since some embedding lacks them: king/queen.",
+        "1 of 41 words of words are left out, likewise: absent.",
+    )
+    assert "king/queen" in str(study)
+
+
+KV = vectors(20, 0)
+WRONG = {
+    "no mapping": ({"embeddings": [KV]}, "embeddings is list: give a mapping of settings"),
+    "no setting": ({"embeddings": {"wiki": KV}}, "'wiki' is no setting: give"),
+    "dimensions": ({"embeddings": {("wiki", "sgns", 21, 0): KV}}, "says 21 dimensions, and its vectors have 20"),
+    "seed": ({"embeddings": {("wiki", "sgns", 20, -1): KV}}, "seed is -1"),
+    "words": ({"words": ["x", "y"]}, "share 0 of the 2 words of 'words'"),
+    "one word": ({"words": ["w0"]}, "share 1 of the 1 words of 'words'"),
+    "no list": ({"words": {}}, "there is no list of words"),
+    "pairs": ({"pairs": [("he0", "she0")]}, "share 1 of the 1 pairs"),
+    "pairs of three": ({"pairs": [("he0", "she0", "w0")]}, r"pairs holds \('he0', 'she0', 'w0'\)"),
+    "pairs of one direction": ({"pairs": [("he0", "he0"), ("w1", "w1")]}, "the words of each pair have one direction"),
+    "draws": ({"draws": 0}, "draws is 0"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input(options, message):
+    given = {"embeddings": {("wiki", "sgns", 20, 0): KV}, "words": WORDS, "pairs": PAIRS} | options
+    with pytest.raises(bb.InputError, match=message):
+        bb.direct_bias_study(**given)
+
+
+def grid(corpus, dims, seed, noise, seeds=3, lists=2):
+    """A table of settings with normal effects of given standard deviations."""
+    rng = np.random.default_rng(seed)
+    effects = corpus * rng.normal(size=4), dims * rng.normal(size=5)
+    rows = [
+        (f"c{c}", "sgns", 10 * (d + 1), s, f"l{w}", 3 + effects[0][c] + effects[1][d] + noise * rng.normal())
+        for c in range(4)
+        for d in range(5)
+        for s in range(seeds)
+        for w in range(lists)
+    ]
+    return pd.DataFrame(rows, columns=["corpus", "algorithm", "dims", "seed", "word_list", "value"]), effects
+
+
+@pytest.mark.parametrize(("corpus", "dims"), [(1.0, 0.2), (0.2, 1.0)])
+def test_components_say_what_was_planted(corpus, dims):
+    table, effects = grid(corpus, dims, 3, 0.05)
+    found = bb.setting_components(table, "value", seed=0)
+    rows = found.table().set_index("component")
+    for name, effect in zip(("corpus", "dims"), effects, strict=True):
+        truth = effect.std(ddof=1)
+        assert rows.loc[name, "low"] - 0.01 < truth < rows.loc[name, "high"] + 0.01
+        assert rows.loc[name, "population_high"] > truth
+    claim = found.claims().set_index("statement").loc["settings outweigh corpora"]
+    assert (claim["probability"] > 0.99) == (dims > corpus)
+    assert claim["ratio"] == pytest.approx(effects[1].std(ddof=1) / effects[0].std(ddof=1), rel=0.15)
+    assert rows["share"].sum() == pytest.approx(1, abs=0.01)
+    assert "corpus x dims x seed" in rows.index
+    assert not any(component in rows.index for component in ("seed", "corpus x seed", "seed x word_list"))
+
+
+def test_seeds_are_nested():
+    """The mean square of seeds pools those of all strata with the seed: degrees of freedom by hand."""
+    layout = Layout(("corpus", "dims", "seed", "word_list"), nested=("seed", "corpus", "dims"))
+    labels = [layout.label(one) for one in layout.components]
+    single = ["corpus", "dims", "corpus x dims x seed", "word_list", "corpus x dims", "corpus x word_list"]
+    assert labels[:6] == single
+    assert labels[6:] == ["dims x word_list", "corpus x dims x word_list", "corpus x dims x seed x word_list"]
+    shape = (4, 5, 3, 2)
+    freedom = [layout.degrees(one, shape)[0] for one in layout.components]
+    assert freedom == [3, 4, 20 * 2, 1, 12, 3, 4, 12, 20 * 2]
+    assert sum(freedom) == np.prod(shape) - 1
+
+
+def test_logarithm_and_gaps():
+    table, _ = grid(1.0, 0.5, 4, 0.05, seeds=2, lists=1)
+    table["value"] = np.exp(table["value"])
+    logged = bb.setting_components(table, "value", log=True, seed=0).table()
+    plain = bb.setting_components(table.assign(value=np.log(table["value"])), "value", seed=0).table()
+    np.testing.assert_allclose(logged["sd"], plain["sd"])
+
+
+@pytest.mark.nuts
+def test_a_grid_with_gaps_goes_to_nuts():
+    table, _ = grid(1.0, 0.5, 4, 0.1, seeds=2, lists=1)
+    whole = bb.setting_components(table, "value", seed=0).table().set_index("component")
+    found = bb.setting_components(table.drop(index=[3, 17]), "value", draws=2000, seed=0)
+    assert "2 of 40 settings are missing." in str(found)
+    assert found.posterior.attrs["engine"] == "nuts"
+    rows = found.table().set_index("component")
+    assert rows.loc["corpus", "sd"] == pytest.approx(whole.loc["corpus", "sd"], rel=0.1)
+    assert rows.loc["dims", "sd"] == pytest.approx(whole.loc["dims", "sd"], rel=0.15)
+
+
+TABLE, _ = grid(1.0, 0.5, 4, 0.1)
+WRONG_TABLE = {
+    "no column": ({"value": "bias"}, "no column 'bias'"),
+    "no table": ({"table": [1]}, "given is list"),
+    "one facet": ({"table": TABLE[["corpus", "value"]].drop_duplicates("corpus")}, "varies by corpus only"),
+    "twice": ({"table": pd.concat([TABLE, TABLE.iloc[:1]], ignore_index=True)}, "two rows have one setting"),
+    "NaN": ({"table": TABLE.assign(value=TABLE["value"].where(TABLE.index > 0))}, "row 0, column 'value' holds nan"),
+    "negative": ({"table": TABLE.assign(value=-1.0), "log": True}, "every number must be positive"),
+    "constant": ({"table": TABLE.assign(value=2.0)}, "value does not vary"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG_TABLE.values(), ids=WRONG_TABLE.keys())
+def test_wrong_tables(options, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.setting_components(**{"table": TABLE, "value": "value"} | options)
+
+
+def test_claims_need_corpora_and_settings():
+    table, _ = grid(1.0, 0.5, 4, 0.1)
+    one = bb.setting_components(table[table["corpus"] == "c0"], "value", seed=0)
+    with pytest.raises(bb.InputError, match="several corpora and settings are needed"):
+        one.claims()
+
+
+@pytest.fixture(scope="module")
+def measured(embeddings):
+    query = bb.Query(
+        dict(zip(("he", "she"), zip(*PAIRS, strict=True), strict=True)), {"even": WORDS[0:40:2], "odd": WORDS[1:40:2]}
+    )
+    return query, bb.metric_stability(embeddings, query, ["weat_effect_size", "mac", "db_wa", "ect"], draws=1000)
+
+
+def test_values_are_those_of_the_metrics(embeddings, measured):
+    query, found = measured
+    key = ("very", "sgns", 80, 1)
+    rows = found.table.set_index(["corpus", "algorithm", "dims", "seed"]).loc[key]
+    raw = rows[rows["form"] == "raw"].set_index(["metric", "subquery"])["value"]
+    kv = embeddings[key]
+    assert raw["weat_effect_size"].item() == pytest.approx(bb.metric("weat_effect_size", kv, query).value)
+    assert raw["mac"].item() == pytest.approx(bb.metric("mac", kv, query).value - 1)
+    for part in query.subqueries(2, 1):
+        assert raw["ect"][part.name] == pytest.approx(bb.metric("ect", kv, part).value - 1)
+        assert raw["db_wa"][part.name] == pytest.approx(bb.metric("db_wa", kv, part).value)
+    words = bb.WordLists("own", query.targets, {"he": query.attributes["even"], "she": query.attributes["odd"]})
+    post = bb.fit(bb.distance_table(kv, words), draws=4000, seed=1)
+    expected = bb.contrasts(post).iloc[0]
+    assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
+    scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
+    assert set(scaled.index) == {"mac", "db_wa", "crossed"}
+    unit = bb.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table["yardstick"].item()
+    assert scaled["mac"] == pytest.approx(raw["mac"].item() / unit, rel=0.2)  # the yardstick's random pairs differ
+
+
+def test_the_summary_ranks_measures(measured):
+    _, found = measured
+    summary = found.summary().set_index(["metric", "form"])
+    assert summary.loc[("crossed", "raw"), "corpus_share"].item() > 0.9
+    assert summary.loc[("crossed", "raw"), "tau"].item() == pytest.approx(1)
+    assert summary.loc[("crossed", "raw"), "p_settings_outweigh"].item() < 0.01
+    assert found.summary()["corpus_share"].is_monotonic_decreasing
+    assert "5 measures in 12 embeddings" in str(found)
+
+
+def test_every_registered_metric(embeddings, measured):
+    query, _ = measured
+    one = {key: kv for key, kv in embeddings.items() if key[2] == 80 and key[3] == 0}
+    with pytest.raises(bb.InputError, match="neighbours is 100: give a whole number from 1 to 51"):
+        bb.metric_stability(one, query, "all", contrast=False)
+    words = [*EVERY, *(f"x{at}" for at in range(100))]
+    larger = {}
+    for key, kv in one.items():
+        larger[key] = KeyedVectors(80, count=0)
+        rest = np.random.default_rng(0).normal(size=(100, 80)).astype(np.float32)
+        larger[key].add_vectors(words, np.vstack([kv.vectors, rest]))
+    found = bb.metric_stability(larger, query, "all", contrast=False).table
+    assert set(found["metric"]) == set(bb.list_metrics()["name"])
+    assert found["value"].notna().all()
+
+
+def test_what_the_model_does_not_take_is_refused(embeddings):
+    query = bb.Query({"he": ["he0"]}, {"words": WORDS})
+    with pytest.raises(bb.InputError, match="contrast=False"):
+        bb.metric_stability(embeddings, query, ["mac"])
+    assert bb.metric_stability(embeddings, query, ["mac"], contrast=False).table["value"].notna().all()
+
+
+def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):
+    """A metric that looks at the whole vocabulary must not change what others are given."""
+    kv = embeddings["plain", "sgns", 80, 0]
+    query = bb.Query({"he": ["he0", "he1"], "she": ["she0", "she1"]}, {"words": WORDS})
+    both = bb.run_metrics(kv, query, [("nbm", {"neighbours": 5}), "db_wa"])
+    assert both.set_index("metric")["value"].tolist() == [
+        bb.metric("nbm", kv, query, neighbours=5).value,
+        bb.metric("db_wa", kv, query).value,
+    ]
