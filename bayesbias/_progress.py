@@ -10,6 +10,11 @@ from importlib.util import find_spec
 PATIENCE = 2.0
 
 
+def in_notebook() -> bool:
+    """Whether a notebook can show a bar: without ipywidgets it would show a warning for every one."""
+    return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+
+
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     """Yield a function to call with the amount done so far.
@@ -21,10 +26,7 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    # without ipywidgets a notebook would show a warning for every bar
-    in_notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
-    shown = console.is_terminal or in_notebook
-    bar = Progress(console=console, transient=True, disable=not shown)
+    bar = Progress(console=console, transient=True, disable=not (console.is_terminal or in_notebook()))
     task = bar.add_task(what, total=total)
     begin = time.monotonic()
     started = False

@@ -63,3 +63,10 @@ def test_links_to_files_of_the_project_lead_somewhere():
     )
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_page_on_judging_runs():
+    names = {}
+    for block in blocks("python", (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")):
+        exec(compile(block, "judging.md", "exec"), names)
+    assert names["contrast"].coverage[-1] == 1

@@ -12,8 +12,10 @@ from scipy import linalg, stats
 
 import bayesbias as bb
 from bayesbias._core import procrustes
+from bayesbias._core.mixed import draw_effects, mixed_sums
 from bayesbias._core.procrustes import orthogonal_map, word_stability
 from bayesbias.reliability import regression
+from bayesbias.reliability.shares import unsettled, variance_shares
 from bayesbias.reliability.wordnet import read_wordnet
 
 HALF = np.sqrt(0.5)
@@ -133,6 +135,18 @@ def test_missing_words_are_left_out_and_named():
     )
 
 
+def test_embeddings_of_settings_are_called_after_their_seeds():
+    first, second = (("wiki", "sgns", 2, seed) for seed in (3, 8))
+    found = bb.word_features({first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"])
+    assert found["word"].tolist() == ["east"]
+    assert found.attrs["notes"][:2] == (
+        "embedding 8 lacks 1 of 2 words, which are left out: both.",
+        "No counts of words come with embedding 3, embedding 8.",
+    )
+    with pytest.raises(bb.InputError, match="give those that differ in their seed only"):
+        bb.word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
+
+
 def test_a_word_without_a_direction_counts_as_missing():
     with pytest.warns(UserWarning, match="a vector of zeros has no direction"):
         found = bb.word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
@@ -164,10 +178,11 @@ def test_given_counts_go_before_others_and_unknown_words_have_none():
     ("kvs", "words", "options", "message"),
     [
         ([], ["east"], {}, "no embedding was given"),
-        ([SQUARE, {"east": [1.0], "north": [2.0]}], ["east"], {}, "embedding 1 2, embedding 2 1"),
-        (SQUARE, "east", {}, "words is 'east': give a list of words"),
-        (SQUARE, [], {}, r"words is \[\]: give a list of words"),
-        (SQUARE, [1], {}, r"words is \[1\]: give a list of words"),
+        ([SQUARE, {"east": [1.0], "north": [2.0]}], ["east"], {}, "2 in embedding 0, 1 in embedding 1"),
+        (SQUARE, "east", {}, "there is no word list 'east'"),
+        (SQUARE, "occ16", {}, "share none of the 320 words"),
+        (SQUARE, [], {}, r"words is \[\]: give words, or the name of a list"),
+        (SQUARE, [1], {}, r"words is \[1\]: give words, or the name of a list"),
         (SQUARE, ["gone"], {}, "share none of the 1 words: choose other words"),
         ({"east": [1.0, 0.0]}, ["east"], {}, "holds a single word, which has no neighbour"),
         (SQUARE, ["east"], {"counts": 3}, "counts is int: give a mapping or a Series"),
@@ -176,7 +191,7 @@ def test_given_counts_go_before_others_and_unknown_words_have_none():
         (SQUARE, ["east"], {"counts": {"east": True}}, "the count of 'east' is True"),
         (SQUARE, ["east"], {"counts": pd.Series([1, 2], ["east", "east"])}, "holds a word more than once"),
         ([SQUARE, SQUARE], ["east"], {"fit_on": ["gone"]}, "share none of the words of fit_on"),
-        ([SQUARE, SQUARE], ["east"], {"fit_on": "east"}, "fit_on is 'east': give a list of words"),
+        ([SQUARE, SQUARE], ["east"], {"fit_on": "east"}, "there is no word list 'east'"),
         (SQUARE, ["east"], {"wordnet": "nowhere"}, "index.noun, index.verb, .* are missing: give the folder dict"),
     ],
 )
@@ -373,11 +388,11 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
     design, variances, covariance = dense(columns, groupings, sds)
     gain = np.linalg.solve(covariance, design * variances).T
     mean, spread = gain @ y, np.diag(variances) - gain @ (design * variances)
-    sums = regression._sums(columns, y, groupings)
-    joint, alone = regression._effects(sds[None], sums, Still())
-    np.testing.assert_allclose(np.concatenate([joint[0], alone[0]]), mean, atol=1e-10)
-    rng = np.random.default_rng(1)
-    drawn = np.column_stack(regression._effects(np.tile(sds, (40_000, 1)), sums, rng))
+    sums = mixed_sums(columns, y, groupings)
+    fixed, effects = draw_effects(sums, sds[None], regression.FIXED_SD, Still())
+    np.testing.assert_allclose(np.column_stack([fixed, *effects])[0], mean, atol=1e-10)
+    fixed, effects = draw_effects(sums, np.tile(sds, (40_000, 1)), regression.FIXED_SD, np.random.default_rng(1))
+    drawn = np.column_stack([fixed, *effects])
     np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.02)
     np.testing.assert_allclose(
         np.cov(drawn.T), spread, atol=0.05 * np.sqrt(np.outer(np.diag(spread), np.diag(spread))).max()
@@ -389,7 +404,7 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
 def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     columns, y, groupings = crossed()
     groupings = groupings[2 - count :]
-    model = regression._model(regression._sums(columns, y, groupings), count, 0.8)
+    model = regression._model(mixed_sums(columns, y, groupings), count, 0.8)
     log_density = model.compile_logp(jacobian=False)
     found, expected = [], []
     for sds in np.array([[0.7, 0.5, 1.3], [1.1, 0.02, 0.4], [0.3, 2.0, 0.01]])[:, : 1 + count]:
@@ -413,7 +428,7 @@ def test_shares_by_hand():
         "group_sd": np.array([[[2.0, 1.0]]]),
         "residual_sd": np.array([[2.0]]),
     }
-    found = regression._shares(design, values, ["algorithm", "corpus"])
+    found = variance_shares(design.columns, design.parts, values, ["algorithm", "corpus"])
     whole = (4 + 1 + 2) + 4 + 1 + 4  # b1² + b2² + 2 b1 b2 r, groupings, residuals
     expected = {
         "x1": 3 / whole, "x2": 0.75 / whole, "fixed effects": 7 / whole,
@@ -438,7 +453,7 @@ def test_an_own_share_is_what_least_squares_loses_without_the_feature():
         "group_sd": np.empty((1, 1, 0)),
         "residual_sd": np.sqrt([[residual]]),
     }
-    found = regression._shares(design, values, [])
+    found = variance_shares(design.columns, design.parts, values, [])
     for part in dict.fromkeys(design.parts[1:]):
         assert found[part][0, 0] == pytest.approx((left[part] - left[None]) / ((y - y.mean()) ** 2).sum()), part
     assert found["total"][0, 0] == pytest.approx(1 - left[None] / ((y - y.mean()) ** 2).sum())
@@ -451,7 +466,7 @@ def test_a_single_feature_has_the_share_of_all():
         "group_sd": np.empty((1, 1, 0)),
         "residual_sd": np.array([[0.2]]),
     }
-    found = regression._shares(design, values, [])
+    found = variance_shares(design.columns, design.parts, values, [])
     assert found["stability"][0, 0] == found["fixed effects"][0, 0] == pytest.approx(0.2)
 
 
@@ -461,7 +476,7 @@ def test_other_priors_by_weights():
     sds = rng.exponential(3.0, (4, 50_000, 1))
     values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
     shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
-    (note,) = regression._unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
+    (note,) = unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
 
     def expected(scale):
         return scale / 6 * (1 - np.exp(-6 / scale))
@@ -471,7 +486,7 @@ def test_other_priors_by_weights():
     assert [half, twice, given] == pytest.approx([100 * expected(scale) for scale in (1.5, 6, 3)], abs=1.5)
     assert same == [25, 25, 25]
     assert moved < 0.03
-    assert regression._unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
+    assert unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
 
 
 def test_rows_without_a_value_are_left_out_and_counted():

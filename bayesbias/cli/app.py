@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesbias._files import check_target, home_folder
-from bayesbias.cli import changing, measuring
+from bayesbias.cli import changing, judging, measuring
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -250,3 +250,6 @@ app.command()(measuring.metrics)
 app.command()(measuring.rank)
 app.command()(changing.debias)
 app.command()(changing.compare)
+app.command()(judging.silhouette)
+app.command()(judging.reliability)
+app.command()(judging.stability)

@@ -18,6 +18,21 @@ def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: 
     return [one if names.count(name) > 1 else name for one, name in zip(arguments, names, strict=True)]
 
 
+def names_of(arguments: list[str]) -> list[str]:
+    """Short names of embeddings, each given once.
+
+    Raises
+    ------
+    InputError
+        One is given twice.
+    """
+    from bayesbias.errors import InputError
+
+    if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
+        raise InputError(f"{twice[0]} is given twice: give each embedding once")
+    return short_names(arguments)
+
+
 def csv_table(path: Path, **options: Any) -> pd.DataFrame:
     """A CSV file as a table.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias._files import check_target
-from bayesbias.cli.arguments import csv_table, short_names
+from bayesbias.cli.arguments import csv_table, names_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def metrics(
 
     if out is not None:
         check_target(out, (".csv",), "a table of metrics")
-    asked = _asked(query, words)
+    asked = asked_queries(query, words)
     chosen = _chosen(metric, asked)
     if p_value and not set(chosen) & set(TESTED):
         raise InputError(f"--p-value is the permutation test of WEAT: give --metric {' or '.join(TESTED)} too")
@@ -92,7 +92,7 @@ def metrics(
     for note in found.attrs["notes"]:
         say(f"  {note}")
     if out is not None:
-        _write(found, out)
+        write_table(found, out)
 
 
 def rank(
@@ -125,7 +125,7 @@ def rank(
     for path, suffix, what in ((out, ".csv", "a ranking"), (picture, ".png", "a picture")):
         if path is not None:
             check_target(path, (suffix,), what)
-    asked = _asked(query, words)
+    asked = asked_queries(query, words)
     chosen = metric or list(METRICS)
     benchmarks = None if outside is None else _benchmarks(outside)
     found = rank_embeddings(
@@ -147,7 +147,7 @@ def rank(
     for sentence in (*found.sentences, *found.notes):
         say(f"  {sentence}")
     if out is not None:
-        _write(found.table, out)
+        write_table(found.table, out)
     if picture is not None:
         with whole_file(picture) as temporary:
             plot_ranking(found).savefig(temporary, dpi=150, format="png")
@@ -163,7 +163,8 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     return shown.drop(columns=empty)
 
 
-def _asked(names: list[str] | None, words: list[str] | None) -> dict[str, Query]:
+def asked_queries(names: list[str] | None, words: list[str] | None) -> dict[str, Query]:
+    """Name to query, of bundled queries or files and of word lists."""
     from bayesbias.errors import InputError
     from bayesbias.metrics import Query, load_query
     from bayesbias.metrics.running import named_queries
@@ -193,12 +194,9 @@ def _loaded(
 ) -> dict[str, KeyedVectors]:
     """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
     from bayesbias.embeddings import load_embedding, spellings
-    from bayesbias.errors import InputError
     from bayesbias.metrics.registry import find_metric
 
-    if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
-        raise InputError(f"{twice[0]} is given twice: give each embedding once")
-    names = short_names(arguments)
+    names = names_of(arguments)
     whole = any(find_metric(name).space for name in metrics)
     words = spellings((word for query in asked.values() for listed in query.sets.values() for word in listed), case)
     return {
@@ -220,7 +218,8 @@ def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
     return {str(name): dict(zip(names, table[name], strict=True)) for name in table.columns if name != "embedding"}
 
 
-def _write(table: pd.DataFrame, out: Path) -> None:
+def write_table(table: pd.DataFrame, out: Path) -> None:
+    """A table as .csv, whole or not at all."""
     from bayesbias._files import write_text
     from bayesbias.cli.screen import say
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import logging
 import os
-import re
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,7 +17,7 @@ from typing import TYPE_CHECKING
 from bayesbias._checks import finite_number, one_of, several, whole_number
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
-from bayesbias.embeddings.formats import GZIP_MARK
+from bayesbias.embeddings.corpora import Corpus, Text, counted, sentences_of, texts_by_name
 from bayesbias.embeddings.settings import Record, Setting, keyed_vectors, load_trained, save_trained
 from bayesbias.errors import InputError, listed
 
@@ -31,16 +27,7 @@ if TYPE_CHECKING:
 ALGORITHMS = {"sgns": 1, "cbow": 0}
 """Names of the algorithms, and what gensim calls ``sg``."""
 
-LONGEST = 10_000
-"""Words of a sentence; gensim ignores what comes after."""
-
 SEEDS = 2**32
-NAMES = re.compile(r"\w[\w .+-]*")
-END = b"\0\0"
-
-type Sentences = Iterable[str | Sequence[str]]
-type Text = str | os.PathLike[str] | Sentences
-"""What one corpus can be given as."""
 
 
 @dataclass(frozen=True)
@@ -55,27 +42,11 @@ class _Options:
 
 
 @dataclass(frozen=True)
-class _Corpus:
-    """A text, and what the first pass over it found.
-
-    ``counts`` holds the words that are frequent enough, the most frequent first and equals in the order of the text, so
-    that the order does not hang on how a machine sorts.
-    """
-
-    name: str
-    text: Path | Sentences
-    counts: dict[str, int]
-    sentences: int
-    words: int
-    sha256: str
-
-
-@dataclass(frozen=True)
 class _Task:
     """One model to train."""
 
     setting: Setting
-    corpus: _Corpus
+    corpus: Corpus
     options: _Options
     file: Path | None
 
@@ -154,9 +125,9 @@ def train_embeddings(
         sample=_known_sample(sample),
     )
     workers = whole_number(os.cpu_count() or 1 if jobs is None else jobs, "jobs")
-    texts = _named(corpus, name)
+    texts = texts_by_name(corpus, name)
     place = _known_folder(folder)
-    corpora = [_scanned(label, text, options.min_count) for label, text in texts.items()]
+    corpora = [counted(label, text, options.min_count) for label, text in texts.items()]
     tasks = [
         _Task(setting, text, options, place / f"{setting.label}.npz" if place else None)
         for text, kind, size, seed in product(corpora, algorithms, asked, chosen)
@@ -206,127 +177,11 @@ def _known_sample(value: object) -> float:
     return sample
 
 
-def _named(corpus: Text | Mapping[str, Text], name: str | None) -> dict[str, Path | Sentences]:
-    """The corpora by their names."""
-    if isinstance(corpus, Mapping):
-        if name is not None:
-            raise InputError(f"name is {name!r}, but corpus is a mapping, whose keys are the names: leave name out")
-        if not corpus:
-            raise InputError("corpus is an empty mapping: give names and their texts")
-        texts = {_known_name(key): _opened(text) for key, text in corpus.items()}
-    else:
-        text = _opened(corpus)
-        given = Path(text.name.removesuffix(".gz")).stem if isinstance(text, Path) else "corpus"
-        texts = {_known_name(given if name is None else name): text}
-    if len({key.casefold() for key in texts}) < len(texts):
-        raise InputError(f"names of corpora differ in capitals only: {listed(list(texts))}; give other names")
-    return texts
-
-
-def _known_name(name: object) -> str:
-    if not isinstance(name, str) or not NAMES.fullmatch(name):
-        raise InputError(
-            f"the name of a corpus is {name!r}: give one (the argument name, or the key in a mapping) of letters, "
-            "digits, blanks and '_', '-', '+', '.', beginning with a letter or digit"
-        )
-    return name
-
-
-def _opened(text: object) -> Path | Sentences:
-    """The path of a file that exists, or sentences that can be read more than once."""
-    if isinstance(text, str | os.PathLike):
-        path = home_folder(os.fspath(text))
-        if not _is_file(path):
-            raise InputError(f"there is no file {str(path)[:80]!r}: give the path of a text, or a list of sentences")
-        return path
-    if isinstance(text, Set):
-        raise InputError("a corpus is given as a set, which has no order, so training would differ: give a list")
-    if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
-        raise InputError(f"a corpus is given as {type(text).__name__}: give the path of a text, or sentences")
-    return list(text) if isinstance(text, Iterator) else text
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a whole text in place of a path is too long for a name
-        return False
-
-
 def _known_folder(folder: str | Path | None) -> Path | None:
     place = None if folder is None else home_folder(folder)
     if place is not None and place.exists() and not place.is_dir():
         raise InputError(f"folder is {str(place)!r}, which is a file: give a folder")
     return place
-
-
-def _scanned(name: str, text: Path | Sentences, min_count: int) -> _Corpus:
-    """Counts and hash of a corpus, found in one pass.
-
-    Raises
-    ------
-    InputError
-        It has no sentence of two words, no word that is frequent enough, or holds what is no word.
-    """
-    counts: Counter[str] = Counter()
-    digest = hashlib.sha256()
-    sentences = longest = 0
-    for words in _sentences(text):
-        try:
-            digest.update("\0".join(words).encode() + END)
-        except (TypeError, UnicodeEncodeError) as error:
-            raise InputError(f"the sentence {str(words)[:60]} of {name!r} holds what is no text: {error}") from error
-        counts.update(words)
-        sentences += 1
-        longest = max(longest, len(words))
-    if not sentences:
-        raise InputError(f"the corpus {name!r} holds no sentence: give a text with one sentence a line")
-    if longest < 2:
-        raise InputError(
-            f"no sentence of the corpus {name!r} has two words: a corpus is a list of sentences, "
-            "each a list of words or a string of several words"
-        )
-    if odd := [word for word in counts if not word or "\0" in word]:
-        raise InputError(
-            f"the corpus {name!r} holds the word {odd[0]!r}: a word is not empty and has no null character"
-        )
-    frequent = {word: count for word, count in counts.most_common() if count >= min_count}
-    if not frequent:
-        raise InputError(
-            f"no word of the corpus {name!r} occurs {min_count} times: it has {len(counts):,} distinct words, the most "
-            f"frequent of which occurs {max(counts.values())} times; give a larger corpus or a smaller min_count"
-        )
-    return _Corpus(name, text, frequent, sentences, counts.total(), digest.hexdigest())
-
-
-def _sentences(text: Path | Sentences) -> Iterator[Sequence[str]]:
-    """The sentences of a corpus, none of them empty or too long."""
-    for number, given in enumerate(_lines(text) if isinstance(text, Path) else text):
-        words = given.split() if isinstance(given, str) else _known_sentence(given, number)
-        if 0 < len(words) <= LONGEST:
-            yield words
-        else:
-            yield from (words[begin : begin + LONGEST] for begin in range(0, len(words), LONGEST))
-
-
-def _known_sentence(given: object, number: int) -> Sequence[str]:
-    if isinstance(given, Sequence) and not isinstance(given, bytes):
-        return given
-    raise InputError(
-        f"sentence {number} of a corpus is given as {type(given).__name__}: give a list of words or a string"
-    )
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        packed = file.read(2) == GZIP_MARK
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as lines:
-            yield from lines
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no text in UTF-8: {error}") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
 class _Passes:
@@ -336,7 +191,7 @@ class _Passes:
     passes end.
     """
 
-    def __init__(self, corpus: _Corpus, stop: Event) -> None:
+    def __init__(self, corpus: Corpus, stop: Event) -> None:
         self.corpus, self.stop = corpus, stop
         self.read = 0
         self.error: Exception | None = None
@@ -346,7 +201,7 @@ class _Passes:
         if self.error is not None:
             return
         try:
-            for sentence in _sentences(self.corpus.text):
+            for sentence in sentences_of(self.corpus.text):
                 if self.stop.is_set():
                     return
                 sentences, words = sentences + 1, words + len(sentence)

@@ -198,14 +198,15 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
 
 def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, KeyedVectors]:
     """Name to loaded embedding; a mapping of words to vectors is one embedding."""
-    if isinstance(kvs, Mapping) and kvs and all(map(_is_embedding, kvs.values())):
+    if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
         return {str(name): opened(kv) for name, kv in kvs.items()}
     single = opened(kvs)
     return {str(about(single)["name"]): single}
 
 
-def _is_embedding(value: object) -> bool:
-    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index")
+def is_embedding(value: object) -> bool:
+    """Whether a value is of a kind that :func:`load_embedding` takes, rather than a vector."""
+    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")
 
 
 def _chosen(

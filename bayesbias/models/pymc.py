@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import cell_numbers
 from bayesbias._core.cosine import FloatArray
+from bayesbias._progress import in_notebook
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
 from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior
@@ -59,7 +60,7 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
     import pymc
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
-    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+    shown = sys.stderr.isatty() or in_notebook()
     with model, quiet("pymc"):
         trace: Any = pymc.sample(
             draws=draws,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias._core.cosine import FloatArray
+from bayesbias._progress import in_notebook
 from bayesbias.models.importance import Density, slope
 
 TUNE = 1000
@@ -54,6 +55,6 @@ def walk(
         cores=1,
         seed=int(rng.integers(2**31)),
         target_accept=TARGET_ACCEPT,
-        progress_bar=sys.stderr.isatty() or "ipykernel" in sys.modules,
+        progress_bar=sys.stderr.isatty() or in_notebook(),
     )
     return trace["posterior/theta"].to_numpy(), trace["sample_stats/diverging"].to_numpy()

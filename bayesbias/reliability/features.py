@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,11 @@ from bayesbias._core.cosine import FloatArray, unit_single
 from bayesbias._core.neighbours import nearest_rows
 from bayesbias._core.procrustes import word_stability
 from bayesbias._progress import progress
-from bayesbias.embeddings import Embedding, FoundWords, about, find_words, opened, zero_words
+from bayesbias.embeddings import FoundWords, find_words, zero_words
 from bayesbias.errors import InputError, listed
+from bayesbias.reliability.seeds import Seeds, seeds_of
 from bayesbias.reliability.wordnet import read_wordnet
+from bayesbias.words import words_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,27 +29,29 @@ MADE_UP = -1
 
 
 def word_features(
-    kvs: Mapping[Any, Embedding] | Sequence[Embedding] | Embedding,
-    words: Iterable[str],
+    kvs: Seeds,
+    words: Iterable[str] | str | Path,
     counts: Mapping[str, float] | pd.Series | None = None,
     wordnet: str | Path | None = None,
-    fit_on: Iterable[str] | None = None,
+    fit_on: Iterable[str] | str | Path | None = None,
 ) -> pd.DataFrame:
     """Frequency, senses, part of speech, nearest neighbour, length and stability of words.
 
     Parameters
     ----------
     kvs
-        Embeddings of one corpus and algorithm with other seeds, as a sequence or a mapping from names; or one.
+        Embeddings that were trained alike but for their seed: a sequence, a mapping of labels (such as the result of
+        :func:`train_embeddings`), or one.
     words
-        The words to describe; those that some embedding lacks are left out.
+        Words to describe, or what :func:`load_list` takes; those that some embedding lacks are left out.
     counts
         Word to its number of occurrences. None takes the counts that embeddings carry (gensim's ``"count"``), but for
         those that fall by 1 from word to word, which gensim makes up for files without counts.
     wordnet
         The folder ``dict`` of WordNet 3, for ``log_senses`` and ``part_of_speech``.
     fit_on
-        Words that the maps between embeddings are fitted to; None takes all that the embeddings share.
+        Words that the maps between embeddings are fitted to, or what :func:`load_list` takes; None takes all that the
+        embeddings share.
 
     Returns
     -------
@@ -62,7 +66,8 @@ def word_features(
     Raises
     ------
     InputError
-        No embedding, no word that all hold, embeddings of different dimensions, wrong counts, or no WordNet there.
+        No embedding, no word that all hold, settings that differ in more than the seed, embeddings of different
+        dimensions or of a single word, wrong counts, or no WordNet there.
 
     References
     ----------
@@ -71,9 +76,10 @@ def word_features(
     """
     import pandas as pd
 
-    asked, named = _listed(words, "words"), _named(kvs)
+    asked, named = words_given(words, "words"), seeds_of(kvs)
+    _check_embeddings(named)
     senses = None if wordnet is None else read_wordnet(wordnet)
-    found = {name: find_words(kv, asked) for name, kv in named.items()}
+    found = {label: find_words(kv, asked) for label, kv in named.items()}
     kept = [word for word in asked if all(word in one.keys for one in found.values())]
     notes = _lost(asked, found)
     if not kept:
@@ -100,46 +106,28 @@ def word_features(
     return table
 
 
-def _listed(words: Iterable[str], name: str) -> list[str]:
-    """The words, each once."""
-    listed_words = [] if isinstance(words, str) or not isinstance(words, Iterable) else list(dict.fromkeys(words))
-    if not listed_words or not all(isinstance(word, str) for word in listed_words):
-        raise InputError(f"{name} is {words!r}: give a list of words")
-    return listed_words
+def _called(label: Hashable) -> str:
+    """An embedding in a sentence: its name, or such as ``embedding 1`` after its seed or place."""
+    return label if isinstance(label, str) else f"embedding {label}"
 
 
-def _named(kvs: Mapping[Any, Embedding] | Sequence[Embedding] | Embedding) -> dict[str, KeyedVectors]:
-    """Names to embeddings that all have vectors of one length; a mapping of words to vectors is one embedding."""
-    given: Any = kvs
-    if isinstance(given, Mapping) and given and all(map(_is_embedding, given.values())):
-        named = {str(getattr(name, "label", name)): opened(kv) for name, kv in given.items()}
-    elif isinstance(given, Sequence) and not isinstance(given, str):
-        named = {f"embedding {at}": opened(kv) for at, kv in enumerate(given, 1)}
-    else:
-        single = opened(given)
-        named = {str(about(single)["name"]): single}
-    if not named:
-        raise InputError("no embedding was given: give one, or several that were trained with other seeds")
-    sizes = {name: int(kv.vector_size) for name, kv in named.items()}
-    if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{name} {size}" for name, size in sizes.items())
+def _check_embeddings(named: Mapping[Hashable, KeyedVectors]) -> None:
+    """Refuse vectors of different lengths, or not finite, and a vocabulary of a single word."""
+    if len({kv.vector_size for kv in named.values()}) > 1:
+        said = ", ".join(f"{kv.vector_size} in {_called(label)}" for label, kv in named.items())
         raise InputError(f"the embeddings have different numbers of dimensions ({said}): describe them one by one")
-    for name, kv in named.items():
+    for label, kv in named.items():
         if len(kv.index_to_key) < 2:
-            raise InputError(f"{name} holds a single word, which has no neighbour: give embeddings of more words")
+            called = _called(label)
+            raise InputError(f"{called} holds a single word, which has no neighbour: give embeddings of more words")
         zero_words(kv, kv.index_to_key)  # refuses numbers that are not finite
-    return named
 
 
-def _is_embedding(value: object) -> bool:
-    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")
-
-
-def _lost(asked: Sequence[str], found: Mapping[str, FoundWords]) -> list[str]:
+def _lost(asked: Sequence[str], found: Mapping[Hashable, FoundWords]) -> list[str]:
     """Sentences on the words that embeddings lack, one for those that lack the same."""
     lacking: dict[tuple[str, ...], list[str]] = {}
-    for name, one in found.items():
-        lacking.setdefault(tuple(word for word in asked if word not in one.keys), []).append(name)
+    for label, one in found.items():
+        lacking.setdefault(tuple(word for word in asked if word not in one.keys), []).append(_called(label))
     return [
         f"{listed(names)} lack{'s' * (len(names) == 1)} {len(lost)} of {len(asked)} words, which are left out: "
         f"{listed(lost)}."
@@ -149,7 +137,7 @@ def _lost(asked: Sequence[str], found: Mapping[str, FoundWords]) -> list[str]:
 
 
 def _log_frequencies(
-    named: Mapping[str, KeyedVectors], words: Sequence[str], counts: Mapping[str, float] | pd.Series | None
+    named: Mapping[Hashable, KeyedVectors], words: Sequence[str], counts: Mapping[str, float] | pd.Series | None
 ) -> tuple[FloatArray, list[str]]:
     """Natural log of the words' counts, NaN where there is none, and sentences on these."""
     if counts is not None:
@@ -158,12 +146,12 @@ def _log_frequencies(
     own = []
     made_up: list[str] = []
     bare: list[str] = []
-    for name, kv in named.items():
+    for label, kv in named.items():
         held = np.asarray(getattr(kv, "expandos", {}).get("count", ()), dtype=np.float64)
         if len(held) != len(kv.index_to_key) or not (held > 0).all():
-            bare.append(name)
+            bare.append(_called(label))
         elif (np.diff(held) == MADE_UP).all():
-            made_up.append(name)
+            made_up.append(_called(label))
         else:
             own.append(np.log(held[[kv.key_to_index[word] for word in words]]))
     notes = [f"No counts of words come with {listed(bare)}."] * bool(bare)
@@ -215,13 +203,13 @@ def _nearest(kv: KeyedVectors, words: Sequence[str]) -> FloatArray:
 
 
 def _stability(
-    named: Mapping[str, KeyedVectors], vectors: Sequence[FloatArray], fit_on: Iterable[str] | None
+    named: Mapping[Hashable, KeyedVectors], vectors: Sequence[FloatArray], fit_on: Iterable[str] | str | Path | None
 ) -> tuple[FloatArray, list[str]]:
     """Stability of words with these vectors (seeds, words, dimensions), and sentences on what it rests on."""
     if len(named) == 1:
         return np.full(len(vectors[0]), np.nan), ["There is no stability of a single embedding: give other seeds."]
     first, *others = named.values()
-    asked = first.index_to_key if fit_on is None else _listed(fit_on, "fit_on")
+    asked = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
     common = [word for word in asked if word in first.key_to_index and all(word in kv.key_to_index for kv in others)]
     if not common:
         raise InputError("the embeddings share none of the words of fit_on: give words that all hold")

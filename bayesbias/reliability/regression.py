@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, probability, several
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
+from bayesbias._core.mixed import MixedSums, draw_effects, mixed_sums
 from bayesbias.diagnostics.convergence import draw_faults
-from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.diagnostics.intervals import PROB
 from bayesbias.errors import InputError, listed
 from bayesbias.models.fitting import checked_draws, used_seed
 from bayesbias.models.pymc import run_nuts
 from bayesbias.models.results import versions_of
+from bayesbias.reliability.shares import FIXED, INTERCEPT, RESIDUAL, TOTAL, table_of_terms, unsettled, variance_shares
 
 if TYPE_CHECKING:
     import pymc
@@ -32,15 +33,10 @@ FEATURES = (
 )  # fmt: skip
 """The study's."""
 SQUARES = {"log_frequency_squared": "log_frequency"}
-INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "total"
-NUMBERS = ["mean", "sd", "low", "high"]
 FIXED_SD = 2.5
 """Prior sd of intercept and coefficients, in sds of the outcome."""
-FEW_LEVELS = 5
-"""Levels of a grouping below which they cannot tell how much levels differ."""
 TIED = 1e-9
 """Singular value of unit columns below which one follows from the others."""
-BLOCK = 2**22
 STEP = ("chain", "draw")
 
 
@@ -114,41 +110,6 @@ class _Design(NamedTuple):
     references: dict[str, str]
 
 
-class _Sums(NamedTuple):
-    """All that the posterior needs of the rows.
-
-    One grouping, that with the most levels, stands apart. W (rows, q) holds the columns of the fixed effects and the
-    indicators of the other groupings' levels, y is the outcome.
-
-    Attributes
-    ----------
-    within
-        Cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart.
-    between
-        Those of the means, added up over levels of one size, (sizes, q + 1, q + 1).
-    sizes, levels
-        Rows of a level, and the number of levels that have as many, (sizes,).
-    totals, rows
-        Sums of (W, y) in each level, (levels, q + 1), and its number of rows.
-    scale_of
-        (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others.
-    apart
-        Number of the grouping apart; None without groupings.
-    size
-        Rows in all.
-    """
-
-    within: FloatArray
-    between: FloatArray
-    sizes: IntArray
-    levels: IntArray
-    totals: FloatArray
-    rows: IntArray
-    scale_of: IntArray
-    apart: int | None
-    size: int
-
-
 def reliability_regression(
     table: pd.DataFrame,
     outcome: str = "value",
@@ -207,7 +168,7 @@ def reliability_regression(
     groupings = {name: _grouping(rows[name], name) for name in asked}
     names = {name: labels for name, (_, labels) in groupings.items()}
     centre, spread = float(y.mean()), float(y.std(ddof=1))
-    sums = _sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
+    sums = mixed_sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
     rng = np.random.default_rng(used)
     with warnings.catch_warnings():
         # the sampler's own compiler takes care of the small products, and needs no BLAS
@@ -215,15 +176,15 @@ def reliability_regression(
         sds, stats, _ = run_nuts(_model(sums, len(asked), group_scale), chains, draws // chains, rng)
     values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
     values["coefficient"][:, :, 0] += centre
-    shares = _shares(design, values, list(names))
+    shares = variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
     tree.attrs = {"outcome": outcome, "seed": used, "versions": json.dumps(versions_of("nuts"))}
     judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
     faults = draw_faults(np.concatenate(judged, axis=2), stats.get("diverging"))
-    notes = [*faults, *absent, *left, *_repeats(rows, asked), *_unsettled(values, shares, names, group_scale * spread)]
+    notes = [*faults, *absent, *left, *_repeats(rows, asked), *unsettled(values, shares, names, group_scale * spread)]
     return ReliabilityRegression(
         outcome=outcome,
-        table=_table(design, values, shares, list(names), prob),
+        table=table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
         posterior=tree,
         references=design.references,
         levels={name: len(labels) for name, labels in names.items()},
@@ -351,32 +312,8 @@ def _check_columns(design: _Design) -> None:
         raise InputError(f"{listed(tied)} follow from each other: leave one of these features out")
 
 
-def _sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]) -> _Sums:
-    """What the posterior needs of columns of fixed effects (rows, terms) and of the numbers of the rows' levels."""
-    sizes = [int(codes.max()) + 1 for codes in groupings]
-    apart = int(np.argmax(sizes)) if sizes else None
-    others = [at for at in range(len(sizes)) if at != apart]
-    joint = np.column_stack([columns, *(np.eye(sizes[at])[groupings[at]] for at in others), y])
-    scale_of = np.repeat([0, *(1 + at for at in others)], [columns.shape[1], *(sizes[at] for at in others)])
-    level = groupings[apart] if apart is not None else np.empty(0, dtype=np.intp)
-    rows, totals = np.bincount(level), np.zeros((sizes[apart] if apart is not None else 0, joint.shape[1]))
-    if apart is not None:
-        np.add.at(totals, level, joint)
-        joint = joint - (totals / rows[:, None])[level]
-    found, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
-    parts = [totals[place == at].T @ totals[place == at] / size for at, size in enumerate(found)]
-    between = np.array(parts).reshape(-1, joint.shape[1], joint.shape[1])
-    return _Sums(joint.T @ joint, between, found, levels, totals, rows, scale_of, apart, len(y))
-
-
-def _model(sums: _Sums, groups: int, group_scale: float) -> pymc.Model:
-    """The sds in PyMC, in sds of the outcome, with all effects integrated out.
-
-    With v the variance of residuals and t that of the grouping apart, S = within / v + sum of between / (v + size t)
-    holds the cross-products of W and y weighted by the inverse covariance of y given the effects of W. With R the prior
-    sds of these, P = I + R S_WW R = L L' and x = L^-1 R S_Wy, the log density of y is, up to a constant,
-    - 1/2 [(size - levels) log v + sum of log(v + size t)] - sum of log L_ii - 1/2 (S_yy - x'x).
-    """
+def _model(sums: MixedSums, groups: int, group_scale: float) -> pymc.Model:
+    """The sds in PyMC, in sds of the outcome, with the density that :mod:`bayesbias._core.mixed` states."""
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -399,64 +336,16 @@ def _model(sums: _Sums, groups: int, group_scale: float) -> pymc.Model:
 
 
 def _with_effects(
-    sds: Mapping[str, FloatArray], sums: _Sums, names: Sequence[str], rng: np.random.Generator
+    sds: Mapping[str, FloatArray], sums: MixedSums, names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, FloatArray]:
     """Draws (chain, draw, ...) of the sds and of the effects given each, in sds of the outcome."""
     residual = sds["residual_sd"]
     group_sd = sds.get("group_sd", np.empty((*residual.shape, 0)))
     flat = np.column_stack([residual.ravel(), group_sd.reshape(residual.size, -1)])
-    step = max(1, BLOCK // len(sums.scale_of) ** 2)
-    drawn = [_effects(flat[begin : begin + step], sums, rng) for begin in range(0, len(flat), step)]
-    joint, alone = (np.concatenate(part).reshape(*residual.shape, -1) for part in zip(*drawn, strict=True))
-    effects = [alone if at == sums.apart else joint[:, :, sums.scale_of == 1 + at] for at in range(len(names))]
-    values = {"coefficient": joint[:, :, sums.scale_of == 0], "group_sd": group_sd, "residual_sd": residual}
-    return values | {f"{name}_effect": effect for name, effect in zip(names, effects, strict=True)}
-
-
-def _effects(sds: FloatArray, sums: _Sums, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """A draw of the effects of W (draws, q), and of the levels of the grouping apart (draws, levels), given sds.
-
-    ``sds`` is (draws, 1 + groupings), that of the residuals first. The effects of W are normal with the grouping apart
-    integrated out, and its own are normal given those.
-    """
-    variance = sds[:, :1] ** 2
-    apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
-    weights = 1 / (variance + sums.sizes * apart)
-    weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", weights, sums.between)
-    prior = np.column_stack([np.full(len(sds), FIXED_SD), sds[:, 1:]])[:, sums.scale_of]
-    size = prior.shape[1]
-    root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
-    x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])
-    z = np.linalg.solve(np.swapaxes(root, 1, 2), x + rng.standard_normal(x.shape))
-    joint: FloatArray = prior * z[:, :, 0]
-    shrunk = apart / (variance + sums.rows * apart)
-    mean = shrunk * (sums.totals[:, size] - joint @ sums.totals[:, :size].T)
-    alone: FloatArray = mean + np.sqrt(variance * shrunk) * rng.standard_normal(mean.shape)
-    return joint, alone
-
-
-def _shares(design: _Design, values: Mapping[str, FloatArray], groups: Sequence[str]) -> dict[str, FloatArray]:
-    """Part to its share of the variance (chain, draw)."""
-    covariance = np.atleast_2d(np.cov(design.columns[:, 1:], rowvar=False, ddof=1))
-    coefficient, parts = values["coefficient"][:, :, 1:], np.array(design.parts[1:])
-
-    def variance(own: NDArray[np.bool_], covariance: FloatArray) -> FloatArray:
-        some = coefficient[:, :, own]
-        value: FloatArray = np.vecdot(some @ covariance, some)
-        return value
-
-    variances = {}
-    for name in dict.fromkeys(design.parts[1:]):
-        own = parts == name
-        shared = covariance[np.ix_(own, ~own)]
-        explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
-        variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
-    variances[FIXED] = variance(np.ones(len(parts), dtype=bool), covariance)
-    variances |= {name: values["group_sd"][:, :, at] ** 2 for at, name in enumerate(groups)}
-    variances[RESIDUAL] = values["residual_sd"] ** 2
-    whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
-    shares = {name: one / whole for name, one in variances.items()}
-    return shares | {TOTAL: 1 - shares[RESIDUAL]}
+    drawn, effects = draw_effects(sums, flat, FIXED_SD, rng)
+    coefficient, *others = (one.reshape(*residual.shape, -1) for one in [drawn, *effects])
+    values = {"coefficient": coefficient, "group_sd": group_sd, "residual_sd": residual}
+    return values | {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
 
 
 def _tree(
@@ -488,65 +377,8 @@ def _tree(
     )
 
 
-def _table(
-    design: _Design,
-    values: Mapping[str, FloatArray],
-    shares: Mapping[str, FloatArray],
-    groups: list[str],
-    prob: float,
-) -> pd.DataFrame:
-    """Coefficients and sds with the shares of the variance, in the order of the terms."""
-    sds = np.concatenate([values["group_sd"], values["residual_sd"][:, :, None]], axis=2)
-    drawn = np.concatenate([values["coefficient"], sds], axis=2)
-    numbers = pd.DataFrame(describe(flat_draws(drawn), prob)).set_axis(NUMBERS, axis=1)
-    numbers.index = pd.Index([*design.terms, *groups, RESIDUAL])
-    parts = dict(zip([*design.terms, *shares], [*design.parts, *shares], strict=True))
-    order = [INTERCEPT]
-    for name in shares:
-        order += dict.fromkeys([name, *(term for term, part in parts.items() if part == name)])
-    described = describe(flat_draws(np.stack(list(shares.values()), axis=2)), prob)
-    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["hdi_low"], "r2_high": described["hdi_high"]})
-    table = numbers.reindex(order).join(r2.set_axis(list(shares)))
-    return (
-        table.assign(part=[parts[term] for term in order])
-        .rename_axis("term")
-        .reset_index()[["term", "part", *NUMBERS, "r2", "r2_low", "r2_high"]]
-    )
-
-
 def _repeats(rows: pd.DataFrame, groups: Sequence[str]) -> list[str]:
     """A sentence where rows of one word count as independent."""
     if "word" not in rows or "word" in groups or not rows["word"].duplicated().any():
         return []
     return ["Rows of one word count as independent of each other; 'word' among the groups lets them hang together."]
-
-
-def _unsettled(
-    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
-) -> list[str]:
-    """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
-
-    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
-    """
-    few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
-    if not few:
-        return []
-    asked = [*few, FIXED]
-    drawn = flat_draws(np.stack([shares[name] for name in asked], axis=2))
-    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
-    means, moved = [drawn.mean(axis=0)], 0.0
-    for factor in (0.5, 2.0):
-        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
-        weights /= weights.sum()
-        means.append(weights @ drawn)
-        moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
-    said = [
-        f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
-        for name, now, half, twice in zip(asked, *means, strict=True)
-    ]
-    levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
-    return [
-        f"{levels} cannot settle how much levels differ: with prior means of their sds half or twice as large, the "
-        f"shares of the variance would be {', '.join(said)}, while no coefficient of a feature would move by more than "
-        f"{max(moved, 0.01):.2f} posterior sds."
-    ]

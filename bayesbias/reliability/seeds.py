@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.embeddings import Embedding, about, opened
 from bayesbias.embeddings.settings import Setting
 from bayesbias.errors import InputError
+from bayesbias.metrics.running import is_embedding
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -26,7 +26,7 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
         No embedding, or settings that differ in more than the seed.
     """
     given: Any = kvs
-    if isinstance(given, Mapping) and given and all(map(_is_embedding, given.values())):
+    if isinstance(given, Mapping) and given and all(map(is_embedding, given.values())):
         labelled: dict[Hashable, KeyedVectors] = {
             label: opened(kv) for label, kv in zip(_labels(list(given)), given.values(), strict=True)
         }
@@ -53,7 +53,3 @@ def _labels(keys: list[Hashable]) -> list[Hashable]:
             "give those that differ in their seed only"
         )
     return [setting.seed for setting in settings]
-
-
-def _is_embedding(value: object) -> bool:
-    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,15 @@ class Silhouette:
             return np.full(len(self.sizes), np.nan)
         return ((self.low <= self.full) & (self.full <= self.high)).mean(axis=0)
 
+    def frame(self) -> pd.DataFrame:
+        """One row a value: ``run``, ``words``, ``value``, and for a metric with intervals ``low`` and ``high``."""
+        import pandas as pd
+
+        runs, sizes = self.values.shape
+        table = pd.DataFrame({"run": np.repeat(np.arange(runs), sizes), "words": np.tile(self.sizes, runs)})
+        ends = {"value": self.values, "low": self.low, "high": self.high}
+        return table.assign(**{name: end.ravel() for name, end in ends.items() if end is not None})
+
     def of_runs(self, chosen: IntArray) -> Silhouette:
         """The same of some of the runs, by their places, which may repeat."""
         low = None if self.low is None else self.low[chosen]
@@ -109,6 +121,9 @@ class Silhouette:
             low=None if self.high is None else self.optimum - self.high,
             high=None if self.low is None else self.optimum - self.low,
         )
+
+    def _from_no_bias(self) -> FloatArray:
+        return np.abs(self.values - self.optimum)
 
     def _area(self, curve: NDArray[np.floating]) -> float:
         return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
@@ -173,7 +188,7 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
         Silhouettes of different metrics or sizes.
     """
     check_comparable(biased, unbiased)
-    far, near = (np.abs(one.values - one.optimum).T for one in (biased, unbiased))
+    far, near = biased._from_no_bias().T, unbiased._from_no_bias().T
     apart = far[:, :, None] - near[:, None, :]
     share = np.where(np.isnan(apart), np.nan, (np.sign(apart) + 1) / 2).mean(axis=(1, 2))
     if len(share) == 1:

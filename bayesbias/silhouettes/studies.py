@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +19,7 @@ from bayesbias.metrics.running import named_metrics
 from bayesbias.silhouettes.curves import CURVES
 from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy, silhouette_separation
 from bayesbias.silhouettes.running import AnyMetric, silhouette
-from bayesbias.silhouettes.subjects import VARIED
+from bayesbias.silhouettes.subjects import VARIED, Varied
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -66,29 +67,61 @@ def silhouette_study(
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
     """
+    parts, notes = follow_study(models, queries, metrics, runs, None, sizes, seed, compat)
+    table = scores_of(parts, compat)
+    table.attrs["notes"] = notes
+    return table
+
+
+@dataclass(frozen=True)
+class StudyPart:
+    """Silhouettes (model to silhouette) of a query and metric with one kind of list growing."""
+
+    query: str
+    vary: str
+    metric: str
+    silhouettes: dict[str, Silhouette]
+
+
+def follow_study(
+    models: Mapping[str, Embedding],
+    queries: Mapping[str, Query],
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric],
+    runs: int,
+    step: int | None,
+    sizes: Literal["trimmed", "saturate", "proportional"],
+    seed: int,
+    compat: Literal["published"] | None,
+    varied: Sequence[Varied] = VARIED,
+) -> tuple[list[StudyPart], list[str]]:
+    """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
     if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
         raise InputError("a study needs models and queries: give a mapping of names to each")
     kvs = {name: opened(kv) for name, kv in models.items()}
     chosen = named_metrics(metrics)
-    rows: list[tuple[object, ...]] = []
+    parts: list[StudyPart] = []
     notes: list[str] = []
-    with progress("following metrics", len(queries) * len(chosen) * len(VARIED) * len(kvs)) as done:
+    with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(kvs)) as done:
         for label, asked in queries.items():
             kept, left = _in_all(asked, kvs)
             notes += [f"{label}: {note}" for note in left]
             for metric, name, options in chosen:
                 fitting = _joined(kept) if _takes_one(name) else kept
-                for vary in VARIED:
+                for vary in varied:
                     found: dict[str, Silhouette] = {}
                     for model, kv in kvs.items():
-                        one = silhouette(kv, fitting, (name, options), vary, runs, None, sizes, seed, compat=compat)
+                        one = silhouette(kv, fitting, (name, options), vary, runs, step, sizes, seed, compat=compat)
                         found[model] = one
                         notes += [f"{label}, {metric} in {model}: {note}" for note in one.notes]
-                        done(len(rows) + len(found))
-                    rows += [(label, vary, metric, *row) for row in _rows(found, compat)]
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    table.attrs["notes"] = notes
-    return table
+                        done(len(parts) * len(kvs) + len(found))
+                    parts.append(StudyPart(label, vary, metric, found))
+    return parts, notes
+
+
+def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = None) -> pd.DataFrame:
+    """The scores of a study's silhouettes, a row for each and model."""
+    rows = [(part.query, part.vary, part.metric, *row) for part in parts for row in _rows(part.silhouettes, compat)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _rows(found: Mapping[str, Silhouette], compat: Literal["published"] | None) -> list[tuple[object, ...]]:

@@ -1,11 +1,15 @@
 """Every picture through one mould: a Figure back, no global state, stable, readable with few and many words."""
 
 import io
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import bayesbias as bb
@@ -43,6 +47,29 @@ def texts(figure):
     return {text.get_text() for axes in figure.axes for text in [*axes.texts, *axes.get_yticklabels()]}
 
 
+def points(axes, column=0):
+    """One coordinate of all that is scattered."""
+    held = [each.get_offsets()[:, column] for each in axes.collections if isinstance(each, PathCollection)]
+    return np.concatenate([np.empty(0), *held])
+
+
+def through_the_mould(draw, tallest=25.0):
+    """A Figure back, no global state, the same picture again, of a size that fits a page."""
+    import matplotlib.pyplot as plt
+
+    before, known = dict(mpl.rcParams), plt.get_fignums()
+    figure = draw()
+    assert isinstance(figure, Figure)
+    assert plt.get_fignums() == known
+    assert dict(mpl.rcParams) == before
+    assert svg(figure) == svg(draw())
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    width, height = figure.get_size_inches()
+    assert 5 < width < 13
+    assert 1.5 < height < tallest
+    return figure
+
+
 @pytest.fixture(scope="module")
 def fits():
     return {
@@ -57,18 +84,7 @@ def fits():
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 @pytest.mark.parametrize("kind", ["four words", "fifty words", "two connections", "one distance in each cell"])
 def test_a_picture_of_a_fit(fits, plot, kind):
-    import matplotlib.pyplot as plt
-
-    before, known = dict(mpl.rcParams), plt.get_fignums()
-    figure = plot(fits[kind])
-    assert isinstance(figure, Figure)
-    assert plt.get_fignums() == known
-    assert dict(mpl.rcParams) == before
-    assert svg(figure) == svg(plot(fits[kind]))
-    assert figure._repr_png_().startswith(b"\x89PNG")
-    width, height = figure.get_size_inches()
-    assert 5 < width < 13
-    assert 1.5 < height < 25
+    through_the_mould(lambda: plot(fits[kind]))
 
 
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
@@ -312,6 +328,454 @@ def test_silhouettes_are_drawn_with_their_scores():
                             "one metric and one kind of list")):  # fmt: skip
         with pytest.raises(bb.InputError, match=message):
             bb.plot_silhouette(wrong)
+
+
+def test_silhouettes_that_fill_little_of_the_range_have_the_axis_for_themselves():
+    rng = np.random.default_rng(0)
+    sizes, values = np.arange(2, 12, 2), 0.4 + rng.uniform(0, 0.1, (6, 5))
+    flat = bb.Silhouette("contrast $x$", "targets", sizes, values, (-2.0, 2.0), 0.0)
+    axes = bb.plot_silhouette(flat).axes[0]
+    low, high = axes.get_ylim()
+    assert low < values.min() < values.max() < high
+    assert high - low == pytest.approx(1.06 * np.ptp(values))
+    assert axes.get_ylabel() == "contrast $x$ (range −2 to 2)"
+    for silhouette, zoom, label in (
+        (flat, False, "contrast $x$"),
+        (replace(flat, values=10 * values - 4), None, "contrast $x$"),
+        (replace(flat, values=10 * values - 4), True, "contrast $x$ (range −2 to 2)"),
+        (replace(flat, values=np.full((6, 5), np.nan)), True, "contrast $x$"),
+    ):
+        assert bb.plot_silhouette(silhouette, zoom=zoom).axes[0].get_ylabel() == label
+    whole = bb.plot_silhouette(flat, zoom=False).axes[0].get_ylim()
+    assert whole == pytest.approx((-2.12, 2.12))
+    with pytest.raises(bb.InputError, match="zoom is 'yes': give True or False"):
+        bb.plot_silhouette(flat, zoom="yes")
+
+
+def test_intervals_of_silhouettes_are_dashed_and_their_coverage_is_said():
+    rng = np.random.default_rng(0)
+    sizes, values = np.arange(2, 12, 2), rng.normal(0, 0.1, (6, 5))
+    one = bb.Silhouette("m", "targets", sizes, values, (-2.0, 2.0), 0.0, low=values - 0.1, high=values + 0.2)
+    axes = bb.plot_silhouette({"a": one}, zoom=True).axes[0]
+    dashed = [
+        line.get_ydata() for line in axes.get_lines() if line.get_linewidth() == 0.8 and len(line.get_ydata()) == 5
+    ]
+    np.testing.assert_array_equal(dashed, [one.low.mean(axis=0), one.high.mean(axis=0)])
+    low, high = axes.get_ylim()
+    assert low < one.low.mean(axis=0).min() < one.high.mean(axis=0).max() < high
+    said = axes.get_legend().get_texts()[0].get_text()
+    assert said == f"a (robustness {one.robustness:.2f}, coverage {one.coverage[:-1].mean():.2f})"
+    alone = replace(one, sizes=sizes[:1], values=values[:, :1], low=one.low[:, :1], high=one.high[:, :1])
+    assert "coverage" not in bb.plot_silhouette(alone).axes[0].get_legend().get_texts()[0].get_text()
+
+
+WORDS = ("fishing", "golf", "$x_1$", "a target word with a label that is far too long", "sewing", "table")
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """Two corpora, two algorithms, two numbers of dimensions, two seeds."""
+    toys = {name: bb.toy_corpus(bias, seed=1, sentences=300) for name, bias in (("none", 0.0), ("all", 1.0))}
+    kvs = bb.train_embeddings(toys, ("sgns", "cbow"), seeds=2, dims=(4, 8), epochs=1, min_count=1)
+    return {setting._replace(corpus=f"{setting.corpus} $x$"): kv for setting, kv in kvs.items()}
+
+
+@pytest.fixture(scope="module")
+def study(trained):
+    toy = bb.toy_corpus(sentences=1)
+    lists = {
+        "stereotypes": [*toy.words.stereotypes["female"], *toy.words.stereotypes["male"]],
+        "others": toy.targets[24:],
+    }
+    return bb.direct_bias_study(trained, lists, toy.base_pairs, draws=60)
+
+
+@pytest.fixture(scope="module")
+def one_list(trained):
+    toy = bb.toy_corpus(sentences=1)
+    return bb.direct_bias_study(trained, toy.targets, toy.base_pairs, draws=60)
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Three measures, six targets, four pairs, two seeds; the third measure of the first target does not vary."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(1, 6, 4, 1)) + 0.4 * rng.normal(size=(3, 6, 4, 2))
+    values[2, 0] = 0.25
+    coords = {
+        "measure": ["db_wa", "ripa", "nbm"],
+        "target": list(WORDS),
+        "base_pair": ["he/she", "man/woman", "king/queen", "boy/girl"],
+        "seed": [0, 1],
+    }
+    return xr.DataArray(values, dims=tuple(coords), coords=coords)
+
+
+@pytest.fixture(scope="module")
+def components(scores):
+    return bb.variance_components(scores, draws=400, seed=0)
+
+
+@pytest.fixture(scope="module")
+def regression():
+    """A regression with draws around known numbers."""
+    rng = np.random.default_rng(0)
+    terms = ["intercept", "measure[nbm]", "measure[$x$]", "l2_norm"]
+    parts = ["measure", "l2_norm", "fixed effects", "algorithm", "residual", "total"]
+
+    def drawn(means, sd):
+        return np.array(means) + sd * rng.standard_normal((2, 100, len(means)))
+
+    step = ("chain", "draw")
+    posterior = xr.Dataset(
+        {
+            "coefficient": ((*step, "term"), drawn([0.8, -0.2, 0.1, 0.3], 0.02)),
+            "group_sd": ((*step, "group"), drawn([0.4], 0.05)),
+            "residual_sd": (step, drawn([0.2], 0.01)[:, :, 0]),
+            "r2": ((*step, "part"), drawn([0.1, 0.2, 0.3, 0.4, 0.3, 0.7], 0.01)),
+        },
+        {"term": terms, "group": ["algorithm"], "part": parts},
+    )
+    order = ["intercept", "measure", *terms[1:3], *parts[1:]]
+    return bb.ReliabilityRegression(
+        outcome="value",
+        table=pd.DataFrame({"term": order}),
+        posterior=xr.DataTree.from_dict({"/posterior": posterior}),
+        references={"measure": "db_wa"},
+        levels={"algorithm": 3},
+        prob=0.89,
+        notes=("95 of 1,728 rows lack a value and are left out.",),
+    )
+
+
+OF_RELIABILITY = {
+    "boxes": lambda made: bb.plot_reliability(bb.retest_reliability(made["scores"]), labels=False),
+    "names": lambda made: bb.plot_reliability(bb.retest_reliability(made["scores"])),
+    "panels": lambda made: bb.plot_reliability(
+        {"words": bb.retest_reliability(made["scores"]), "raters": bb.inter_rater_consistency(made["scores"])},
+        labels=False,
+    ),
+    "decision": lambda made: bb.plot_decision(made["components"], (1, 4), (1, 3)),
+    "components": lambda made: bb.plot_components(made["components"]),
+    "factors": lambda made: bb.plot_factors(made["regression"]),
+    "agreement": lambda made: bb.plot_rank_agreement(made["one_list"]),
+    "decay": lambda made: bb.plot_bias_decay(made["study"]),
+    "bootstrap": lambda made: bb.plot_bias_bootstrap(made["one_list"], algorithm="sgns"),
+    "words": lambda made: bb.plot_word_bias(made["study"], words=5),
+}
+
+
+@pytest.fixture(scope="module")
+def made(scores, components, regression, study, one_list):
+    return {
+        "scores": scores, "components": components, "regression": regression, "study": study, "one_list": one_list
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("plot", OF_RELIABILITY.values(), ids=OF_RELIABILITY.keys())
+def test_a_picture_of_reliability_or_stability(made, plot):
+    through_the_mould(lambda: plot(made))
+
+
+def noted(figure):
+    return figure._supxlabel.get_text().replace("\n", " ") if figure._supxlabel else ""
+
+
+def titles(figure):
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def test_reliability_in_boxes_shows_every_value_and_counts_what_is_missing(scores):
+    table = bb.retest_reliability(scores)
+    table.loc[3, "value"] = -2.5
+    figure = bb.plot_reliability(table, labels=False)
+    axes = figure.axes[0]
+    value = table["value"].dropna()
+    np.testing.assert_allclose(sorted(points(axes)), sorted(value.clip(lower=-0.5)))
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["db_wa", "ripa", "nbm"]
+    medians = [line.get_xdata()[0] for line in axes.get_lines() if line.get_linewidth() == 1.6]
+    found = table.assign(value=table["value"].clip(lower=-0.5)).groupby("measure", sort=False)["value"].median()
+    np.testing.assert_allclose(medians, found)
+    assert "n = 5" in " ".join(texts(figure))
+    assert {"poor", "moderate", "good", "excellent"} <= texts(figure)
+    edges = {round(band.get_x(), 2) for band in axes.patches if band.get_x() > 0}
+    assert edges == {0.5, 0.75, 0.9}
+    assert "1 of 18 values are missing: the scores do not vary" in noted(figure)
+    assert "Values below −0.5 stand at the left edge: 2, the smallest is −2.50." in noted(figure)
+
+
+def test_many_values_of_reliability_are_boxes_with_outliers():
+    rng = np.random.default_rng(0)
+    value = np.append(1 - rng.beta(2, 30, size=500), 0.1)
+    labels = [f"word{at}" for at in range(len(value))]
+    table = pd.DataFrame({"label": labels, "value": value, "low": value - 0.1, "high": 1.0, "reason": None})
+    axes = bb.plot_reliability(table).axes[0]
+    assert not len(points(axes))
+    outliers = [line for line in axes.get_lines() if line.get_linestyle() == "None"]
+    assert 0.1 in np.concatenate([line.get_xdata() for line in outliers])
+    assert f"median {np.median(value):.2f}, n = 501" in texts(axes.figure)
+
+
+def test_reliability_by_name_has_the_best_on_top_with_intervals(scores):
+    table = bb.retest_reliability(scores)
+    axes = bb.plot_reliability(table).axes[0]
+    order = table.groupby("label")["value"].mean().sort_values(ascending=False).index
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert len(labels) == 6
+    assert labels[order.get_loc("$x_1$")] == "$x_1$"
+    assert sum("…" in label for label in labels) == 1
+    value = table.set_index(["label", "measure"])["value"]
+    for at, name in enumerate(["db_wa", "ripa", "nbm"]):
+        drawn = axes.collections[2 * at + 1].get_offsets()
+        np.testing.assert_allclose(drawn[:, 0], value.xs(name, level="measure").reindex(order).clip(lower=-0.5))
+        np.testing.assert_allclose(drawn[:, 1], -np.arange(6) + 0.4 - 0.8 * (at + 0.5) / 3, atol=1e-12)
+    lows = axes.collections[0].get_segments()[0][0, 0]
+    assert lows == table.set_index(["label", "measure"]).loc[(order[0], "db_wa"), "low"]
+    assert "no value" not in texts(axes.figure)
+    flat = bb.plot_reliability(bb.inter_rater_consistency(0 * scores))
+    assert "no value" in texts(flat)
+
+
+def test_reliability_of_several_tables(scores):
+    retest, raters = bb.retest_reliability(scores), bb.inter_rater_consistency(scores)
+    panels = bb.plot_reliability({"one $x$": retest, "two": raters})
+    assert titles(panels) == ["one $x$", "two"]
+    assert [len(axes.get_yticklabels()) for axes in panels.axes] == [6, 6]
+    rows = bb.plot_reliability({"wiki": raters, "reddit": raters}, labels=False)
+    assert [label.get_text() for label in rows.axes[0].get_yticklabels()] == ["wiki", "reddit"]
+    assert len(bb.plot_reliability({"a": retest.assign(label=retest["label"] + "a")} | {
+        str(at): retest for at in range(7)}).axes[0].get_yticklabels()) == 3  # fmt: skip
+    twice = pd.concat([raters, raters])
+    assert len(points(bb.plot_reliability(twice).axes[0])) == 12
+    for wrong, options, message in (
+        (table_of(2), {}, "given is a table without label, value, low, high, reason: give what retest_reliability"),
+        ({"a": raters, "b": 3}, {}, "'b' holds int"),
+        ({"a": raters[:0]}, {}, "'a' holds no row"),
+        ({}, {}, "given is dict without tables"),
+        (raters, {"labels": "yes"}, "labels is 'yes'"),
+        (twice, {"labels": True}, "a label stands twice under one measure"),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            bb.plot_reliability(wrong, **options)
+
+
+def test_a_decision_has_a_line_and_a_band_for_each_number_of_seeds(components, scores):
+    figure = bb.plot_decision(components, (4, 1, 10), (3, 1), threshold=0.6)
+    axes, table = figure.axes[0], components.decision((1, 4, 10), (1, 3), threshold=0.6)
+    lines = {line.get_label(): line for line in axes.get_lines() if "seed" in str(line.get_label())}
+    assert [name.split(":")[0] for name in lines] == ["1 seed", "3 seeds"]
+    for number, line in zip((1, 3), lines.values(), strict=True):
+        rows = table[table["seeds"] == number]
+        np.testing.assert_array_equal(line.get_xdata(), [1, 4, 10])
+        np.testing.assert_array_equal(line.get_ydata(), rows["mean"])
+    band = axes.collections[1].get_paths()[0].vertices[:, 1]
+    assert {table["low"].iloc[-1], table["high"].iloc[-1]} <= set(band)
+    assert 0.6 in [line.get_ydata()[0] for line in axes.get_lines()]
+    few = components.needed(3, threshold=0.6)
+    assert f"{few['median']:,.0f}".replace("inf", "∞") in list(lines)[1]
+    assert "There are 2 seeds only" in noted(figure)
+    alone = bb.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
+    assert len([line for line in bb.plot_decision(alone).axes[0].get_lines() if "seed" in str(line.get_label())]) == 1
+    pairs = bb.plot_decision(components, of="base_pair", absolute=True).axes[0]
+    assert pairs.get_xlabel().startswith("target words")
+    assert "absolute" in pairs.get_ylabel()
+    with pytest.raises(bb.InputError, match="plot_decision takes what variance_components returns"):
+        bb.plot_decision(table)
+
+
+def test_components_are_sorted_by_their_shares(components):
+    axes = bb.plot_components(components, prob=0.7).axes[0]
+    table = components.table(0.7).sort_values("share", ascending=False)
+    assert [label.get_text() for label in axes.get_yticklabels()] == table["component"].str.replace("_", " ").tolist()
+    np.testing.assert_array_equal(points(axes), table["share"])
+    ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])
+    np.testing.assert_array_equal(ends, table[["share_low", "share_high"]])
+    assert f"{table['share'].iloc[0]:.0%}" in texts(axes.figure)
+    with pytest.raises(bb.InputError, match="takes what variance_components or setting_components returns"):
+        bb.plot_components(table)
+
+
+def test_components_of_settings_come_with_their_statements(one_list):
+    found = bb.setting_components(one_list.table, draws=400, seed=0)
+    figure = through_the_mould(lambda: bb.plot_components(found))
+    above, below = figure.axes
+    table, claims = found.table().sort_values("share", ascending=False), found.claims()
+    np.testing.assert_array_equal(points(above), table["share"])
+    np.testing.assert_array_equal(points(below), claims["ratio"])
+    shown = [label.get_text().replace("\n", " ") for label in below.get_yticklabels()]
+    assert shown == claims["statement"].tolist()
+    assert any("%" in text.get_text() for text in below.texts)
+    same = one_list.table[one_list.table["corpus"] == "all $x$"]
+    assert len(bb.plot_components(bb.setting_components(same, draws=400, seed=0)).axes) == 1
+
+
+def test_factors_show_coefficients_and_shares_of_each_part(regression):
+    figure = bb.plot_factors(regression)
+    above, own, below, whole = figure.axes
+    labels = [label.get_text() for label in above.get_yticklabels()]
+    assert labels == ["measure (against db_wa)", "    nbm", "    $x$", "l2 norm"]
+    means = regression.posterior["posterior"].to_dataset().mean(("chain", "draw"))
+    np.testing.assert_allclose(points(above), means["coefficient"].to_numpy()[1:])
+    np.testing.assert_allclose(points(above, 1), [-1, -2, -3])
+    np.testing.assert_allclose(points(own), means["r2"].sel(part=["measure", "l2_norm"]))
+    np.testing.assert_allclose(points(own, 1), [0, -3])
+    np.testing.assert_allclose(points(below), [means["group_sd"].item(), means["residual_sd"].item()])
+    np.testing.assert_allclose(points(whole), means["r2"].to_numpy()[2:])
+    assert [label.get_text() for label in below.get_yticklabels()] == [
+        "all features", "algorithm (3 levels)", "residual", "all but the residual",
+    ]  # fmt: skip
+    assert f"{means['r2'].sel(part='total').item():.1%}" in texts(figure)
+    assert "95 of 1,728 rows" in noted(figure)
+    tree = regression.posterior["posterior"].to_dataset().drop_vars(["group_sd", "group"])
+    bare = replace(regression, levels={}, posterior=xr.DataTree.from_dict({"/posterior": tree}))
+    assert len(points(bb.plot_factors(bare).axes[2])) == 1
+    with pytest.raises(bb.InputError, match="takes what reliability_regression returns"):
+        bb.plot_factors(table_of(2))
+
+
+def study_of(corpora, dims, seeds, words=12):
+    """A study of as many settings, with random numbers in it."""
+    rng = np.random.default_rng(0)
+    keys = [(corpus, "sgns", size, seed) for corpus in corpora for size in dims for seed in range(seeds)]
+    index = pd.MultiIndex.from_tuples(keys, names=["corpus", "algorithm", "dims", "seed"])
+    bias = pd.DataFrame(rng.normal(0, 0.1, (len(keys), words)), index, [f"word{at}" for at in range(words)])
+    draws = np.abs(rng.normal(0.1, 0.02, (len(keys), 50)))
+    table = index.to_frame(index=False).assign(
+        word_list="words",
+        direct_bias=bias.abs().mean(axis=1).to_numpy(),
+        low=0.05,
+        high=0.15,
+        yardstick=0.1,
+        isotropic=0.1,
+    )
+    table["standardised"] = table["direct_bias"] / 0.1
+    return bb.DirectBiasStudy(table, bias, draws, (("he", "she"), ("man", "woman")), 0.89)
+
+
+@pytest.mark.parametrize(
+    ("corpora", "dims", "seeds", "numbers"),
+    [
+        (["wiki"], (10, 20, 40, 80), 1, True),
+        (["wiki", "reddit", "a corpus whose name is much too long for a label"], (25, 50, 100, 200), 2, True),
+        ([f"corpus {at}" for at in range(6)], (25, 50, 100, 200), 2, False),
+    ],
+)
+def test_agreement_of_few_and_many_settings(corpora, dims, seeds, numbers):
+    many = study_of(corpora, dims, seeds)
+    figure = bb.plot_rank_agreement(many)
+    axes, tau = figure.axes[0], many.rank_agreement().to_numpy()
+    np.testing.assert_array_equal(axes.images[0].get_array(), tau)
+    inside = [text for text in axes.texts if not hasattr(text, "xyann")]
+    assert len(inside) == (tau.size if numbers else 0)
+    if numbers:
+        assert inside[1].get_text() == f"{tau[0, 1]:.2f}".replace("0.", ".").replace("-", "−")
+    names = [text.get_text() for text in axes.texts if hasattr(text, "xyann")]
+    assert len(names) == 2 * len(corpora)
+    assert f"{corpora[0]} sgns" in names
+    assert len(axes.get_yticklabels()) == len(axes.get_xticklabels()) == len(tau)
+    assert len(axes.get_lines()) == 2 * (len(corpora) - 1)
+    width, height = figure.get_size_inches()
+    assert 5 < width < 13
+    assert 2 < height < 13
+
+
+def test_decay_draws_means_over_seeds_beside_the_isotropic_line(study):
+    figure = bb.plot_bias_decay(study)
+    assert len(figure.axes) == 6
+    assert titles(figure)[0] == "stereotypes\nDirect bias"
+    assert titles(figure)[3] == "others\nDirect bias"
+    table = study.table[study.table["word_list"] == "others"]
+    for axes, column in zip(figure.axes[3:], ("direct_bias", "yardstick", "standardised"), strict=True):
+        means = table.groupby(["corpus", "algorithm", "dims"], sort=False)[column].mean()
+        drawn = [line.get_ydata() for line in axes.get_lines() if line.get_marker() != "None"]
+        np.testing.assert_allclose(np.concatenate(drawn), means)
+        np.testing.assert_allclose(sorted(points(axes, 1)), sorted(table[column]))
+        assert axes.get_xscale() == "log"
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["4", "8"]
+    dotted = next(line for line in figure.axes[1].get_lines() if line.get_linestyle() == ":")
+    np.testing.assert_allclose(dotted.get_ydata(), np.sqrt(2 / (np.pi * dotted.get_xdata())))
+    assert 1.0 in [line.get_ydata()[0] for line in figure.axes[2].get_lines()]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["all $x$", "none $x$", "cbow", "sgns"]
+    assert len(bb.plot_bias_decay(study_of(["wiki"], (50,), 1)).axes) == 3
+
+
+def test_the_bootstrap_says_how_sure_each_order_is(one_list):
+    figure = bb.plot_bias_bootstrap(one_list, algorithm="sgns", dims=8)
+    axes = figure.axes[0]
+    assert titles(figure) == ["sgns 8"]
+    table = one_list.table.query("algorithm == 'sgns' and dims == 8")
+    order = table.groupby("corpus")["direct_bias"].mean().sort_values(ascending=False).index
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(order)
+    np.testing.assert_allclose(points(axes), table.set_index("corpus")["direct_bias"].loc[order])
+    bars = [line for each in axes.collections if hasattr(each, "get_segments") for line in each.get_segments()]
+    drawn = {tuple(line[:, 0]) for line in bars}
+    assert all((low, high) in drawn for low, high in zip(table["low"], table["high"], strict=True))
+    more = one_list.more_biased().query("algorithm == 'sgns' and dims == 8")
+    shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
+    said = next(text.get_text() for text in axes.texts)
+    from bayesbias.diagnostics.intervals import share
+
+    assert {share(min(shares)), share(max(shares))} == set(said.split(" to\n"))
+    scaled = bb.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
+    np.testing.assert_allclose(sorted(points(scaled)), sorted(table["standardised"]))
+
+
+def test_the_bootstrap_has_a_panel_for_each_setting(study):
+    figure = bb.plot_bias_bootstrap(study)
+    assert titles(figure)[:4] == ["cbow 4, others", "cbow 8, others", "sgns 4, others", "sgns 8, others"]
+    assert len(figure.axes) == 8
+    five = bb.plot_bias_bootstrap(study_of(["wiki"], (10, 20, 40, 80, 160), 2))
+    assert len(five.axes) == 8
+    assert len([axes for axes in five.axes if axes.get_visible()]) == 5
+    assert "At the right" not in noted(five)
+    whole = study_of(["wiki", "reddit"], (10, 20), 1)
+    gap = ~whole.table["dims"].eq(20) | whole.table["corpus"].eq("wiki")
+    gaps = replace(whole, table=whole.table[gap].reset_index(drop=True), draws=whole.draws[gap])
+    assert [len(axes.texts) for axes in bb.plot_bias_bootstrap(gaps).axes] == [1, 0]
+    for options, message in (
+        ({"algorithm": "glove"}, "algorithm is 'glove': valid are cbow, sgns"),
+        ({"dims": (4, 5)}, "dims is 5: valid are 4, 8"),
+        ({"word_list": "none"}, "word_list is 'none': valid are stereotypes, others"),
+        ({"standardised": 1}, "standardised is 1"),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            bb.plot_bias_bootstrap(study, **options)
+
+
+def test_biased_words_stand_on_the_side_to_which_they_lean(study):
+    setting = ("all $x$", "sgns", 8, 1)
+    figure = bb.plot_word_bias(study, setting, words=10)
+    bias = study.bias.loc[setting]
+    most = bias.loc[bias.abs().nlargest(10).index].sort_values(ascending=False)
+    axes = figure.axes[0]
+    np.testing.assert_allclose(points(axes), most)
+    np.testing.assert_allclose(points(axes, 1), -np.arange(10))
+    words = {text.get_text(): text for text in axes.texts}
+    assert list(words)[:10] == most.index.tolist()
+    for word, value in most.items():
+        assert words[word].get_horizontalalignment() == ("right" if value >= 0 else "left")
+    assert to_hex(words["to he, man, boy, …"].get_color()) == "#0072b2"
+    assert "all $x$ sgns 8 seed 1" in titles(figure)[0]
+    every = bb.plot_word_bias(study, words=1000)
+    assert f"The {study.bias.shape[1]} most biased" in titles(every)[0]
+    assert " 8 seed 0" in titles(every)[0]
+    for options, message in (
+        ({"setting": ("all", "glove", 8, 1)}, "which the study does not hold: it holds"),
+        ({"words": 0}, "words is 0: give a whole number of at least 1"),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            bb.plot_word_bias(study, **options)
+
+
+@pytest.mark.parametrize(
+    "plot", [bb.plot_rank_agreement, bb.plot_bias_decay, bb.plot_bias_bootstrap, bb.plot_word_bias]
+)
+def test_what_is_no_study_is_refused(plot):
+    with pytest.raises(
+        bb.InputError, match=f"given is DataFrame: {plot.__name__} takes what direct_bias_study returns"
+    ):
+        plot(table_of(2))
 
 
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())

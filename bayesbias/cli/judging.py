@@ -1,0 +1,332 @@
+"""The commands that judge measures: silhouettes, reliability, stability."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesbias._files import check_target
+from bayesbias.cli.arguments import csv_table, names_of, short_names
+from bayesbias.cli.measuring import TrustPickle, asked_queries, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from bayesbias.embeddings import Setting
+    from bayesbias.silhouettes.studies import StudyPart
+
+SETTINGS = ("corpus", "algorithm", "dims", "seed", "path")
+
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Also write the numbers as .csv.")]
+Picture = Annotated[Path | None, typer.Option(help="Also draw them, .png.")]
+Pairs = Annotated[str, typer.Option(help="Base pairs: a bundled list ('bayesbias lists') or a TOML file.")]
+
+
+def silhouette(
+    embeddings: Annotated[
+        list[str], typer.Argument(help="Bundled names or paths; of two the first is held to be biased, the second not.")
+    ],
+    query: Annotated[
+        list[str] | None, typer.Option("--query", help="A bundled query ('bayesbias queries') or a TOML file.")
+    ] = None,
+    words: Annotated[
+        list[str] | None, typer.Option("--words", help="Word lists as a query: groups against their stereotypes.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="weat, ect, rnsb, another metric with a known range, or crossed; several times."),
+    ] = None,
+    vary: Annotated[str, typer.Option(help="Which lists grow: targets, attributes or both.")] = "both",
+    runs: Annotated[int, typer.Option(help="How many random orders.", min=1)] = 100,
+    step: Annotated[int | None, typer.Option(help="Words over all lists by which they grow.", min=1)] = None,
+    sizes: Annotated[str, typer.Option(help="trimmed, saturate or proportional.")] = "trimmed",
+    seed: Annotated[int, typer.Option(help="Of the orders.", min=0)] = 0,
+    compat: Annotated[str | None, typer.Option(help="published: the study's own seeds and range.")] = None,
+    trust_pickle: TrustPickle = False,
+    picture: Picture = None,
+    out: Out = None,
+) -> None:
+    """How much a metric hangs on which words are listed: bias silhouettes, their robustness and accuracy."""
+    from bayesbias._checks import one_of
+    from bayesbias.cli.screen import say, show
+    from bayesbias.plots import plot_silhouette
+    from bayesbias.silhouettes.studies import STUDIED, follow_study, scores_of
+    from bayesbias.silhouettes.subjects import VARIED
+
+    _check_targets(out, picture)
+    varied = VARIED if one_of(vary, ("both", *VARIED), "vary") == "both" else (vary,)
+    asked = asked_queries(query, words)
+    parts, notes = follow_study(
+        _embeddings(embeddings, trust_pickle),
+        asked,
+        metric or STUDIED,
+        runs,
+        step,
+        sizes,  # type: ignore[arg-type]  # checked where it is used
+        seed,
+        compat,  # type: ignore[arg-type]  # checked where it is used
+        varied,  # type: ignore[arg-type]  # checked above
+    )
+    scores = scores_of(parts, compat)  # type: ignore[arg-type]  # checked where it is used
+    shown = scores.drop(columns=[name for name in ("accuracy", "separation", "coverage") if scores[name].isna().all()])
+    show(shown.drop(columns=[] if len(asked) > 1 else "query"), f"Silhouettes of {runs} runs")
+    for note in notes:
+        say(f"  {note}")
+    if out is not None:
+        write_table(_long(parts), out)
+    if picture is not None:
+        _draw(plot_silhouette([part.silhouettes for part in parts]), picture)
+
+
+def reliability(
+    embeddings: Annotated[list[str], typer.Argument(help="Embeddings trained alike but for their seed.")],
+    targets: Annotated[
+        str, typer.Option(help="Words to score: a bundled list ('bayesbias lists') or a file.")
+    ] = "occ16",
+    pairs: Pairs = "gender_pairs",
+    query: Annotated[
+        list[str] | None, typer.Option("--query", help="A list of words that should measure one thing; several times.")
+    ] = None,
+    measure: Annotated[list[str] | None, typer.Option("--measure", help="db_wa, ripa or nbm; several times.")] = None,
+    neighbours: Annotated[int, typer.Option(help="Nearest neighbours that NBM looks at.", min=1)] = 100,
+    draws: Annotated[
+        int, typer.Option(help="Posterior draws of the variance components, a multiple of 4.", min=4)
+    ] = 4000,
+    seed: Annotated[int, typer.Option(help="Of the draws.", min=0)] = 0,
+    trust_pickle: TrustPickle = False,
+    picture: Picture = None,
+    out: Out = None,
+) -> None:
+    """Whether bias scores agree over seeds, measures, words and pairs, and how many pairs are enough."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.plots import plot_reliability
+    from bayesbias.reliability import bias_scores, variance_components
+    from bayesbias.reliability.scores import MEASURES
+    from bayesbias.words import words_given
+
+    _check_targets(out, picture)
+    queries = {name: words_given(name, "query") for name in query or []}
+    words = list(dict.fromkeys([*words_given(targets, "targets"), *(word for one in queries.values() for word in one)]))
+    kvs = list(_embeddings(embeddings, trust_pickle).values())
+    scores = bias_scores(kvs, words, pairs, measure or MEASURES, neighbours)
+    tables = _coefficients(scores, queries)
+    show(_summary(tables), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
+    components = variance_components(scores, draws=draws, seed=seed)
+    found = components.table().sort_values("share", ascending=False).head(6)
+    show(found[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")
+    for note in components.notes:
+        say(f"  {note}")
+    if "target" in components.sizes and "base_pair" in components.sizes:
+        say(f"  {_enough(components.needed())}")
+    if out is not None:
+        write_table(_stacked(tables), out)
+    if picture is not None:
+        _draw(plot_reliability(tables), picture)
+
+
+def stability(
+    settings: Annotated[
+        Path | None, typer.Argument(help="A .csv of embeddings: corpus, algorithm, dims, seed, path.")
+    ] = None,
+    corpus: Annotated[
+        list[str] | None, typer.Option("--corpus", help="A text to train on, a sentence a line; several times.")
+    ] = None,
+    algorithm: Annotated[list[str] | None, typer.Option("--algorithm", help="sgns or cbow; several times.")] = None,
+    dims: Annotated[list[int] | None, typer.Option("--dims", help="Dimensions to train; several times.")] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds to train each with.", min=1)] = 2,
+    models: Annotated[Path | None, typer.Option(help="Folder that keeps what was trained, to go on from.")] = None,
+    words: Annotated[list[str] | None, typer.Option("--words", help="Words that should be neutral: a list.")] = None,
+    pairs: Pairs = "gender_pairs",
+    query: Annotated[
+        str | None, typer.Option("--query", help="Measure every metric and the contrast on this query too.")
+    ] = None,
+    draws: Annotated[int, typer.Option(help="Bootstrap draws of pairs and words.", min=2)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the draws.", min=0)] = 0,
+    trust_pickle: TrustPickle = False,
+    picture: Picture = None,
+    out: Out = None,
+    measures: Annotated[Path | None, typer.Option(help="With --query: also write every measure as .csv.")] = None,
+) -> None:
+    """Whether direct bias speaks of the corpus or of how its embedding was trained."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.errors import InputError
+    from bayesbias.metrics import load_query
+    from bayesbias.plots import plot_bias_decay
+    from bayesbias.stability import direct_bias_study, metric_stability
+
+    _check_targets(out, picture)
+    if measures is not None:
+        check_target(measures, (".csv",), "a table of measures")
+    if measures is not None and query is None:
+        raise InputError("--measures writes what --query measures: give --query too")
+    asked = None if query is None else load_query(query)
+    embeddings = _by_setting(settings, corpus, algorithm, dims, seeds, models, trust_pickle)
+    study = direct_bias_study(embeddings, {name: name for name in words or ["occ16"]}, pairs, draws=draws, seed=seed)
+    show(study.table.drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
+    for note in study.notes:
+        say(f"  {note}")
+    _say_components(study.table)
+    if asked is not None:
+        found = metric_stability(embeddings, asked, seed=seed)
+        summary = found.summary().drop(columns=["low", "high"])
+        show(summary, "Measures, the most stable first: share of the corpora", whole="metric")
+        for note in found.notes:
+            say(f"  {note}")
+        if measures is not None:
+            write_table(found.table, measures)
+    if out is not None:
+        write_table(study.table, out)
+    if picture is not None:
+        _draw(plot_bias_decay(study), picture)
+
+
+def _check_targets(out: Path | None, picture: Path | None) -> None:
+    for path, suffix, what in ((out, ".csv", "a table"), (picture, ".png", "a picture")):
+        if path is not None:
+            check_target(path, (suffix,), what)
+
+
+def _embeddings(arguments: list[str], trust_pickle: bool) -> dict[str, Any]:
+    """Name to embedding, each given once."""
+    from bayesbias.embeddings import load_embedding
+
+    return {
+        name: load_embedding(one, trust_pickle=trust_pickle)
+        for name, one in zip(names_of(arguments), arguments, strict=True)
+    }
+
+
+def _draw(figure: Figure, path: Path) -> None:
+    from bayesbias._files import whole_file
+    from bayesbias.cli.screen import say
+
+    with whole_file(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    say(f"picture written to {path}")
+
+
+def _long(parts: list[StudyPart]) -> pd.DataFrame:
+    """One row a value: query, metric, kind of list, embedding, run, words, value and its interval."""
+    import pandas as pd
+
+    tables = []
+    for part in parts:
+        named = {"query": part.query, "metric": part.metric, "vary": part.vary}
+        tables += [one.frame().assign(**named, embedding=name) for name, one in part.silhouettes.items()]
+    stacked = pd.concat(tables, ignore_index=True)
+    first = ["query", "metric", "vary", "embedding"]
+    return stacked[[*first, *(name for name in stacked.columns if name not in first)]]
+
+
+def _coefficients(scores: Any, queries: dict[str, list[str]]) -> dict[str, pd.DataFrame]:
+    """Name of a kind of reliability to its table; kinds that the scores do not allow are said and left out."""
+    from bayesbias.cli.screen import say
+    from bayesbias.errors import InputError
+    from bayesbias.reliability import inter_rater_consistency, internal_consistency, retest_reliability
+
+    wanted: dict[str, tuple[Any, dict[str, Any]]] = {
+        "test-retest of words": (retest_reliability, {"of": "target"}),
+        "test-retest of pairs": (retest_reliability, {"of": "base_pair"}),
+        "inter-rater of words": (inter_rater_consistency, {"of": "target"}),
+        "inter-rater of words, standardised": (inter_rater_consistency, {"of": "target", "standardise": True}),
+        "inter-rater of pairs": (inter_rater_consistency, {"of": "base_pair"}),
+        "internal, queries": (internal_consistency, {"of": "query", "queries": queries or None}),
+        "internal, pairs": (internal_consistency, {"of": "base_pair"}),
+    }
+    found = {}
+    for name, (function, options) in wanted.items():
+        try:
+            found[name] = function(scores, **options)
+        except InputError as error:
+            say(f"  no {name}: {error}")
+    return found
+
+
+def _summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Median, smallest and largest value of each kind and measure, and how many have no value."""
+    import pandas as pd
+
+    rows = []
+    for kind, table in tables.items():
+        groups = table.groupby("measure", sort=False) if "measure" in table else [("all", table)]
+        for measure, part in groups:
+            values = part["value"]
+            count, missing = len(part), int(values.isna().sum())
+            rows.append((kind, measure, count, missing, values.median(), values.min(), values.max()))
+    return pd.DataFrame(rows, columns=["kind", "measure", "number", "without value", "median", "smallest", "largest"])
+
+
+def _stacked(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
+    stacked = pd.concat([table.assign(kind=kind) for kind, table in tables.items()], ignore_index=True)
+    return stacked.reindex(columns=columns)
+
+
+def _enough(needed: dict[str, float]) -> str:
+    if needed["p_never"] > 0.5:
+        return "With one seed no number of base pairs makes words reliable (0.75)."
+    low, median, high = (f"{needed[name]:g}" for name in ("low", "median", "high"))
+    return f"With one seed {median} base pairs ({low} to {high}) make words reliable (0.75)."
+
+
+def _by_setting(
+    settings: Path | None,
+    corpus: list[str] | None,
+    algorithm: list[str] | None,
+    dims: list[int] | None,
+    seeds: int,
+    models: Path | None,
+    trust_pickle: bool,
+) -> dict[Setting, Any]:
+    """Embeddings of a file of settings, and those trained on texts."""
+    from bayesbias.embeddings import train_embeddings
+    from bayesbias.errors import InputError
+
+    if settings is None and not corpus:
+        raise InputError("nothing is given: give a .csv of embeddings, or --corpus with texts to train on")
+    found = {} if settings is None else _of_file(settings, trust_pickle)
+    if corpus:
+        texts = dict(zip(short_names(corpus, lambda one: Path(one).stem), map(Path, corpus), strict=True))
+        found |= train_embeddings(
+            texts, algorithm=algorithm or "sgns", seeds=seeds, dims=dims or (50, 100, 200), folder=models
+        )
+    return found
+
+
+def _of_file(path: Path, trust_pickle: bool) -> dict[Setting, Any]:
+    """The embeddings of a .csv of settings; paths are looked up beside it."""
+    from bayesbias._files import home_folder
+    from bayesbias.embeddings import Setting, load_embedding
+    from bayesbias.errors import InputError
+
+    table = csv_table(path)
+    if missing := [name for name in SETTINGS if name not in table]:
+        raise InputError(f"{path} lacks the column {', '.join(missing)}: give {', '.join(SETTINGS)}")
+    folder = home_folder(path).parent
+    return {
+        Setting(str(row["corpus"]), str(row["algorithm"]), row["dims"], row["seed"]): load_embedding(
+            folder / str(row["path"]), trust_pickle=trust_pickle
+        )
+        for row in table.to_dict("records")
+    }
+
+
+def _say_components(table: pd.DataFrame) -> None:
+    """What direct bias varies with, and whether settings outweigh corpora."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.errors import InputError
+    from bayesbias.stability import setting_components
+
+    try:
+        found = setting_components(table, log=True, seed=0)
+    except InputError as error:
+        say(f"  no variance components: {error}")
+        return
+    say(f"  Of the logarithm of direct bias: {found}")
+    if "corpus" in found.sizes and len(found.sizes) > 1:
+        show(found.claims(), "Do settings outweigh corpora?")
