@@ -381,7 +381,10 @@ def test_the_default_metrics_need_no_pairs():
     )
 
 
-@pytest.mark.parametrize("kind", [tuple, np.array, pd.Series, pd.Index, iter, dict.fromkeys], ids=lambda kind: kind.__name__)
+CONTAINERS = (tuple, np.array, pd.Series, pd.Index, iter, dict.fromkeys)
+
+
+@pytest.mark.parametrize("kind", CONTAINERS, ids=lambda kind: kind.__name__)
 def test_words_may_come_in_any_container_that_keeps_their_order(kind):
     given = kind(["he", "him"])
     query = bb.Query({"m": given.keys() if isinstance(given, dict) else given}, {"a": ["x"]})
