@@ -1,4 +1,4 @@
-"""A progress bar for what takes longer than two seconds; silent where nobody looks."""
+"""A progress bar for what takes longer than two seconds, silent where nobody looks; and other loggers held back."""
 
 import logging
 import sys
@@ -13,6 +13,18 @@ PATIENCE = 2.0
 def in_notebook() -> bool:
     """Whether a notebook can show a bar: without ipywidgets it would show a warning for every one."""
     return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+
+
+@contextmanager
+def quiet(name: str) -> Iterator[None]:
+    """Hold back what another library's logger says below an error: what matters is said in our words."""
+    log = logging.getLogger(name)
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 @contextmanager

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias._checks import finite_number, one_of, several, whole_number
 from bayesbias._files import home_folder
-from bayesbias._progress import progress
+from bayesbias._progress import progress, quiet
 from bayesbias.embeddings.corpora import Corpus, Text, counted, sentences_of, texts_by_name
 from bayesbias.embeddings.settings import Record, Setting, keyed_vectors, load_trained, save_trained
 from bayesbias.errors import InputError, listed
@@ -228,7 +226,7 @@ def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVe
     passes = [_Passes(task.corpus, stop) for task in tasks]
     total = sum(task.corpus.sentences * task.options.epochs for task in tasks)
     with (
-        _quiet("gensim"),
+        quiet("gensim"),
         progress("training embeddings", total) as done,
         ThreadPoolExecutor(min(workers, len(tasks))) as pool,
     ):
@@ -274,15 +272,3 @@ def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
     if passes.read < corpus.sentences * options.epochs:
         raise CancelledError(f"training of {setting.label} was stopped")
     return keyed_vectors(setting, model.wv.index_to_key, model.wv.vectors, model.wv.expandos["count"])
-
-
-@contextmanager
-def _quiet(name: str) -> Iterator[None]:
-    """Keep a logger still."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

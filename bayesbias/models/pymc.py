@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import cell_numbers
 from bayesbias._core.cosine import FloatArray
-from bayesbias._progress import in_notebook
+from bayesbias._progress import in_notebook, quiet
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
 from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior
@@ -84,18 +81,6 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
 
 _HELPERS = ("cell_raw", "m_raw", "class_raw", "interaction_raw")
 """Variables that only help the sampler."""
-
-
-@contextmanager
-def quiet(name: str) -> Iterator[None]:
-    """Hold back what a logger says below an error, since ``diagnose`` says it in our words."""
-    log = logging.getLogger(name)
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
 
 
 def build(spec: ModelSpec, data: ModelData) -> pymc.Model:

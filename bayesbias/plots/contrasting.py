@@ -14,6 +14,7 @@ from bayesbias.comparison import contrast_draws
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
+from bayesbias.plots.pieces import note_beside
 from bayesbias.plots.style import (
     FAINT,
     FONT,
@@ -71,16 +72,7 @@ def plot_contrasts(
             axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
         shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
         for height, value in zip([0.0, *heights], shares, strict=True):
-            axes.annotate(
-                share(float(value)),
-                (1.0, height),
-                xycoords=("axes fraction", "data"),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=7.5,
-                color=FAINT,
-            )
+            note_beside(axes, height, share(float(value)))
         title = f"{first} − {second}, with 50% and {100 * prob:g}% intervals"
         style_axes(axes, f"difference in cosine distance (left of 0: {first} is closer)", title)
         axes.annotate(

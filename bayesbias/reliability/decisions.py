@@ -20,7 +20,8 @@ class Design:
     objects
         The facet whose levels are told apart.
     over
-        Facets that should make no difference, with the number of their levels that a score is the mean of.
+        Facets that should make no difference, with the number of their levels that a score is the mean of; it may be
+        infinite.
     averaged
         Further facets that a score is the mean of, with their numbers: those effects only count as less.
     absolute
@@ -28,8 +29,8 @@ class Design:
     """
 
     objects: str
-    over: Mapping[str, int]
-    averaged: Mapping[str, int] = field(default_factory=dict)
+    over: Mapping[str, float]
+    averaged: Mapping[str, float] = field(default_factory=dict)
     absolute: bool = False
 
 
@@ -71,4 +72,4 @@ def needed(variances: FloatArray, components: Components, design: Design, facet:
 
 def _with(design: Design, facet: str, number: float) -> Design:
     over = {**design.over, facet: number}
-    return Design(design.objects, over, design.averaged, design.absolute)  # type: ignore[arg-type]
+    return Design(design.objects, over, design.averaged, design.absolute)
