@@ -108,7 +108,7 @@ def test_reliability_gives_what_the_functions_give(here, made):
     assert list(written.columns) == ["kind", "measure", "label", "value", "low", "high", "reason"]
     needed = bb.variance_components(scores, draws=400, seed=0).needed()
     assert needed["p_never"] > 0.5
-    assert "With one seed no number of base pairs makes words reliable" in " ".join(out.split())
+    assert "With one seed no number of base pairs tells words apart with reliability 0.75" in " ".join(out.split())
     assert Path("r.png").read_bytes().startswith(PNG)
 
 
@@ -130,6 +130,7 @@ def test_one_seed_says_what_it_cannot(here):
     assert "no test-retest of words: there is one seed only" in said
     assert "no inter-rater of words: there is one measure only" in said
     assert "internal" in said
+    assert "In this one embedding the mean over" in said
 
 
 def test_stability_gives_what_the_functions_give(here, made):
@@ -180,6 +181,9 @@ def test_stability_trains_on_texts_and_goes_on(here, tmp_path):
         (("reliability", SEEDS[0], "--targets", "words.toml", "--measure", "weat"), "measures is 'weat'"),
         (("stability",), "nothing is given: give a .csv of embeddings, or --corpus"),
         (("stability", "absent.csv"), "absent.csv"),
+        (("stability", "twice.csv"), "gives bias 1 sgns 16 seed 0 twice"),
+        (("stability", "--corpus", "text.txt", "--corpus", "text.txt"), "text.txt is given twice"),
+        (("stability", "none.csv"), "has no row"),
         (("stability", "other.csv"), "lacks the column corpus, algorithm"),
         (("stability", "all.csv", "--words", "words.toml", "--measures", "m.csv"), "give --query too"),
         (("stability", "--corpus", "empty.txt"), "sentence"),
@@ -187,6 +191,9 @@ def test_stability_trains_on_texts_and_goes_on(here, tmp_path):
 )  # fmt: skip
 def test_wrong_arguments_are_refused_with_a_sentence(here, tmp_path, arguments, message):
     (tmp_path / "empty.txt").write_text("\n\n")
+    row = "bias 1,sgns,16,0,bias 1 sgns 16 seed 0.npz\n"
+    (tmp_path / "twice.csv").write_text(f"corpus,algorithm,dims,seed,path\n{row}{row}")
+    (tmp_path / "none.csv").write_text("corpus,algorithm,dims,seed,path\n")
     (tmp_path / "other.csv").write_text("dims,seed,path\n8,0,x.npz\n")
     before = set(tmp_path.iterdir())
     code, _, errors = here(*arguments)

@@ -93,6 +93,31 @@ def test_many_tables_at_once_are_each_alone():
             np.testing.assert_allclose([end[at] for end in together], icc(tables[at], form, 0.89), rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(5, 3), (3, 2), (10, 4)])
+def test_intervals_are_in_order_even_where_nothing_is_reliable(shape):
+    tables = np.random.default_rng(11).normal(size=(3000, *shape))
+    for form in FORMS:
+        found = icc(tables, form, 0.89)
+        known = ~np.isnan(found.low)
+        assert known.mean() > (0.5 if form.startswith("ICC(2") else 0.999)
+        assert (found.low <= found.value + 1e-12)[known].all()
+        assert (found.value <= found.high + 1e-12)[known].all()
+        assert (found.high <= 1)[known].all()
+
+
+def test_coefficients_without_an_interval_say_why():
+    alike = array(np.stack([np.arange(6.0)[:, None, None] + np.array([0.0, 1.0, 5.0]) + np.zeros((6, 4, 3))]))
+    rows = bb.retest_reliability(
+        alike.transpose("measure", "base_pair", "target", "seed").rename({"target": "base_pair", "base_pair": "target"})
+    )
+    assert rows["low"].isna().all()
+    assert rows["reason"].str.startswith("its interval is not known").all()
+    even = np.array([[1.0, -1.0], [-1.0, 1.0], [2.0, -2.0]])
+    table = bb.internal_consistency(array(even.T[None, :, :, None]))
+    assert table["value"].item() == -np.inf
+    assert table["reason"].item().startswith("the mean scores do not vary")
+
+
 def test_degenerate_tables():
     with np.errstate(all="raise"):
         same = np.full((4, 3), 0.1)
@@ -182,6 +207,20 @@ WRONG = {
         {"queries": {"q": ["t0", "x"]}},
         "1 of the 2 words",
     ),
+    "queries that are a list": (bb.internal_consistency, lambda s: s, {"queries": ["t0"]}, "give a mapping of names"),
+    "a query that is a word": (bb.internal_consistency, lambda s: s, {"queries": {"a": "sew"}}, "no word list 'sew'"),
+    "a constant measure": (
+        bb.inter_rater_consistency,
+        lambda s: s.where(s["measure"] == "m0", 0.0),
+        {"standardise": True},
+        "the scores of m1 do not vary and cannot be standardised",
+    ),
+    "many gaps": (
+        bb.variance_components,
+        lambda s: s.isel(target=np.arange(400) % 8).where(s.isel(target=np.arange(400) % 8) > s.min()),
+        {},
+        "which takes hours for so many",
+    ),
     "no query": (bb.internal_consistency, lambda s: s, {"queries": {}}, "queries is empty"),
     "no facets": (
         bb.variance_components,
@@ -249,6 +288,15 @@ def test_labels_of_seeds(kvs):
     assert bb.bias_scores(named, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == ["a", "b", "c"]
     with pytest.raises(bb.InputError, match="2 different settings"):
         bb.bias_scores({("toy", "sgns", 8, 1): kvs[0], ("toy", "cbow", 8, 1): kvs[1]}, ["w0"], [("he", "she")])
+
+
+def test_embeddings_that_cannot_be_seeds_are_refused(kvs):
+    with pytest.raises(bb.InputError, match="embedding 0 and embedding 2 hold the same vectors"):
+        bb.bias_scores([kvs[0], kvs[1], kvs[0]], ["w0"], [("he", "she")])
+    other = KeyedVectors(5, count=0)
+    other.add_vectors(kvs[0].index_to_key, np.ones((44, 5), dtype=np.float32))
+    with pytest.raises(bb.InputError, match="different numbers of dimensions"):
+        bb.bias_scores([kvs[0], other], ["w0"], [("he", "she")])
 
 
 WRONG_SCORES = {
@@ -398,7 +446,11 @@ def test_what_scores_leave_open_is_said(scores):
     alone = bb.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
     assert "There is one seed only" in str(alone)
     assert "test-retest" not in alone.reliability()["coefficient"].tolist()
-    assert alone.decision(2, 5)["seeds"].tolist() == [5]
+    assert alone.decision(2)["seeds"].tolist() == [1]
+    with pytest.raises(bb.InputError, match="one seed only, so that 5 are not known"):
+        alone.decision(2, 5)
+    with pytest.raises(bb.InputError, match="one base pair only, so that others are not known"):
+        bb.variance_components(scores.isel(base_pair=[0]), draws=400, seed=0).needed()
 
 
 @pytest.mark.nuts

@@ -98,8 +98,8 @@ def test_means_over_embeddings_and_maps_fitted_to_some_words():
         "No counts of words come with one, other.",
         "There is no log_frequency: give the corpus's counts as counts=.",
         "Left out of fit_on (1 of 3 words): x.",
-        "The maps between embeddings rest on 2 words in 2 dimensions, so that any embeddings fit each other: stability "
-        "is too high.",
+        "The maps between embeddings rest on 2 words in 2 dimensions, so that they fit any embeddings: stability is "
+        "too high for these words and too low for others.",
     )
 
 

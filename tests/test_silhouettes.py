@@ -249,6 +249,18 @@ def test_a_metric_without_a_range_is_refused(kv, metric):
         bb.silhouette(kv, single(), metric)
 
 
+def test_accuracy_counts_from_the_value_of_no_bias():
+    sizes = np.array([2, 4])
+    biased = bb.Silhouette("mac", "targets", sizes, np.full((2, 2), 0.7), (0.0, 2.0), 1.0, optimum=1.0)
+    unbiased = dataclasses.replace(biased, values=np.ones((2, 2)))
+    assert bb.silhouette_accuracy(biased, unbiased) == pytest.approx(0.5 + 0.5 * 0.3 * 2 / 4)
+    assert bb.silhouette_accuracy(unbiased, biased) < 0.5
+    with pytest.raises(bb.InputError, match="give the same metric and lists"):
+        bb.silhouette_accuracy(biased, dataclasses.replace(unbiased, bounds=(0.0, 1.0)))
+    with pytest.raises(bb.InputError, match="given is int: give what silhouette returns"):
+        bb.silhouette_accuracy(biased, 3)
+
+
 def test_separation_by_hand():
     sizes = np.array([2, 4, 6])
     far = bb.Silhouette("rnsb", "targets", sizes, np.array([[0.3, 0.2, 0.2], [0.1, 0.2, 0.2]]), (0.0, 1.0), 0.0)

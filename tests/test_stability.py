@@ -67,7 +67,8 @@ def test_bootstrap_resamples_pairs_and_words(embeddings, study):
         direction = np.linalg.svd(apart)[2][0]
         plain.append(np.mean([abs(unit[WORDS[at]] @ direction) for at in rng.integers(20, size=20)]))
     at = study.table.index[(study.table[["corpus", "dims", "seed"]] == ["biased", 20, 0]).all(axis=1)][0]
-    assert study.draws[at].mean() == pytest.approx(np.mean(plain), abs=4 * np.std(plain) / 400**0.5)
+    reflected = 2 * study.table.loc[at, "direct_bias"] - study.draws[at]
+    assert reflected.mean() == pytest.approx(np.mean(plain), abs=4 * np.std(plain) / 400**0.5)
     assert study.draws[at].std() == pytest.approx(np.std(plain), rel=0.15)
     assert study.table.loc[at, "low"] == pytest.approx(np.quantile(study.draws[at], 0.055))
 
@@ -117,28 +118,16 @@ def test_rank_agreement_is_kendalls_tau(study):
 
 def test_which_corpus_is_more_biased(study):
     table = study.more_biased()
-    assert list(table.columns) == [
-        "first",
-        "second",
-        "algorithm",
-        "dims",
-        "seed",
-        "word_list",
-        "difference",
-        "low",
-        "high",
-        "p_more",
-    ]
-    assert len(table) == 3 * 2 * 2 * 2
+    shown = ["first", "second", "algorithm", "dims", "word_list", "seeds", "difference", "low", "high", "p_more"]
+    assert list(table.columns) == shown
+    assert len(table) == 3 * 2 * 2
+    assert (table["seeds"] == 2).all()
     wide = table[(table["first"] == "plain") & (table["second"] == "very")]
-    assert (wide["p_more"] < 0.01).all()
-    row = table.iloc[0]
-    places = study.table.set_index(["corpus", "algorithm", "dims", "seed", "word_list"]).index
-    rest = row[["algorithm", "dims", "seed", "word_list"]]
-    own = [places.get_loc((row[name], *rest)) for name in ("first", "second")]
-    apart = study.draws[own[0]] - study.draws[own[1]]
-    assert row["p_more"] == (apart > 0).mean()
-    assert row["difference"] == pytest.approx(np.diff(study.table.loc[own[::-1], "direct_bias"]).item())
+    assert (wide["p_more"] < 0.1).all()
+    means = study.table.groupby(["corpus", "algorithm", "dims", "word_list"])["direct_bias"].mean()
+    for row in table.itertuples():
+        rest = (row.algorithm, row.dims, row.word_list)
+        assert row.difference == pytest.approx(means[(row.first, *rest)] - means[(row.second, *rest)])
     scaled = study.more_biased(standardised=True)
     assert np.corrcoef(scaled["difference"], table["difference"])[0, 1] > 0.9
     alone = bb.direct_bias_study({("one", "sgns", 20, 0): vectors(20, 5)}, WORDS, PAIRS, draws=10)
@@ -150,14 +139,45 @@ def test_the_same_pairs_and_words_are_drawn_everywhere():
     same = {("one", "sgns", 20, 0): vectors(20, 5), ("two", "sgns", 20, 0): vectors(20, 5)}
     study = bb.direct_bias_study(same, WORDS, PAIRS, draws=50)
     np.testing.assert_array_equal(*study.draws)
-    assert study.more_biased()["p_more"].item() == 0
+    assert study.more_biased()["p_more"].item() == 0.5
+
+
+def test_the_chance_of_training_is_in_the_comparison():
+    """Embeddings that differ by chance alone: 89% intervals of the difference hold 0 once there are several seeds."""
+    held = {1: [], 4: []}
+    for number in range(60):
+        for seeds in held:
+            made = {
+                (corpus, "sgns", 20, seed): vectors(20, 1000 * number + 10 * seed + at, 0.5)
+                for at, corpus in enumerate("ab")
+                for seed in range(seeds)
+            }
+            row = bb.direct_bias_study(made, WORDS, PAIRS, draws=300).more_biased().iloc[0]
+            held[seeds].append(row["low"] < 0 < row["high"])
+    assert np.mean(held[4]) >= 0.8
+    assert np.mean(held[1]) < np.mean(held[4])
+
+
+def test_the_interval_takes_out_the_bias_of_resampling():
+    """A weak direction: resampled pairs make direct bias smaller, and the basic interval goes the other way."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(len(EVERY), 100))
+    for at, word in enumerate(EVERY):
+        if word.startswith(("he", "she")):
+            x[at, 0] += 2.0 * (1 if word.startswith("he") else -1)
+    kv = KeyedVectors(100, count=0)
+    kv.add_vectors(EVERY, x.astype(np.float32))
+    study = bb.direct_bias_study({("one", "sgns", 100, 0): kv}, WORDS, PAIRS, draws=2000)
+    row = study.table.iloc[0]
+    assert study.draws[0].mean() > row["direct_bias"]
+    assert row["low"] == pytest.approx(np.quantile(study.draws[0], 0.055))
 
 
 def test_missing_words_are_said(embeddings):
     study = bb.direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
-    assert study.notes == (
+    assert study.notes[:2] == (
         "1 of 7 pairs are left out, since some embedding lacks them: king/queen.",
-        "1 of 41 words of words are left out, likewise: absent.",
+        "1 of 41 words of words are left out, since some embedding lacks them: absent.",
     )
     assert "king/queen" in str(study)
 
@@ -165,6 +185,8 @@ def test_missing_words_are_said(embeddings):
 KV = vectors(20, 0)
 WRONG = {
     "no mapping": ({"embeddings": [KV]}, "embeddings is list: give a mapping of settings"),
+    "an empty mapping": ({"embeddings": {}}, "embeddings is empty: give a mapping of settings"),
+    "twice": ({"embeddings": {("1", "sgns", 20, 0): KV, (1, "sgns", 20, 0): KV}}, "1 sgns 20 seed 0 is given twice"),
     "no setting": ({"embeddings": {"wiki": KV}}, "'wiki' is no setting: give"),
     "dimensions": ({"embeddings": {("wiki", "sgns", 21, 0): KV}}, "says 21 dimensions, and its vectors have 20"),
     "seed": ({"embeddings": {("wiki", "sgns", 20, -1): KV}}, "seed is -1"),
@@ -173,7 +195,7 @@ WRONG = {
     "no list": ({"words": {}}, "there is no list of words"),
     "pairs": ({"pairs": [("he0", "she0")]}, "share 1 of the 1 pairs"),
     "pairs of three": ({"pairs": [("he0", "she0", "w0")]}, r"pairs holds \('he0', 'she0', 'w0'\)"),
-    "pairs of one direction": ({"pairs": [("he0", "he0"), ("w1", "w1")]}, "the words of each pair have one direction"),
+    "a pair of one direction": ({"pairs": [("he0", "he0"), ("he1", "she1")]}, "the words of the pair he0/he0 have one"),
     "draws": ({"draws": 0}, "draws is 0"),
 }
 
@@ -209,11 +231,55 @@ def test_components_say_what_was_planted(corpus, dims):
         assert rows.loc[name, "low"] - 0.01 < truth < rows.loc[name, "high"] + 0.01
         assert rows.loc[name, "population_high"] > truth
     claim = found.claims().set_index("statement").loc["settings outweigh corpora"]
-    assert (claim["probability"] > 0.99) == (dims > corpus)
+    assert (claim["probability"] > 0.99) if dims > corpus else (claim["probability"] < 0.01)
     assert claim["ratio"] == pytest.approx(effects[1].std(ddof=1) / effects[0].std(ddof=1), rel=0.15)
     assert rows["share"].sum() == pytest.approx(1, abs=0.01)
     assert "corpus x dims x seed" in rows.index
     assert not any(component in rows.index for component in ("seed", "corpus x seed", "seed x word_list"))
+
+
+def planted(corpora, dims, interaction, lists=(1.0,), seeds=3, noise=1e-3):
+    """Two corpora and two dimensions of planted size; ``lists`` multiplies all effects of a list of words."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"c{c}", 10 + d, s, f"l{at}", scale * (corpora * sign(c) + dims * sign(d) + interaction * sign(c) * sign(d)))
+        for c in (0, 1) for d in (0, 1) for s in range(seeds) for at, scale in enumerate(lists)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["corpus", "dims", "seed", "word_list", "value"])
+    return table.assign(value=table["value"] + noise * rng.normal(size=len(table)))
+
+
+def sign(at):
+    return 1.0 if at else -1.0
+
+
+CHANGED = "settings change how corpora compare by more than corpora differ"
+
+
+@pytest.mark.parametrize("lists", [(1.0,), (1.0, 0.9), (1.0, -1.0)])
+def test_claims_compare_what_settings_and_corpora_do_to_the_numbers(lists):
+    for corpora, dims, interaction in ((1.0, 0.8, 0.5), (0.5, 0.8, 1.0)):
+        table = planted(corpora, dims, interaction, lists)
+        claims = bb.setting_components(table, "value", seed=0).claims().set_index("statement")
+        assert claims.loc["settings outweigh corpora", "ratio"] == pytest.approx(dims / corpora, rel=0.02)
+        assert claims.loc[CHANGED, "ratio"] == pytest.approx(interaction / corpora, rel=0.02)
+        assert (claims.loc["settings outweigh corpora", "probability"] > 0.99) == (dims > corpora)
+        assert (claims.loc[CHANGED, "probability"] > 0.99) == (interaction > corpora)
+
+
+def test_with_one_seed_chance_is_no_interaction():
+    rng = np.random.default_rng(1)
+    rows = [(f"c{c}", d, 0.5 * c + rng.normal()) for c in range(3) for d in range(4)]
+    found = bb.setting_components(pd.DataFrame(rows, columns=["corpus", "dims", "value"]), "value", seed=0)
+    assert CHANGED not in found.claims()["statement"].tolist()
+    assert "There is one seed" in str(found)
+
+
+def test_levels_that_repeat_each_other_are_refused():
+    table, _ = grid(1.0, 0.5, 4, 0.1, lists=1)
+    twice = pd.concat([table, table.assign(word_list="again")], ignore_index=True)
+    with pytest.raises(bb.InputError, match="nothing is left over: look for levels that repeat"):
+        bb.setting_components(twice, "value", seed=0)
 
 
 def test_seeds_are_nested():

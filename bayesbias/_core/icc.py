@@ -121,7 +121,7 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
     """ICC(2,1), and its interval by Satterthwaite's degrees of freedom."""
     n, k = squares.n, squares.k
     rows, columns, error = squares.rows, squares.columns, squares.error
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         value = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
         bias = columns / error
         weight = n * (1 + (k - 1) * value) - k * value
@@ -135,11 +135,14 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
     # raters that agree but for their levels leave no error, and with it no degrees of freedom
     exact = (error == 0) & (rows > 0)
     none = exact & (columns == 0)
-    low, high = (np.where(none, 1.0, np.where(exact, np.nan, end)) for end in (low, high))
+    # the approximation may fail far from what any raters would give
+    fails = exact | ~((low <= value) & (value <= high))
+    low, high = (np.where(none, 1.0, np.where(fails, np.nan, end)) for end in (low, high))
     return Estimate(np.asarray(value), low, high)
 
 
 def _of_mean(value: FloatArray, k: int) -> FloatArray:
-    """The reliability of the mean of k ratings from that of one."""
+    """The reliability of the mean of k ratings from that of one: without bound towards -1 / (k - 1), and below -inf."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(k * value / (1 + (k - 1) * value))
+        mean = k * value / (1 + (k - 1) * value)
+    return np.asarray(np.where(1 + (k - 1) * value <= ROUNDING, -np.inf, mean))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bayesbias.embeddings import Setting
+    from bayesbias.reliability import VarianceComponents
     from bayesbias.silhouettes.studies import StudyPart
 
 SETTINGS = ("corpus", "algorithm", "dims", "seed", "path")
@@ -52,7 +53,6 @@ def silhouette(
     """How much a metric hangs on which words are listed: bias silhouettes, their robustness and accuracy."""
     from bayesbias._checks import one_of
     from bayesbias.cli.screen import say, show
-    from bayesbias.plots import plot_silhouette
     from bayesbias.silhouettes.studies import STUDIED, follow_study, scores_of
     from bayesbias.silhouettes.subjects import VARIED
 
@@ -78,6 +78,8 @@ def silhouette(
     if out is not None:
         write_table(_long(parts), out)
     if picture is not None:
+        from bayesbias.plots import plot_silhouette
+
         _draw(plot_silhouette([part.silhouettes for part in parts]), picture)
 
 
@@ -102,7 +104,6 @@ def reliability(
 ) -> None:
     """Whether bias scores agree over seeds, measures, words and pairs, and how many pairs are enough."""
     from bayesbias.cli.screen import say, show
-    from bayesbias.plots import plot_reliability
     from bayesbias.reliability import bias_scores, variance_components
     from bayesbias.reliability.scores import MEASURES
     from bayesbias.words import words_given
@@ -112,18 +113,23 @@ def reliability(
     words = list(dict.fromkeys([*words_given(targets, "targets"), *(word for one in queries.values() for word in one)]))
     kvs = list(_embeddings(embeddings, trust_pickle).values())
     scores = bias_scores(kvs, words, pairs, measure or MEASURES, neighbours)
+    for note in scores.attrs["notes"]:
+        say(note)
     tables = _coefficients(scores, queries)
     show(_summary(tables), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
     components = variance_components(scores, draws=draws, seed=seed)
     found = components.table().sort_values("share", ascending=False).head(6)
     show(found[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")
     for note in components.notes:
-        say(f"  {note}")
+        if note not in scores.attrs["notes"]:
+            say(f"  {note}")
     if "target" in components.sizes and "base_pair" in components.sizes:
-        say(f"  {_enough(components.needed())}")
+        say(f"  {_enough(components)}")
     if out is not None:
         write_table(_stacked(tables), out)
     if picture is not None:
+        from bayesbias.plots import plot_reliability
+
         _draw(plot_reliability(tables), picture)
 
 
@@ -154,7 +160,6 @@ def stability(
     from bayesbias.cli.screen import say, show
     from bayesbias.errors import InputError
     from bayesbias.metrics import load_query
-    from bayesbias.plots import plot_bias_decay
     from bayesbias.stability import direct_bias_study, metric_stability
 
     _check_targets(out, picture)
@@ -165,10 +170,16 @@ def stability(
     asked = None if query is None else load_query(query)
     embeddings = _by_setting(settings, corpus, algorithm, dims, seeds, models, trust_pickle)
     study = direct_bias_study(embeddings, {name: name for name in words or ["occ16"]}, pairs, draws=draws, seed=seed)
-    show(study.table.drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
     for note in study.notes:
-        say(f"  {note}")
+        say(note)
+    show(study.table.drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
     _say_components(study.table)
+    if out is not None:
+        write_table(study.table, out)
+    if picture is not None:
+        from bayesbias.plots import plot_bias_decay
+
+        _draw(plot_bias_decay(study), picture)
     if asked is not None:
         found = metric_stability(embeddings, asked, seed=seed)
         summary = found.summary().drop(columns=["low", "high"])
@@ -177,10 +188,6 @@ def stability(
             say(f"  {note}")
         if measures is not None:
             write_table(found.table, measures)
-    if out is not None:
-        write_table(study.table, out)
-    if picture is not None:
-        _draw(plot_bias_decay(study), picture)
 
 
 def _check_targets(out: Path | None, picture: Path | None) -> None:
@@ -267,11 +274,15 @@ def _stacked(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return stacked.reindex(columns=columns)
 
 
-def _enough(needed: dict[str, float]) -> str:
+def _enough(components: VarianceComponents) -> str:
+    """How many base pairs tell words apart, by a single measure."""
+    needed = components.needed()
+    where = "With one seed" if "seed" in components.sizes else "In this one embedding"
+    by = "by one of these measures" if "measure" in components.sizes else "by this measure"
     if needed["p_never"] > 0.5:
-        return "With one seed no number of base pairs makes words reliable (0.75)."
+        return f"{where} no number of base pairs tells words apart with reliability 0.75, {by}."
     low, median, high = (f"{needed[name]:g}" for name in ("low", "median", "high"))
-    return f"With one seed {median} base pairs ({low} to {high}) make words reliable (0.75)."
+    return f"{where} the mean over {median} base pairs ({low} to {high}) tells words apart with reliability 0.75, {by}."
 
 
 def _by_setting(
@@ -291,10 +302,14 @@ def _by_setting(
         raise InputError("nothing is given: give a .csv of embeddings, or --corpus with texts to train on")
     found = {} if settings is None else _of_file(settings, trust_pickle)
     if corpus:
+        names_of(corpus)
         texts = dict(zip(short_names(corpus, lambda one: Path(one).stem), map(Path, corpus), strict=True))
-        found |= train_embeddings(
+        trained = train_embeddings(
             texts, algorithm=algorithm or "sgns", seeds=seeds, dims=dims or (50, 100, 200), folder=models
         )
+        if twice := [setting.label for setting in trained if setting in found]:
+            raise InputError(f"{twice[0]} stands in {settings} and is trained too: give it once")
+        found |= trained
     return found
 
 
@@ -308,12 +323,15 @@ def _of_file(path: Path, trust_pickle: bool) -> dict[Setting, Any]:
     if missing := [name for name in SETTINGS if name not in table]:
         raise InputError(f"{path} lacks the column {', '.join(missing)}: give {', '.join(SETTINGS)}")
     folder = home_folder(path).parent
-    return {
-        Setting(str(row["corpus"]), str(row["algorithm"]), row["dims"], row["seed"]): load_embedding(
-            folder / str(row["path"]), trust_pickle=trust_pickle
-        )
-        for row in table.to_dict("records")
-    }
+    if table.empty:
+        raise InputError(f"{path} has no row: give an embedding a row, with {', '.join(SETTINGS)}")
+    found = {}
+    for row in table.to_dict("records"):
+        setting = Setting(str(row["corpus"]), str(row["algorithm"]), row["dims"], row["seed"])
+        if setting in found:
+            raise InputError(f"{path} gives {setting.label} twice: give each setting once")
+        found[setting] = load_embedding(folder / str(row["path"]), trust_pickle=trust_pickle)
+    return found
 
 
 def _say_components(table: pd.DataFrame) -> None:

@@ -23,7 +23,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._core.facets import Component as Axes
 from bayesbias._core.facets import FacetSums, facet_sums, noise_to
 from bayesbias._progress import progress
-from bayesbias.diagnostics.convergence import draw_faults
+from bayesbias.diagnostics.convergence import MIN_ESS, draw_faults
 from bayesbias.diagnostics.intervals import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import checked_draws, used_seed
@@ -39,6 +39,10 @@ POINTS_PER_DRAW, FEWEST_POINTS = 2, 4096
 LEAST_SD = 0.01
 """Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
 CENTRE_SD = 5.0
+NOTHING_LEFT = 1e-20
+"""Share of the residual in the sum of squares that is rounding and no more."""
+MOST_WITH_GAPS = 2_000
+"""Numbers of an array with gaps up to which NUTS is tried unasked: a minute or two."""
 ENGINES = ("auto", "marginal", "nuts")
 STEPS = ("chain", "draw", "component")
 
@@ -147,6 +151,11 @@ def draw_components(
     used = used_seed(seed)
     rng = np.random.default_rng(used)
     gaps = bool(np.isnan(y).any())
+    if gaps and engine == "auto" and y.size > MOST_WITH_GAPS:
+        raise InputError(
+            f"{int(np.isnan(y).sum()):,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which "
+            "takes hours for so many: leave out the levels with gaps, or give engine='nuts'"
+        )
     if gaps and engine == "marginal":
         raise InputError("there are gaps, which the marginal engine cannot take: give engine='nuts' or 'auto'")
     components = layout.components
@@ -190,6 +199,11 @@ def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Ge
         value: FloatArray = sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
         return value
 
+    if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
+        raise InputError(
+            "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
+            "that repeat each other, and leave them out"
+        )
     guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
     start: FloatArray = -ndtri(np.exp(-PRIOR.rate * guess)).astype(np.float64)
     size = chains * draws
@@ -199,6 +213,8 @@ def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Ge
     stats: dict[str, Any] = {"pareto_k": found.pareto_k, "importance_ess": found.ess}
     faults: list[str] = []
     if found.pareto_k <= MAX_PARETO_K:
+        if found.ess < MIN_ESS:
+            faults.append(f"The importance weights were worth {found.ess:.0f} draws, fewer than {MIN_ESS}.")
         theta = resample(found, size, rng).reshape(chains, draws, -1)
     else:
         theta, diverging = walk(log_density, found.weights @ found.points, chains, draws, rng)

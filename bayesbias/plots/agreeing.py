@@ -56,7 +56,7 @@ def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
             _numbers(axes, tau, cells, 8.0 if side > 0.35 else 6.0)
         _labels(axes, inner, groups, labels, POINTS * inward + 8, level)
         figure.colorbar(cells, ax=axes, shrink=0.6, label="Kendall's tau-b", pad=0.02).outline.set_visible(False)
-        axes.set_title(f"Agreement of the ranks of {study.bias.shape[1]} words", loc="left", fontweight="bold")
+        figure.suptitle(f"Agreement of the ranks of {study.bias.shape[1]} words", x=0.02, ha="left", fontweight="bold")
         sides = "dimensions and seed" if any("seed" in label for label in inner) else "dimensions"
         note_below(figure, f"Along the sides: {sides}.", *study.notes)
     return figure

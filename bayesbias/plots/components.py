@@ -57,7 +57,7 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
         panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
         _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
         what = "between the levels at hand" if isinstance(result, SettingComponents) else "of single scores"
-        axes_label = f"share of the variance {what}, with 50% and {100 * prob:g}% intervals"
+        axes_label = f"share of the variance {what} (50% and {100 * prob:g}%)"
         names = [name.replace("_", " ") for name in table["component"]]
         label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)
         if claims is not None:
@@ -99,5 +99,5 @@ def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
     axes.minorticks_off()
     axes.set_xlim(least, most)
     statements = [fill(statement, WIDEST) for statement in claims["statement"]]
-    label = f"standard deviation over that of the corpora, with {100 * prob:g}% intervals"
+    label = f"standard deviation over that of the corpora ({100 * prob:g}%)"
     label_rows(axes, statements, label, "How probable it is (right) that", 1.0)

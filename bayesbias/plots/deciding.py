@@ -25,7 +25,7 @@ TOLD = {"target": "target words", "base_pair": "base pairs"}
 def plot_decision(
     components: VarianceComponents,
     base_pairs: int | Iterable[int] = (1, 2, 5, 10, 20, 50),
-    seeds: int | Iterable[int] = (1, 2, 5, 10),
+    seeds: int | Iterable[int] | None = None,
     of: Literal["target", "base_pair"] = "target",
     absolute: bool = False,
     threshold: float = GOOD,
@@ -44,8 +44,7 @@ def plot_decision(
         As in its method ``decision``.
     """
     check_kind(components, VarianceComponents, "plot_decision", "variance_components")
-    trained = seeds if "seed" in components.sizes else 1
-    table = components.decision(several(base_pairs), several(trained), of, absolute, threshold, prob)
+    table = components.decision(several(base_pairs), seeds, of, absolute, threshold, prob)
     across = str(table.columns[0])
     table = table.drop_duplicates([across, "seeds"]).sort_values(["seeds", across])
     numbers = table["seeds"].unique().tolist()

@@ -50,6 +50,8 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
     """
     if zoom is not None:
         flag(zoom, "zoom")
+    if not isinstance(panels, Silhouette | Mapping | list | tuple):
+        raise InputError(f"given is {type(panels).__name__}: plot_silhouette takes what silhouette returns")
     given = [panels] if isinstance(panels, Silhouette | Mapping) else list(panels)
     if not given:
         raise InputError("there is no silhouette to draw: give what silhouette returns")
@@ -67,7 +69,8 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
 
 
 def _named(panel: Panel) -> dict[str, Silhouette]:
-    named = {panel.embedding: panel} if isinstance(panel, Silhouette) else dict(panel) if panel else {}
+    named = {panel.embedding: panel} if isinstance(panel, Silhouette) else {}
+    named = dict(panel) if isinstance(panel, Mapping) else named
     if not named or not all(isinstance(one, Silhouette) for one in named.values()):
         raise InputError(f"given is {panel!r}: plot_silhouette takes what silhouette returns, or names to several")
     if len({(one.metric, one.vary) for one in named.values()}) > 1:
@@ -91,7 +94,7 @@ def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | 
     (low, high), zoomed = _limits(list(panel.values()), zoom)
     room = 0.03 * (high - low)
     axes.set_ylim(low - room, high + room)
-    axes.axhline(first.zero, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.axhline(first.optimum, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(f"{first.vary.removesuffix('s')} words used")
     axes.set_ylabel(fill(_ranged(first) if zoomed else first.metric, NARROW))

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+SEEDS = (1, 2, 5, 10)
 GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VarianceComponents:
     """Posterior of the variance components of bias scores: what :func:`variance_components` returns.
 
@@ -85,7 +86,7 @@ class VarianceComponents:
     def decision(
         self,
         base_pairs: int | Iterable[int] = (1, 2, 5, 10, 20, 50),
-        seeds: int | Iterable[int] = (1, 2, 5, 10),
+        seeds: int | Iterable[int] | None = None,
         of: Literal["target", "base_pair"] = "target",
         absolute: bool = False,
         threshold: float = GOOD,
@@ -96,7 +97,8 @@ class VarianceComponents:
         Parameters
         ----------
         base_pairs, seeds
-            Numbers to look at; ``base_pairs`` are numbers of target words where pairs are told apart.
+            Numbers to look at; ``base_pairs`` are numbers of target words where pairs are told apart. ``seeds`` are by
+            default 1, 2, 5 and 10, and 1 where the scores have one seed only: they are then about that embedding.
         of
             What is told apart: ``"target"`` words or ``"base_pair"``.
         absolute
@@ -111,10 +113,16 @@ class VarianceComponents:
         DataFrame
             ``base_pairs`` (``targets`` where pairs are told apart), ``seeds``, ``mean``, ``low``, ``high`` and
             ``p_reliable``, the probability that the threshold is reached.
+
+        Raises
+        ------
+        InputError
+            The scores have one base pair, or one seed where several are asked for: what others do is not known.
         """
         import pandas as pd
 
         facet = self._other(of)
+        seeds = (SEEDS if "seed" in self.sizes else 1) if seeds is None else seeds
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
         rows = []
         for number in several(base_pairs):
@@ -139,7 +147,12 @@ class VarianceComponents:
         -------
         dict
             ``median``, ``low`` and ``high`` (quantiles) of the smallest number, inf where no number is enough, and
-            ``p_never``, the probability of that.
+            ``p_never``, the probability of that. With scores of one seed it is about that embedding.
+
+        Raises
+        ------
+        InputError
+            As :meth:`decision`.
         """
         facet = self._other(of)
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
@@ -156,9 +169,17 @@ class VarianceComponents:
 
     def _other(self, of: str) -> str:
         one_of(of, ("target", "base_pair"), "of")
-        return "base_pair" if of == "target" else "target"
+        facet = "base_pair" if of == "target" else "target"
+        for name in (of, facet):
+            if name not in self.sizes:
+                raise InputError(f"the scores have one {name.replace('_', ' ')} only, so that others are not known")
+        return facet
 
     def _over(self, facet: str, number: int, seeds: int) -> dict[str, int]:
+        if seeds > 1 and "seed" not in self.sizes:
+            raise InputError(
+                f"the scores have one seed only, so that {seeds} are not known: give seeds=1, or score more"
+            )
         return {name: count for name, count in ((facet, number), ("seed", seeds)) if name in self.sizes}
 
     def _designs(self) -> list[tuple[str, str, str, Design]]:
@@ -210,7 +231,8 @@ def variance_components(
         reliability: in a joint model the measures share the components.
     engine
         ``"marginal"``: the sums of squares hold all that a complete array says, and the components are drawn by
-        importance sampling; ``"nuts"`` (PyMC) also takes arrays with gaps (NaN); ``"auto"`` chooses.
+        importance sampling; ``"nuts"`` (PyMC) also takes arrays with gaps (NaN), in minutes, and may not converge:
+        it is better to leave out the words or pairs with gaps; ``"auto"`` chooses.
     draws, chains, seed
         As in :func:`fit`.
 

@@ -12,6 +12,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._core.icc import FORMS, alpha, icc
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.errors import InputError, listed
+from bayesbias.words import words_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,6 +123,9 @@ def inter_rater_consistency(
     _enough(scores, rows, f"the agreement on a {of.replace('_', ' ')}")
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
     if flag(standardise, "standardise"):
+        constant = [name for name, one in zip(scores["measure"].to_numpy(), values, strict=True) if np.ptp(one) == 0]
+        if constant and len(constant) < len(values):
+            raise InputError(f"the scores of {constant[0]} do not vary and cannot be standardised: leave it out")
         values = standardised(values)
     ordered = values.transpose((1, 2, 0) if of == "target" else (2, 1, 0))
     return _table(scores[of].to_numpy(), *icc(ordered, form, prob))
@@ -171,6 +175,8 @@ def internal_consistency(
     _enough(scores, "base_pair", "internal consistency")
     known = scores["target"].to_numpy().tolist()
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
+    if queries is not None and not isinstance(queries, Mapping):
+        raise InputError(f"queries is {queries!r}: give a mapping of names to words, or None for all words")
     parts, notes = [], []
     for name, words in ({EVERY: known} if queries is None else queries).items():
         kept, lost = _split(name, words, known)
@@ -229,7 +235,7 @@ def _enough(scores: xr.DataArray, dim: str, what: str) -> None:
 
 def _split(name: str, words: Iterable[str], known: list[str]) -> tuple[list[str], list[str]]:
     """A query's words with and without scores."""
-    asked = [] if isinstance(words, str) else list(dict.fromkeys(words))
+    asked = words_given(words, f"the query {name!r}")
     kept = [word for word in asked if word in known]
     if len(kept) < 2:
         raise InputError(
@@ -239,8 +245,17 @@ def _split(name: str, words: Iterable[str], known: list[str]) -> tuple[list[str]
     return kept, [word for word in asked if word not in known]
 
 
+def _reason(value: float, low: float) -> str | None:
+    """Why a coefficient or its interval says nothing, or None."""
+    if np.isnan(value):
+        return CONSTANT
+    if np.isinf(value):
+        return "the mean scores do not vary, so that errors are all there is"
+    return "its interval is not known: the approximation needs errors, and rows that differ" if np.isnan(low) else None
+
+
 def _table(labels: np.ndarray, value: FloatArray, low: FloatArray, high: FloatArray) -> pd.DataFrame:
     import pandas as pd
 
-    reason = [CONSTANT if missing else None for missing in np.isnan(value).tolist()]
+    reason = [_reason(*row) for row in zip(value.tolist(), low.tolist(), strict=True)]
     return pd.DataFrame({"label": labels, "value": value, "low": low, "high": high, "reason": reason})

@@ -16,7 +16,7 @@ from bayesbias._core.procrustes import word_stability
 from bayesbias._progress import progress
 from bayesbias.embeddings import FoundWords, find_words, zero_words
 from bayesbias.errors import InputError, listed
-from bayesbias.reliability.seeds import Seeds, seeds_of
+from bayesbias.reliability.seeds import Seeds, called, seeds_of
 from bayesbias.reliability.wordnet import read_wordnet
 from bayesbias.words import words_given
 
@@ -106,20 +106,11 @@ def word_features(
     return table
 
 
-def _called(label: Hashable) -> str:
-    """An embedding in a sentence: its name, or such as ``embedding 1`` after its seed or place."""
-    return label if isinstance(label, str) else f"embedding {label}"
-
-
 def _check_embeddings(named: Mapping[Hashable, KeyedVectors]) -> None:
-    """Refuse vectors of different lengths, or not finite, and a vocabulary of a single word."""
-    if len({kv.vector_size for kv in named.values()}) > 1:
-        said = ", ".join(f"{kv.vector_size} in {_called(label)}" for label, kv in named.items())
-        raise InputError(f"the embeddings have different numbers of dimensions ({said}): describe them one by one")
+    """Refuse vectors that are not finite, and a vocabulary of a single word."""
     for label, kv in named.items():
         if len(kv.index_to_key) < 2:
-            called = _called(label)
-            raise InputError(f"{called} holds a single word, which has no neighbour: give embeddings of more words")
+            raise InputError(f"{called(label)} holds a single word, which has no neighbour: give more words")
         zero_words(kv, kv.index_to_key)  # refuses numbers that are not finite
 
 
@@ -127,7 +118,7 @@ def _lost(asked: Sequence[str], found: Mapping[Hashable, FoundWords]) -> list[st
     """Sentences on the words that embeddings lack, one for those that lack the same."""
     lacking: dict[tuple[str, ...], list[str]] = {}
     for label, one in found.items():
-        lacking.setdefault(tuple(word for word in asked if word not in one.keys), []).append(_called(label))
+        lacking.setdefault(tuple(word for word in asked if word not in one.keys), []).append(called(label))
     return [
         f"{listed(names)} lack{'s' * (len(names) == 1)} {len(lost)} of {len(asked)} words, which are left out: "
         f"{listed(lost)}."
@@ -149,9 +140,9 @@ def _log_frequencies(
     for label, kv in named.items():
         held = np.asarray(getattr(kv, "expandos", {}).get("count", ()), dtype=np.float64)
         if len(held) != len(kv.index_to_key) or not (held > 0).all():
-            bare.append(_called(label))
+            bare.append(called(label))
         elif (np.diff(held) == MADE_UP).all():
-            made_up.append(_called(label))
+            made_up.append(called(label))
         else:
             own.append(np.log(held[[kv.key_to_index[word] for word in words]]))
     notes = [f"No counts of words come with {listed(bare)}."] * bool(bare)
@@ -217,8 +208,8 @@ def _stability(
     notes = _left("Left out of fit_on", asked, np.array([word not in held for word in asked])) * (fit_on is not None)
     if len(common) <= first.vector_size:
         notes.append(
-            f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that any "
-            "embeddings fit each other: stability is too high."
+            f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that they "
+            "fit any embeddings: stability is too high for these words and too low for others."
         )
     fitted = [kv.vectors[[kv.key_to_index[word] for word in common]] for kv in named.values()]
     return word_stability(vectors, fitted), notes

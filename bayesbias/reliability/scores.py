@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +18,7 @@ from bayesbias._progress import progress
 from bayesbias.embeddings import find_words
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
-from bayesbias.reliability.seeds import Seeds, seeds_of
+from bayesbias.reliability.seeds import Seeds, called, seeds_of
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def bias_scores(
     Raises
     ------
     InputError
-        An unknown measure, a pair that is no pair, no target or no pair that all embeddings hold, ``neighbours`` above
-        the vocabulary.
+        An unknown measure, the same vectors twice, a pair that is no pair, no target or no pair that all embeddings
+        hold, ``neighbours`` above the vocabulary.
 
     References
     ----------
@@ -85,6 +86,7 @@ def bias_scores(
     neighbours = whole_number(neighbours, "neighbours")
     words, pairs = words_given(targets, "targets"), pairs_given(base_pairs, "base_pairs")
     named = seeds_of(kvs)
+    _refuse_twice(named)
     held = [word for word in words if all(word in kv.key_to_index for kv in named.values())]
     kept = [pair for pair in pairs if all(word in kv.key_to_index for word in pair for kv in named.values())]
     notes = _notes(words, held, "target words") + _notes(_labels(pairs), _labels(kept), "base pairs")
@@ -103,6 +105,14 @@ def bias_scores(
         name="bias_score",
         attrs={"notes": tuple(notes), "neighbours": neighbours},
     )
+
+
+def _refuse_twice(named: Mapping[Hashable, KeyedVectors]) -> None:
+    for (one, first), (other, second) in combinations(named.items(), 2):
+        if first is second or np.array_equal(first.vectors, second.vectors):
+            raise InputError(
+                f"{called(one)} and {called(other)} hold the same vectors, which would seem reliable: give each once"
+            )
 
 
 def _scores(

@@ -23,7 +23,7 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
     Raises
     ------
     InputError
-        No embedding, or settings that differ in more than the seed.
+        No embedding, settings that differ in more than the seed, or vectors of other dimensions.
     """
     given: Any = kvs
     if isinstance(given, Mapping) and given and all(map(is_embedding, given.values())):
@@ -37,7 +37,21 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
         labelled = {str(about(single)["name"]): single}
     if not labelled:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
+    _check_alike(labelled)
     return labelled
+
+
+def called(label: Hashable) -> str:
+    """An embedding in a sentence: its name, or such as ``embedding 1`` after its seed or place."""
+    return label if isinstance(label, str) else f"embedding {label}"
+
+
+def _check_alike(labelled: Mapping[Hashable, KeyedVectors]) -> None:
+    """Refuse embeddings of other dimensions, which do not differ in their seed only."""
+    sizes = {label: int(kv.vector_size) for label, kv in labelled.items()}
+    if len(set(sizes.values())) > 1:
+        said = ", ".join(f"{size} in {called(label)}" for label, size in sizes.items())
+        raise InputError(f"the embeddings have different numbers of dimensions ({said}): take them one by one")
 
 
 def _labels(keys: list[Hashable]) -> list[Hashable]:

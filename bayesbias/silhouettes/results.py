@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Silhouette:
     """Values of a metric on random parts of its word lists: what :func:`silhouette` returns.
 
@@ -166,7 +166,7 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
     check_comparable(biased, unbiased)
     low, high = biased.bounds
     range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero
-    area = biased._area(np.abs(biased.mean) - np.abs(unbiased.mean))
+    area = biased._area(np.abs(biased.mean - biased.zero) - np.abs(unbiased.mean - unbiased.zero))
     return 0.5 + 0.5 * area / (range_ * int(biased.sizes[-1]))
 
 
@@ -198,7 +198,15 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
 
 def check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
     """Refuse silhouettes of different metrics, lists or sizes."""
-    same = biased.metric == unbiased.metric and biased.vary == unbiased.vary
+    for one in (biased, unbiased):
+        if not isinstance(one, Silhouette):
+            raise InputError(f"given is {type(one).__name__}: give what silhouette returns")
+    same = (biased.metric, biased.vary, biased.bounds, biased.zero) == (
+        unbiased.metric,
+        unbiased.vary,
+        unbiased.bounds,
+        unbiased.zero,
+    )
     if not same or not np.array_equal(biased.sizes, unbiased.sizes):
         raise InputError(
             f"these are silhouettes of {biased.metric} growing {biased.vary} to {biased.sizes[-1]} words and of "

@@ -14,6 +14,7 @@ from bayesbias._progress import progress
 from bayesbias.embeddings import Embedding, opened
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
+from bayesbias.metrics.preparing import AnyQuery, as_query
 from bayesbias.metrics.registry import METRICS
 from bayesbias.metrics.running import named_metrics
 from bayesbias.silhouettes.curves import CURVES
@@ -30,7 +31,7 @@ COLUMNS = ["query", "vary", "metric", "model", "words", "robustness", "accuracy"
 
 def silhouette_study(
     models: Mapping[str, Embedding],
-    queries: Mapping[str, Query],
+    queries: Mapping[str, AnyQuery],
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = STUDIED,
     runs: int = 100,
     sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
@@ -45,8 +46,8 @@ def silhouette_study(
         Names to embeddings; the first is held to be biased, the second not. Words that one of them lacks are left out
         for all.
     queries
-        Names to queries of two target and two attribute sets; a metric of one attribute set gets one of words of both
-        in turn.
+        Names to queries (or what :func:`metric` takes for one) of two target and two attribute sets; a metric of one
+        attribute set gets one of words of both in turn.
     metrics, runs, sizes, seed, compat
         As in :func:`silhouette`, and in :func:`silhouette_accuracy`.
 
@@ -85,7 +86,7 @@ class StudyPart:
 
 def follow_study(
     models: Mapping[str, Embedding],
-    queries: Mapping[str, Query],
+    queries: Mapping[str, AnyQuery],
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric],
     runs: int,
     step: int | None,
@@ -97,12 +98,13 @@ def follow_study(
     """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
     if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
         raise InputError("a study needs models and queries: give a mapping of names to each")
+    asked_for = {label: as_query(asked) for label, asked in queries.items()}
     kvs = {name: opened(kv) for name, kv in models.items()}
     chosen = named_metrics(metrics)
     parts: list[StudyPart] = []
     notes: list[str] = []
     with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(kvs)) as done:
-        for label, asked in queries.items():
+        for label, asked in asked_for.items():
             kept, left = _in_all(asked, kvs)
             notes += [f"{label}: {note}" for note in left]
             for metric, name, options in chosen:
@@ -131,9 +133,13 @@ def _rows(found: Mapping[str, Silhouette], compat: Literal["published"] | None) 
     accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
     separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
     return [
-        (model, int(one.sizes[-1]), one.robustness, accuracy, separation, float(np.mean(one.coverage[:-1])))
-        for model, one in found.items()
+        (model, int(one.sizes[-1]), one.robustness, accuracy, separation, _covered(one)) for model, one in found.items()
     ]
+
+
+def _covered(one: Silhouette) -> float:
+    """Mean coverage over all sizes but the last, which holds its own value."""
+    return float(np.mean(one.coverage[:-1])) if len(one.sizes) > 1 else float("nan")
 
 
 def _takes_one(name: str) -> bool:

@@ -83,7 +83,7 @@ def study_subject(name: str, kv: KeyedVectors, query: Query, case: Case) -> Subj
     if not least <= shape[0] <= (most or shape[0]) or shape[1] != attributes:
         raise InputError(
             f"{name} takes {least}{'' if most else ' or more'} target and {attributes} attribute sets; the query "
-            f"{query.name!r} has {shape[0]} and {shape[1]}"
+            f"{query.name!r} has {shape[0]} and {shape[1]}: take one of query.subqueries({least}, {attributes})"
         )
     found, notes = found_sets(kv, query, case, paired=False)
 

@@ -24,7 +24,7 @@ FACETS = ("corpus", *SETTINGS, "word_list")
 FEW = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SettingComponents:
     """Posterior of what a measure varies with over settings: what :func:`setting_components` returns.
 
@@ -61,9 +61,10 @@ class SettingComponents:
         -------
         DataFrame
             A row a statement: ``statement``, ``probability`` that it is true, and ``ratio`` with ``low`` and ``high``,
-            that side's standard deviation over that of the corpora. All are about one list of words: a component
-            counts with what it adds from list to list. *Settings* are algorithm and dimensions; what they add from
-            corpus to corpus changes how corpora compare. Seeds are single trainings.
+            that side's standard deviation over that of the corpora, both over the numbers at hand (the sums of squares
+            of :meth:`table`), with what they add from list to list of words. *Settings* are algorithm and dimensions;
+            what they add from corpus to corpus changes how corpora compare, and is left out where a single seed cannot
+            tell it from the chance of training. Seeds are single trainings.
 
         Raises
         ------
@@ -77,6 +78,8 @@ class SettingComponents:
         rows = []
         for statement, belongs in _statements([name for name in SETTINGS if name in self.sizes]).items():
             variance = self._variance(belongs)
+            if not variance.any():
+                continue
             ratios = np.sqrt(variance / corpus)
             ends = describe(ratios[:, None], prob)
             low, high = (float(ends[name][0]) for name in ("hdi_low", "hdi_high"))
@@ -84,9 +87,13 @@ class SettingComponents:
         return pd.DataFrame(rows, columns=["statement", "probability", "ratio", "low", "high"])
 
     def _variance(self, belongs: Callable[[set[str]], bool]) -> FloatArray:
-        variances = flat_draws(self.posterior["posterior/at_hand_sd"].to_numpy()) ** 2
-        chosen = [at for at, facets in enumerate(self.components) if belongs(set(facets))]
-        total: FloatArray = variances[:, chosen].sum(axis=1)
+        """Draws of the variance that components add to the numbers at hand, up to a common factor: sums of squares."""
+        constant = self.posterior["constant_data"]
+        weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
+        parts = flat_draws(self.posterior["posterior/at_hand_sd"].to_numpy()) ** 2 * weight
+        # without seeds the last component is the chance of training as much as anything else
+        known = self.components if "seed" in self.sizes else self.components[:-1]
+        total: FloatArray = parts[:, [at for at, facets in enumerate(known) if belongs(set(facets))]].sum(axis=1)
         return total
 
     def __str__(self) -> str:
@@ -111,7 +118,8 @@ def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:
         found[changed] = lambda facets: _kinds(facets) == (True, True, False)
     if "seed" in varied:
         found["seeds outweigh corpora"] = lambda facets: _kinds(facets)[2]
-    return found | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in others}
+    single = others if len(others) > 1 else []
+    return found | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in single}
 
 
 def _kinds(facets: set[str]) -> tuple[bool, bool, bool]:
@@ -204,6 +212,8 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
     y[codes] = np.log(numbers) if log else numbers
     few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
     notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []
+    if "seed" not in facets and "corpus" in facets:
+        notes.append("There is one seed: what settings add from corpus to corpus cannot be told from chance.")
     if gaps := int(np.isnan(y).sum()):
         notes.append(f"{gaps} of {y.size} settings are missing.")
     return facets, y, notes

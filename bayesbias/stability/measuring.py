@@ -18,7 +18,7 @@ from bayesbias.comparison.uncertainty import word_lists_of
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Embedding, Setting
+from bayesbias.embeddings import Case, Embedding, Setting
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.preparing import AnyQuery, as_query, parts_for
@@ -38,7 +38,7 @@ CONTRAST = "crossed"
 COLUMNS = [*FACETS, "metric", "subquery", "form", "value", "low", "high", "reason"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MetricStability:
     """Bias measures of one query in many embeddings: what :func:`metric_stability` returns.
 
@@ -47,7 +47,8 @@ class MetricStability:
     table
         One row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``, ``subquery``
         (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
-        ``standardised``: over the mean |cosine| of random pairs), ``value`` less the metric's value of no bias, ``low``
+        ``standardised``, for measures that are sums or means of cosines: over the mean |cosine| of random pairs),
+        ``value`` less the metric's value of no bias, ``low``
         and ``high`` (HDI of the contrast; NaN for others) and ``reason`` of a missing value.
     notes
         What was left out.
@@ -94,6 +95,7 @@ def metric_stability(
     random_pairs: int = RANDOM_PAIRS,
     prob: float = PROB,
     seed: int = 0,
+    case: Case = "as-is",
 ) -> MetricStability:
     """Every bias measure of a query over corpora, algorithms, dimensions and seeds, raw and standardised.
 
@@ -114,6 +116,8 @@ def metric_stability(
         Pairs of words for the yardstick.
     prob, seed
         Mass of the contrast's intervals; seed of its draws and of the random pairs.
+    case
+        As in :func:`distance_table`.
 
     Raises
     ------
@@ -132,9 +136,9 @@ def metric_stability(
     notes: dict[str, None] = {}
     with progress("measuring", len(named)) as done:
         for at, (setting, kv) in enumerate(named.items()):
-            measured, said = _metrics(kv, asked, chosen)
+            measured, said = _metrics(kv, asked, chosen, case)
             if lists is not None:
-                post = fit(distance_table(kv, lists), draws=draws, seed=seed)
+                post = fit(distance_table(kv, lists, case=case), draws=draws, seed=seed)
                 row = contrasts(post, prob=prob).iloc[0]
                 measured.append((CONTRAST, None, True, row["mean"], row["hdi_low"], row["hdi_high"], None))
                 said += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
@@ -148,8 +152,8 @@ Row = tuple[str, Any, bool, float, float, float, Any]
 """Metric, sub-query, whether it is in cosines, value less that of no bias, ends of its interval, why it is missing."""
 
 
-def _metrics(kv: KeyedVectors, query: AnyQuery, metrics: Any) -> tuple[list[Row], list[str]]:
-    table = run_metrics(kv, query, metrics, max_missing=1.0)
+def _metrics(kv: KeyedVectors, query: AnyQuery, metrics: Any, case: Case) -> tuple[list[Row], list[str]]:
+    table = run_metrics(kv, query, metrics, max_missing=1.0, case=case)
     used = list(table["metric"].unique()) if metrics is None else metrics
     names = {label: name for label, name, _ in named_metrics(used)}
     rows: list[Row] = []
@@ -207,4 +211,4 @@ def _mean_tau(part: pd.DataFrame) -> float:
     if len(wide) < 2 or wide.shape[1] < 2:
         return float("nan")
     orders: FloatArray = wide.to_numpy()
-    return float(np.mean([kendalltau(one, other).statistic for one, other in combinations(orders, 2)]))
+    return float(np.nanmean([kendalltau(one, other).statistic for one, other in combinations(orders, 2)]))

@@ -29,8 +29,9 @@ def by_setting(embeddings: Mapping[Any, Embedding]) -> dict[Setting, KeyedVector
         No mapping, a key that is no setting, or dimensions that are not those of the vectors.
     """
     if not isinstance(embeddings, Mapping) or not embeddings:
+        shown = "empty" if isinstance(embeddings, Mapping) else type(embeddings).__name__
         raise InputError(
-            f"embeddings is {type(embeddings).__name__}: give a mapping of settings (corpus, algorithm, dims, seed) to "
+            f"embeddings is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
             "embeddings, such as train_embeddings returns"
         )
     found = {}
@@ -38,6 +39,8 @@ def by_setting(embeddings: Mapping[Any, Embedding]) -> dict[Setting, KeyedVector
         setting, kv = _setting(key), opened(given)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
+        if setting in found:
+            raise InputError(f"{setting.label} is given twice: give each setting once")
         found[setting] = kv
     return dict(sorted(found.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
 

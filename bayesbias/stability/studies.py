@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 FEWEST = 2
+COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "yardstick", "standardised", "isotropic"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DirectBiasStudy:
     """Direct bias of the same words in many embeddings: what :func:`direct_bias_study` returns.
 
@@ -36,13 +37,15 @@ class DirectBiasStudy:
     ----------
     table
         One row a setting and list of words: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list``,
-        ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the bootstrap interval
-        ``low`` to ``high``, ``yardstick`` (mean absolute cosine of random pairs of words), ``standardised`` (the one
-        over the other) and ``isotropic``, the yardstick of vectors without any structure, sqrt(2 / (pi dims)).
+        ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the basic bootstrap
+        interval ``low`` to ``high``, ``yardstick`` (mean absolute cosine of random pairs of words), ``standardised``
+        (the one over the other) and ``isotropic``, the yardstick of vectors without any structure, sqrt(2 / (pi dims)).
     bias
         Signed cosine of each word (columns) with the direction, a row a setting.
     draws
-        (rows of ``table``, draws): direct bias of pairs and words drawn with replacement, the same in every setting.
+        (rows of ``table``, draws): direct bias of pairs and words drawn with replacement, the same in every setting,
+        reflected about the estimate (the basic bootstrap): fewer different pairs make a weak direction noisier and
+        direct bias smaller, and so was the estimate itself.
     pairs
         The pairs that were used.
     prob
@@ -85,8 +88,11 @@ class DirectBiasStudy:
         Returns
         -------
         DataFrame
-            ``first``, ``second`` (corpora), ``algorithm``, ``dims``, ``seed``, ``word_list``, ``difference`` with the
-            bootstrap interval ``low`` to ``high``, and ``p_more``, the share of draws in which the first is larger.
+            ``first``, ``second`` (corpora), ``algorithm``, ``dims``, ``seeds`` (how many of each at least),
+            ``word_list``, ``difference`` of the means over seeds with the bootstrap interval ``low`` to ``high``, and
+            ``p_more``, the share of draws in which the first is larger. With several seeds of both, the chance of
+            training is in the interval and the share (Student's t, Welch's degrees of freedom); with one it is not, and
+            they speak of two embeddings, not of two corpora.
 
         Raises
         ------
@@ -96,21 +102,22 @@ class DirectBiasStudy:
         corpora = list(dict.fromkeys(self.table["corpus"]))
         if len(corpora) < FEWEST:
             raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
-        draws = self.draws / (self.table["yardstick"].to_numpy()[:, None] if standardised else 1.0)
-        value = self.table["standardised" if standardised else "direct_bias"].to_numpy()
-        shared = [*FACETS[1:], "word_list"]
-        places = {tuple(row): at for at, row in enumerate(self.table[["corpus", *shared]].to_numpy().tolist())}
+        unit = self.table["yardstick"].to_numpy() if standardised else np.ones(len(self.table))
+        value = self.table["direct_bias"].to_numpy() / unit
+        shared = ["algorithm", "dims", "word_list"]
+        places: dict[tuple[object, ...], list[int]] = {}
+        for at, row in enumerate(self.table[["corpus", *shared]].to_numpy().tolist()):
+            places.setdefault(tuple(row), []).append(at)
         rows = []
-        tail = (1 - self.prob) / 2
         for first, second in combinations(corpora, 2):
             for key in dict.fromkeys(tuple(rest) for _, *rest in places):
-                if (first, *key) not in places or (second, *key) not in places:
-                    continue
-                a, b = places[first, *key], places[second, *key]
-                apart = draws[a] - draws[b]
-                low, high = np.quantile(apart, [tail, 1 - tail])
-                rows.append((first, second, *key, value[a] - value[b], low, high, float((apart > 0).mean())))
-        return pd.DataFrame(rows, columns=["first", "second", *shared, "difference", "low", "high", "p_more"])
+                if (first, *key) in places and (second, *key) in places:
+                    sides = places[first, *key], places[second, *key]
+                    one, other = ((self.draws[at] / unit[at, None]).mean(axis=0) for at in sides)
+                    apart = one - other + _training_noise([value[at] for at in sides], len(one))
+                    rows.append((first, second, *key, *_summary(value, sides, apart, self.prob)))
+        columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
+        return pd.DataFrame(rows, columns=columns)
 
     def __str__(self) -> str:
         table = self.table
@@ -189,17 +196,25 @@ def direct_bias_study(
             bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
             moved = np.abs(_along(products, gram, pair_counts))
             for name, weight in zip(lists, weights, strict=True):
-                sample = np.vecdot(moved, weight)
-                low, high = np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2])
                 value = np.abs(bias[-1])[[every.index(word) for word in lists[name]]].mean()
+                sample = 2 * value - np.vecdot(moved, weight)
+                low, high = np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2])
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
                 rows.append((*setting, name, value, low, high, yardstick[at], value / yardstick[at], isotropic))
                 drawn.append(sample)
             done(at + 1)
-    columns = [*FACETS, "word_list", "direct_bias", "low", "high", "yardstick", "standardised", "isotropic"]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    outside = (table["direct_bias"] < table["low"]) | (table["direct_bias"] > table["high"])
+    if outside.any():
+        notes.append(
+            f"In {int(outside.sum())} of {len(table)} rows the direct bias lies outside its interval: the direction of "
+            "the pairs is weak there, and direct bias too small."
+        )
+    if len({setting.corpus for setting in named}) > 1 and len({setting.seed for setting in named}) == 1:
+        notes.append("There is one seed: differences between corpora hold the chance of one training.")
     index = pd.MultiIndex.from_frame(frame_of(list(named)))
     return DirectBiasStudy(
-        table=pd.DataFrame(rows, columns=columns),
+        table=table,
         bias=pd.DataFrame(np.stack(bias), index=index, columns=pd.Index(every, name="word")),
         draws=np.stack(drawn),
         pairs=tuple(kept_pairs),
@@ -208,14 +223,38 @@ def direct_bias_study(
     )
 
 
+def _training_noise(values: list[FloatArray], draws: int) -> FloatArray:
+    """What other seeds would add to a difference of means over seeds, as draws; nothing where a side has one seed."""
+    if min(map(len, values)) < FEWEST:
+        return np.zeros(draws)
+    parts = np.array([one.var(ddof=1) / len(one) for one in values])
+    if parts.sum() == 0:
+        return np.zeros(draws)
+    freedom = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(one) - 1 for one in values]))
+    noise: FloatArray = np.sqrt(parts.sum()) * np.random.default_rng(0).standard_t(freedom, draws)
+    return noise
+
+
+def _summary(
+    value: FloatArray, sides: tuple[list[int], list[int]], apart: FloatArray, prob: float
+) -> tuple[int, float, float, float, float]:
+    """Seeds, difference, ends of its interval, and how probable it is that the first is larger."""
+    low, high = np.quantile(apart, [(1 - prob) / 2, (1 + prob) / 2])
+    difference = float(value[sides[0]].mean() - value[sides[1]].mean())
+    larger = float((apart > 0).mean() + (apart == 0).mean() / 2)
+    return min(map(len, sides)), difference, float(low), float(high), larger
+
+
 def _products(
     kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting
 ) -> tuple[FloatArray, FloatArray]:
     """Inner products of unit vectors with the pairs' differences (words, pairs), and of those with each other."""
     first, second = (unit_rows(kv[[pair[side] for pair in pairs]]) for side in (0, 1))
     apart = first - second
-    if np.abs(apart).max() < NOTHING:
-        raise InputError(f"in {setting.label} the words of each pair have one direction: choose other pairs")
+    same = np.abs(apart).max(axis=1) < NOTHING
+    if same.any():
+        shown = "/".join(pairs[int(np.flatnonzero(same)[0])])
+        raise InputError(f"in {setting.label} the words of the pair {shown} have one direction: leave it out")
     return unit_rows(kv[words]) @ apart.T, apart @ apart.T
 
 
@@ -266,7 +305,8 @@ def _common(
     for name, words in lists.items():
         kept_lists[name] = [word for word in words if all(word in each for each in held)]
         if gone := [word for word in words if word not in set(kept_lists[name])]:
-            notes.append(f"{len(gone)} of {len(words)} words of {name} are left out, likewise: {listed(gone)}.")
+            lacking = f"{len(gone)} of {len(words)} words of {name} are left out, since some embedding lacks them"
+            notes.append(f"{lacking}: {listed(gone)}.")
         if len(kept_lists[name]) < FEWEST:
             shared = len(kept_lists[name])
             raise InputError(f"the embeddings share {shared} of the {len(words)} words of {name!r}: choose others")
