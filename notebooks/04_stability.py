@@ -63,7 +63,7 @@ bb.plot_bias_decay(study)
 bb.plot_rank_agreement(study)
 
 # %% [markdown]
-# Is one corpus more biased than another? The answer of the bootstrap, setting by setting:
+# Is one corpus more biased than another? The bootstrap's answer, with the chance of training that the two seeds show:
 
 # %%
 more = study.more_biased()

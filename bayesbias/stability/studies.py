@@ -198,7 +198,7 @@ def direct_bias_study(
             for name, weight in zip(lists, weights, strict=True):
                 value = np.abs(bias[-1])[[every.index(word) for word in lists[name]]].mean()
                 sample = 2 * value - np.vecdot(moved, weight)
-                low, high = np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2])
+                low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
                 rows.append((*setting, name, value, low, high, yardstick[at], value / yardstick[at], isotropic))
                 drawn.append(sample)
