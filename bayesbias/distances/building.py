@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from bayesbias._checks import flag
 from bayesbias._core.cosine import FloatArray, cosine_distances
+from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.coverages import Coverage, list_entry
+from bayesbias.distances.storage import KEY, packed
+from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
 from bayesbias.errors import InputError, shortened
 from bayesbias.words import WordLists, load_words
@@ -22,7 +27,11 @@ class _Attribute(NamedTuple):
 
 
 def distance_table(
-    kv: Embedding, words: WordLists | str | Path, keep_duplicates: bool = False, case: Case = "as-is"
+    kv: Embedding,
+    words: WordLists | str | Path,
+    keep_duplicates: bool = False,
+    case: Case = "as-is",
+    relatedness: bool = True,
 ) -> pd.DataFrame:
     """Cosine distances between protected words and attribute words, one row a pair.
 
@@ -39,6 +48,9 @@ def distance_table(
     case
         ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, a capital first letter
         and capitals for words that are not found.
+    relatedness
+        Whether the table carries how the distances of alike words are correlated, as :func:`relatedness` reads it off
+        the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.
 
     Returns
     -------
@@ -52,7 +64,14 @@ def distance_table(
     ------
     InputError
         A list of which no word is found; a vector with NaN; an unknown ``case``.
+
+    Warns
+    -----
+    UserWarning
+        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly. (Below 50 there
+        is none, and the coverage says so.)
     """
+    flag(relatedness, "relatedness")
     lists = words if isinstance(words, WordLists) else load_words(words)
     kv = opened(kv)
     looked = find_words(kv, lists.every_word(), case)
@@ -66,6 +85,7 @@ def distance_table(
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
+    related = measured_relatedness(kv, lists, SAMPLE, 0, case) if relatedness else "it was not asked for"
     record = Coverage(
         word_list=lists.name,
         lists=entries,
@@ -78,8 +98,13 @@ def distance_table(
         doi=lists.doi,
         embedding=about(kv),
         pairs=len(table),
+        relatedness=f"none, because {related}" if isinstance(related, str) else related.sentence,
     )
     table.attrs["coverage"] = record.as_dict()
+    if isinstance(related, Relatedness):
+        table.attrs[KEY] = packed(related)
+        if related.sampled < ENOUGH:
+            warnings.warn(few_words(related), UserWarning, stacklevel=2)
     return table
 
 

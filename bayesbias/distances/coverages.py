@@ -41,6 +41,8 @@ class Coverage:
         Whether repeated rows were kept.
     missing_pairs
         Rows of a file that hold no distance.
+    relatedness
+        What the covariance of distances was read off, or why there is none.
     """
 
     word_list: str
@@ -55,6 +57,7 @@ class Coverage:
     doi: str | None = None
     embedding: dict[str, Any] = field(default_factory=dict)
     pairs: int = 0
+    relatedness: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -98,6 +101,8 @@ class Coverage:
             notes.append(f"{self.repeated_rows} rows repeat a pair: {'kept' if self.kept_duplicates else 'dropped'}")
         if self.missing_pairs:
             notes.append(f"{self.missing_pairs} pairs have no distance")
+        if self.relatedness.startswith("none"):
+            notes.append(f"relatedness of words: {self.relatedness}")
         return notes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import pandas as pd
 
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.coverages import Coverage, list_entry
+from bayesbias.distances.storage import KEY, check_distances, read_relatedness, relatedness_of, write_relatedness
 from bayesbias.errors import InputError
 from bayesbias.words import CONNECTIONS, CONTROLS
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
+RELATEDNESS = ".relatedness.npz"
 PUBLISHED_TEXT = ("word_to_compare", "word_class")
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 
@@ -43,7 +46,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     ------
     InputError
         No such file; a missing column; an empty word, an unknown connection, NaN or a distance outside [0, 2] (the
-        message names row and column); one pair with two distances.
+        message names row and column); one pair with two distances; relatedness of other vectors.
 
     References
     ----------
@@ -71,7 +74,12 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
     pairs = {} if record.pairs else {"pairs": len(kept)}
-    kept.attrs["coverage"] = Coverage(**{**record.as_dict(), **changed, **totals, **pairs}).as_dict()
+    kept.attrs = {"coverage": Coverage(**{**record.as_dict(), **changed, **totals, **pairs}).as_dict()}
+    if (related := _stored_relatedness(raw, file)) is not None:
+        kept.attrs[KEY] = related
+        found = relatedness_of(kept)
+        if found is not None:
+            check_distances(found, kept)
     return kept
 
 
@@ -83,8 +91,8 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     table
         A distance table; it is checked first, as in :func:`read_distance_table`.
     path
-        Ends in ``.csv`` or ``.parquet``. Coverage goes into Parquet's metadata; beside a CSV file it goes into
-        ``<path>.coverage.json``.
+        Ends in ``.csv`` or ``.parquet``. Coverage and relatedness go into Parquet's metadata; beside a CSV file they go
+        into ``<path>.coverage.json`` and ``<path>.relatedness.npz``.
 
     Raises
     ------
@@ -101,18 +109,23 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     if missing:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
     checked = _check(table[COLUMNS], file)
-    checked.attrs = {"coverage": table.attrs["coverage"]} if "coverage" in table.attrs else {}
+    checked.attrs = {name: table.attrs[name] for name in ("coverage", KEY) if name in table.attrs}
     if file.suffix == ".parquet":
         with whole_file(file) as temporary:
             checked.to_parquet(temporary, index=False)
         return
-    with whole_file(_beside(file)) as note, whole_file(file) as temporary:
+    with ExitStack() as files:
+        note, temporary = files.enter_context(whole_file(_beside(file))), files.enter_context(whole_file(file))
+        if KEY in checked.attrs:
+            write_relatedness(checked.attrs[KEY], files.enter_context(whole_file(_beside(file, RELATEDNESS))))
         checked.to_csv(temporary, index=False)
         note.write_text(json.dumps(checked.attrs.get("coverage"), indent=1, ensure_ascii=False), encoding="utf-8")
+    if KEY not in checked.attrs:
+        _beside(file, RELATEDNESS).unlink(missing_ok=True)  # that of a table that was here before
 
 
-def _beside(file: Path) -> Path:
-    return file.with_name(file.name + ".coverage.json")
+def _beside(file: Path, suffix: str = ".coverage.json") -> Path:
+    return file.with_name(file.name + suffix)
 
 
 def _read(file: Path) -> pd.DataFrame:
@@ -231,6 +244,14 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     repeated = table.iloc[order].duplicated(PAIR).to_numpy()
     kept: pd.DataFrame = table.iloc[np.sort(order[~repeated])]
     return kept.reset_index(drop=True)
+
+
+def _stored_relatedness(raw: pd.DataFrame, file: Path) -> str | None:
+    """The relatedness that a file of distances carries, as text."""
+    if file.suffix == ".parquet":
+        return raw.attrs.get(KEY)
+    beside = _beside(file, RELATEDNESS)
+    return read_relatedness(beside) if beside.is_file() else None
 
 
 def _stored_coverage(raw: pd.DataFrame, file: Path) -> Coverage | None:

@@ -1,0 +1,320 @@
+"""``Relatedness``: what the vectors know about the covariance of distances to alike words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.variogram import (
+    BINS,
+    MIDDLES,
+    Components,
+    PairSample,
+    components_of,
+    list_overlaps,
+    positive,
+    similarity_bins,
+)
+from bayesbias.errors import InputError, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENOUGH = 400
+"""Sampled words from which on the covariance is known well enough."""
+LEAST = 50
+"""Sampled words without which nothing can be said."""
+SMALL_SAMPLE = 0.17
+"""What a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words."""
+FREQUENT = 20_000
+"""Where a file is ordered by frequency, the sample comes from this many of its first words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relatedness:
+    """How the distances between protected and attribute words are correlated, read off the vectors.
+
+    Distances of alike words are alike. Over a sample of the vocabulary the distances to the protected words have a
+    covariance; each of its components has a variogram, the correlation of two words' values by the similarity of the
+    words. With the similarities of the attribute words these give the covariance of all distances.
+
+    Attributes
+    ----------
+    embedding
+        Name, number of vectors and dimensions of the embedding.
+    kind
+        ``"frequent"``: the sample was drawn from the most frequent words of a file that is ordered by frequency.
+        ``"random"``: from all words.
+    seed
+        Seed of the sample.
+    sample_words
+        The N sampled words; none of them is in a list.
+    lists
+        One entry a list: its name, its kind (protected, stereotype, control) and the words of it that were found.
+    protected_words, attribute_words
+        The J and W words that were found.
+    protected, attributes
+        Their unit vectors (J, d) and (W, d), in half precision.
+    centre
+        Mean unit vector (d,) of the sample.
+    scatter
+        Distances (J, N) of the protected words to the sample, each row centred.
+    pairs
+        Pairs of sampled words with their similarity.
+    protected_correlation
+        (J, J): how alike two protected words are in their distances to these attribute lists.
+
+    References
+    ----------
+    Matheron, G. (1963). Principles of geostatistics. Economic Geology 58(8).
+    https://doi.org/10.2113/gsecongeo.58.8.1246
+    """
+
+    embedding: Mapping[str, Any]
+    kind: str
+    seed: int
+    sample_words: tuple[str, ...]
+    lists: tuple[tuple[str, str, tuple[str, ...]], ...]
+    protected_words: tuple[str, ...]
+    attribute_words: tuple[str, ...]
+    protected: NDArray[np.float16]
+    attributes: NDArray[np.float16]
+    centre: FloatArray
+    scatter: NDArray[np.floating]
+    pairs: PairSample
+    protected_correlation: NDArray[np.float32]
+
+    @property
+    def sampled(self) -> int:
+        """Number of sampled words."""
+        return len(self.sample_words)
+
+    @property
+    def inflation(self) -> float:
+        """Factor on every variance for a sample of fewer than 400 words, whose covariance is known badly."""
+        return 1.0 + max(0.0, ENOUGH / self.sampled - 1) * SMALL_SAMPLE
+
+    @cached_property
+    def components(self) -> Components:
+        """Components of the protected side with their variograms; variances hold the inflation."""
+        found = components_of(self.scatter.astype(float), self.pairs)
+        return Components(found.variances * self.inflation, found.loadings, found.correlations)
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """Centred unit vectors (W, d) of the attribute words, whose products are their similarities."""
+        return unit_rows(self.attributes.astype(float) - self.centre)
+
+    def overlaps(self, member: NDArray[np.bool_], words: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """Identical pairs and similarities of lists, see :func:`list_overlaps`.
+
+        Parameters
+        ----------
+        member
+            Which of the words is in which list, (lists, words).
+        words
+            Places of the words among ``attribute_words``.
+        """
+        return list_overlaps(member, self.units[words], self.seed)
+
+    def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
+        """Variance of a weighted sum of distances, or covariance of several.
+
+        Parameters
+        ----------
+        weights
+            (J, W), or (m, J, W) for m sums; rows and columns in the order of ``protected_words`` and
+            ``attribute_words``. A DataFrame of protected words by attribute words is put into that order, with 0 for
+            words that it lacks. Sums whose weights add up to 0 in each row do not depend on the mean distance.
+
+        Returns
+        -------
+        float or array (m, m)
+            In squared cosine distance; positive semi-definite.
+
+        Raises
+        ------
+        InputError
+            Another shape, values that are not finite, or a word that is not known.
+        """
+        given = self._weights(weights)
+        parts, several = self.components, given.reshape(-1, *given.shape[-2:])
+        bins = similarity_bins(self.units @ self.units.T)
+        diagonal = np.arange(len(bins))
+        total = np.zeros((len(several), len(several)))
+        rotated = np.einsum("jq,mjw->qmw", parts.loadings, several)
+        for variance, correlations, own in zip(parts.variances, parts.correlations, rotated, strict=True):
+            kernel = correlations[bins]
+            kernel[diagonal, diagonal] = 1.0
+            total += variance * positive((own @ kernel @ own.T)[None])[0]
+        return total if given.ndim == 3 else float(total[0, 0])
+
+    def _weights(self, weights: FloatArray | pd.DataFrame) -> FloatArray:
+        import pandas as pd
+
+        shape = (len(self.protected_words), len(self.attribute_words))
+        if isinstance(weights, pd.DataFrame):
+            unknown = [w for w in weights.index if w not in self.protected_words]
+            unknown += [w for w in weights.columns if w not in self.attribute_words]
+            if unknown:
+                raise InputError(f"weights name words that are not here: {listed([str(w) for w in unknown])}")
+            ordered = weights.reindex(index=self.protected_words, columns=self.attribute_words)
+            weights = ordered.fillna(0.0).to_numpy(dtype=float)
+        try:
+            given = np.asarray(weights, dtype=float)
+        except (TypeError, ValueError):
+            given = np.empty(0)
+        if given.ndim not in (2, 3) or given.shape[-2:] != shape or not np.isfinite(given).all():
+            raise InputError(
+                f"weights are {np.shape(weights)}: give finite numbers of shape {shape} (protected words, attribute "
+                "words), or several of these stacked"
+            )
+        return given
+
+    def effective_words(self) -> pd.DataFrame:
+        """How many unrelated words each list is worth.
+
+        Returns
+        -------
+        DataFrame
+            One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The
+            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; n alike words
+            may be worth 2. For a group of protected words ``effective`` says the same of the bias of its words.
+        """
+        import pandas as pd
+
+        rows = []
+        for name, kind, words in self.lists:
+            found = self._protected_worth(words) if kind == "protected" else self._attribute_worth(words)
+            rows.append((name, kind, len(words), min(max(found, 1.0), float(len(words)))))
+        return pd.DataFrame(rows, columns=["list", "kind", "words", "effective"])
+
+    def _attribute_worth(self, words: Sequence[str]) -> float:
+        place = {word: at for at, word in enumerate(self.attribute_words)}
+        rows = np.array([place[word] for word in words])
+        same, shares = self.overlaps(np.ones((1, len(rows)), dtype=bool), rows)
+        parts = self.components
+        correlation = (parts.correlations @ shares[0, 0]) + same[0, 0]
+        return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))
+
+    def _protected_worth(self, words: Sequence[str]) -> float:
+        rows = [self.protected_words.index(word) for word in words]
+        return float(1 / self.families()[np.ix_(rows, rows)].mean())
+
+    def families(self, words: Sequence[str] | None = None) -> FloatArray:
+        """Correlation (J, J) of the bias of protected words beyond what the words of their groups share.
+
+        The correlation of two words' distances to attribute lists, less its median over pairs of words of one group
+        (or of two groups): words as alike as most of their group count as unrelated, *he, him, his* as little more
+        than one word.
+        """
+        chosen = self.protected_words if words is None else words
+        rows = [self.protected_words.index(word) for word in chosen]
+        raw = self.protected_correlation.astype(float)[np.ix_(rows, rows)]
+        group_of = {word: name for name, kind, held in self.lists if kind == "protected" for word in held}
+        groups = np.array([group_of.get(word, "") for word in chosen])
+        within = groups[:, None] == groups
+        upper = np.triu(np.ones_like(within), 1)
+        shared = np.zeros_like(raw)
+        for alike in (within, ~within):
+            if (alike & upper).any():
+                shared[alike] = np.clip(np.median(raw[alike & upper]), 0.0, 1 - 1e-6)
+        matrix = positive(np.clip((raw - shared) / (1 - shared), 0.0, 1.0)[None])[0]
+        spread = np.sqrt(np.diag(matrix))
+        correlation: FloatArray = matrix / np.outer(spread, spread)
+        return correlation
+
+    def variogram(self) -> pd.DataFrame:
+        """Correlation of two words' values by the similarity of the words, for each component of the protected side.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``component`` (from 0, the largest first), ``share`` (of the variance of distances),
+            ``similarity`` (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in
+            that bin; 0 where the curve is extended).
+        """
+        import pandas as pd
+
+        parts = self.components
+        size = len(parts.variances)
+        return pd.DataFrame(
+            {
+                "component": np.repeat(np.arange(size), BINS),
+                "share": np.repeat(parts.variances / parts.variances.sum(), BINS),
+                "similarity": np.tile(MIDDLES, size),
+                "correlation": parts.correlations.ravel(),
+                "pairs": np.tile(self.pairs.counts, size),
+            }
+        )
+
+    def change(self, after: Relatedness) -> Relatedness:
+        """The relatedness of the changes of distances from this embedding to another.
+
+        Its components are those of the differences of the distances to the words that both samples hold; the
+        similarity of words is that in this embedding.
+
+        Raises
+        ------
+        InputError
+            The two share too few sampled words, or do not hold the same words.
+        """
+        theirs = {word: at for at, word in enumerate(after.sample_words)}
+        both = np.array([at for at, word in enumerate(self.sample_words) if word in theirs], dtype=np.intp)
+        if len(both) < LEAST:
+            raise InputError(
+                f"the samples of the two vocabularies share {len(both)} words and {LEAST} are needed: make both with "
+                "relatedness(kv, words, seed=...) from embeddings of one vocabulary"
+            )
+        rows = [
+            after.protected_words.index(word) if word in after.protected_words else -1 for word in self.protected_words
+        ]
+        kept = [at for at, row in enumerate(rows) if row >= 0]
+        if not kept:
+            raise InputError("the two embeddings have no protected word in common")
+        columns = np.array([theirs[self.sample_words[at]] for at in both])
+        moved = after.scatter.astype(float)[np.ix_([rows[at] for at in kept], columns)]
+        moved -= self.scatter.astype(float)[np.ix_(kept, both)]
+        moved -= moved.mean(axis=1, keepdims=True)
+        new = np.full(self.sampled, -1)
+        new[both] = np.arange(len(both))
+        pairs = self.pairs
+        inside = (new[pairs.first] >= 0) & (new[pairs.second] >= 0)
+        counts = np.round(pairs.counts * (len(both) / self.sampled) ** 2).astype(np.intp)
+        correlation = self.protected_correlation[np.ix_(kept, kept)]
+        return Relatedness(
+            embedding=self.embedding,
+            kind=self.kind,
+            seed=self.seed,
+            sample_words=tuple(self.sample_words[at] for at in both),
+            lists=self.lists,
+            protected_words=tuple(self.protected_words[at] for at in kept),
+            attribute_words=self.attribute_words,
+            protected=self.protected[kept],
+            attributes=self.attributes,
+            centre=self.centre,
+            scatter=moved.astype(np.float32),
+            pairs=PairSample(new[pairs.first[inside]], new[pairs.second[inside]], pairs.bins[inside], counts),
+            protected_correlation=correlation,
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What was sampled, in words."""
+        drawn = f"the {FREQUENT:,} most frequent words" if self.kind == "frequent" else "all words"
+        name = self.embedding.get("name", "unnamed")
+        return f"Relatedness of words in {name}: {self.sampled:,} words sampled from {drawn} (seed {self.seed})."
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.protected_words)} protected, {len(self.attribute_words)} attribute words"
+        return f"Relatedness({sizes}, {self.sampled} sampled words, {self.kind})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.sentence)}</p>{self.effective_words().round(1).to_html(index=False)}"

@@ -1,0 +1,219 @@
+"""Relatedness as text in ``table.attrs``, as a file beside a table, and as a group of a fit."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._core.variogram import PairSample
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+KEY = "relatedness"
+"""Name in ``table.attrs`` and of the group of a fit."""
+TOLERANCE = 2e-3
+"""Distances that differ by more do not come from the same vectors (half precision leaves 1e-4)."""
+DIMS = {
+    "protected": ("protected_word", "dimension"),
+    "attributes": ("attribute_word", "dimension"),
+    "centre": ("dimension",),
+    "scatter": ("protected_word", "sample_word"),
+    "first": ("sample_pair",),
+    "second": ("sample_pair",),
+    "bins": ("sample_pair",),
+    "counts": ("similarity_bin",),
+    "protected_correlation": ("protected_word", "other_word"),
+}
+WORDS = ("protected_word", "attribute_word", "sample_word")
+
+
+def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
+    """The numbers and words of relatedness as arrays; everything else as JSON in the array ``facts``."""
+    facts = {
+        "embedding": dict(found.embedding),
+        "kind": found.kind,
+        "seed": found.seed,
+        "lists": [[name, kind, list(words)] for name, kind, words in found.lists],
+    }
+    pairs = found.pairs
+    place = np.uint16 if found.sampled <= np.iinfo(np.uint16).max else np.uint32
+    return {
+        "protected": found.protected,
+        "attributes": found.attributes,
+        "centre": found.centre.astype(np.float32),
+        "scatter": found.scatter,
+        "first": pairs.first.astype(place),
+        "second": pairs.second.astype(place),
+        "bins": pairs.bins.astype(np.uint8),
+        "counts": pairs.counts.astype(np.int64),
+        "protected_correlation": found.protected_correlation,
+        "protected_word": np.array(found.protected_words, dtype=str),
+        "attribute_word": np.array(found.attribute_words, dtype=str),
+        "sample_word": np.array(found.sample_words, dtype=str),
+        "facts": np.array(json.dumps(facts, ensure_ascii=False)),
+    }
+
+
+def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
+    """Relatedness from the arrays of :func:`arrays_of`.
+
+    Raises
+    ------
+    InputError
+        They do not fit together.
+    """
+    try:
+        facts = json.loads(str(arrays["facts"]))
+        words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
+        sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
+        sizes["other_word"] = sizes["protected_word"]
+        for name, dims in DIMS.items():
+            values = np.asarray(arrays[name])
+            expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(dims, values.shape, strict=True))
+            if values.shape != expected:
+                raise ValueError(f"{name} has the shape {values.shape}")
+            if values.dtype.kind == "f" and not np.isfinite(values).all():
+                raise ValueError(f"{name} holds values that are not finite")
+        pairs = PairSample(
+            *(np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts"))
+        )
+        if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
+            raise ValueError("a pair names a word that is not there")
+        return Relatedness(
+            embedding=dict(facts["embedding"]),
+            kind=str(facts["kind"]),
+            seed=int(facts["seed"]),
+            sample_words=words["sample_word"],
+            lists=tuple((str(name), str(kind), tuple(map(str, listed))) for name, kind, listed in facts["lists"]),
+            protected_words=words["protected_word"],
+            attribute_words=words["attribute_word"],
+            protected=np.asarray(arrays["protected"]),
+            attributes=np.asarray(arrays["attributes"]),
+            centre=np.asarray(arrays["centre"]).astype(float),
+            scatter=np.asarray(arrays["scatter"]),
+            pairs=pairs,
+            protected_correlation=np.asarray(arrays["protected_correlation"]),
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
+
+
+def packed(found: Relatedness) -> str:
+    """Relatedness as text: an .npz file in base 64, which pandas carries along, compares and writes to Parquet."""
+    return base64.b64encode(_file(found)).decode("ascii")
+
+
+def _file(found: Relatedness) -> bytes:
+    content = io.BytesIO()
+    np.savez(content, **arrays_of(found))  # type: ignore[arg-type]  # the stubs take names for options
+    return content.getvalue()
+
+
+def _read(content: bytes, where: str) -> Relatedness:
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as held:
+            return relatedness_from({name: held[name] for name in held.files})
+    except (OSError, ValueError, BadZipFile, KeyError, EOFError, MemoryError, NotImplementedError) as error:
+        raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
+
+
+def relatedness_of(table: pd.DataFrame) -> Relatedness | None:
+    """The relatedness that a table carries in ``attrs["relatedness"]``, or None.
+
+    Raises
+    ------
+    InputError
+        What it carries is none.
+    """
+    text = table.attrs.get(KEY)
+    if text is None:
+        return None
+    if isinstance(text, Relatedness):
+        return text
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"table.attrs['{KEY}'] holds no relatedness: {error}; delete it to do without") from error
+    return _read(content, f"table.attrs['{KEY}']")
+
+
+def write_relatedness(text: str, path: Path) -> None:
+    """Write packed relatedness as an .npz file."""
+    path.write_bytes(base64.b64decode(text))
+
+
+def read_relatedness(path: Path) -> str:
+    """Packed relatedness from an .npz file.
+
+    Raises
+    ------
+    InputError
+        The file holds none.
+    """
+    content = path.read_bytes()
+    _read(content, str(path))
+    return base64.b64encode(content).decode("ascii")
+
+
+def relatedness_group(found: Relatedness) -> xr.Dataset:
+    """Relatedness as a group of a fit."""
+    import xarray as xr
+
+    arrays = arrays_of(found)
+    data = {name: (dims, arrays[name]) for name, dims in DIMS.items()}
+    coords = {name: arrays[name] for name in WORDS}
+    return xr.Dataset(data, coords=coords, attrs={"facts": str(arrays["facts"])})
+
+
+def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
+    """The relatedness of a fit, or None."""
+    if KEY not in post.children:
+        return None
+    group = post[KEY]
+    arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
+    return relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
+
+
+def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
+    """Refuse relatedness of other vectors than those that a table's distances were measured with.
+
+    Raises
+    ------
+    InputError
+        A word of the table is not known, or a distance is another one.
+    """
+    import pandas as pd
+
+    protected, attributes = (table[name].astype(str).tolist() for name in WORDS[:2])
+    rows = pd.Index(found.protected_words).get_indexer(pd.Index(protected))
+    columns = pd.Index(found.attribute_words).get_indexer(pd.Index(attributes))
+    unknown = np.flatnonzero((rows < 0) | (columns < 0))
+    if len(unknown):
+        row = table.iloc[unknown[0]]
+        raise InputError(
+            f"the relatedness of the table does not know the pair {row['protected_word']!r}, {row['attribute_word']!r}:"
+            f" make the table anew with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
+        )
+    given = table["distance"].to_numpy(dtype=float)
+    theirs = np.clip(1 - found.protected.astype(float) @ found.attributes.astype(float).T, 0, 2)[rows, columns]
+    apart = np.abs(given - theirs)
+    if not (apart <= TOLERANCE).all():
+        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
+        row = table.iloc[worst]
+        raise InputError(
+            f"the relatedness of the table is of other vectors: they put {row['protected_word']!r} and "
+            f"{row['attribute_word']!r} at {theirs[worst]:.4f}, the table at {given[worst]:.4f}; make the table anew "
+            f"with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
+        )
