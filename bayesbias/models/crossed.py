@@ -115,7 +115,7 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData, table: pd.DataFrame) -> tu
     if pairs < len(data.y):
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
         kept = once(table.assign(distance=data.y), "the table", f"the model {spec.name!r} takes each pair once")
-        data = model_data(kept)
+        data = replace(model_data(kept), relatedness=data.relatedness)
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
         reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"
         reason = "the groups of protected words are not known" if data.group_names == [""] else reason

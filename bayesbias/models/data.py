@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import Cells, IntArray, reduce_to_cells
 from bayesbias._core.cosine import FloatArray
+from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
 from bayesbias.words import CONNECTIONS
 
@@ -46,6 +47,8 @@ class ModelData:
         Sufficient statistics, arrays (protected words, connections).
     notes
         Sentences on what was done to the table for the model's sake.
+    relatedness
+        How the distances are correlated, where the table knows it.
     """
 
     protected_words: NDArray[np.str_]
@@ -60,6 +63,7 @@ class ModelData:
     y: FloatArray
     cells: Cells
     notes: tuple[str, ...] = ()
+    relatedness: Relatedness | None = None
 
     @property
     def filled(self) -> NDArray[np.bool_]:
@@ -167,6 +171,7 @@ def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
         y=y,
         cells=reduce_to_cells(word, connection, y, (len(words), len(held))),
         notes=data.notes,
+        relatedness=data.relatedness,
     )
 
 

@@ -15,6 +15,7 @@ DIMS = {
     "connection_sd": ("connection",),
     "word_mean": ("protected_word", "connection"),
     "sigma": ("connection",),
+    "connection_covariance": ("connection", "other_connection"),
     "attribute_effect": ("attribute_word",),
     "attribute_sd": ("attribute_class",),
     "interaction_effect": ("attribute_word", "group"),

@@ -1,4 +1,4 @@
-"""The exact engine: independent draws by quadrature over the scales, for models without a common intercept."""
+"""The exact engine: independent draws by quadrature over the scales, where connections or their errors come apart."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bayesbias._core.quadrature import (
     scale_grid,
 )
 from bayesbias.errors import InputError
+from bayesbias.models import related
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws
 from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
@@ -42,6 +43,8 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     InputError
         The distances of a connection do not vary, so that sigma has no posterior.
     """
+    if spec.related:
+        return related.sample(spec, data, chains, draws, rng)
     priors = priors_of(spec)
     every = range(len(data.connections))
     blocks = [[k] for k in every] if spec.likelihood.sigma == "connection" else [list(every)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +10,26 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import whole_number
+from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.crossed import fit_for_crossed
-from bayesbias.models.data import model_data
+from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.engines import choose_engine
+from bayesbias.models.related import MOST_CELLS
 from bayesbias.models.results import assemble
 from bayesbias.models.spec import ModelSpec, load_model
+
+AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
+UNRELATED = (
+    "The model 'crossed' takes different words for unrelated: for lists of one topic its 89% intervals miss in about "
+    "a quarter of trials instead of 11%."
+)
+NO_RELATEDNESS = "The table does not tell how words are related, so that the model 'crossed' was fitted."
 
 
 def fit(
     table: pd.DataFrame,
-    model: str | Path | ModelSpec = "crossed",
+    model: str | Path | ModelSpec = AUTO,
     engine: str = "auto",
     draws: int = 4000,
     chains: int = 4,
@@ -32,7 +42,9 @@ def fit(
     table
         A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite.
     model
-        A name that :func:`list_models` shows, the path of a TOML file, or a loaded model.
+        A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
+        where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
+        words for unrelated and says so.
     engine
         ``"auto"`` takes the fastest engine that is exact for the model; ``"exact"`` (independent draws by
         quadrature), ``"marginal"`` (crossed models: importance sampling of the scales, everything else exact) or
@@ -50,8 +62,9 @@ def fit(
         ``connection_sd`` (connection), ``word_mean`` (protected_word, connection), ``sigma`` (connection, or none
         where it is shared); crossed models add ``attribute_effect`` (attribute_word), ``attribute_sd``
         (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, group) and
-        ``interaction_sd``. All are in cosine distance. A connection without data is absent; a cell without data is
-        NaN. The attributes record model, engine, seed, versions and coverage.
+        ``interaction_sd``; ``"related"`` has ``sd_factor`` and ``connection_covariance`` instead of ``sigma``. All but
+        that factor are in cosine distance (the covariance in its square). A connection without data is absent; a cell
+        without data is NaN. The attributes record model, engine, seed, versions and coverage.
 
         Crossed models take each pair once, so that repeated rows are dropped, and leave out word x group where there
         are not two known groups; :func:`diagnose` says either.
@@ -62,15 +75,45 @@ def fit(
         A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
         engine that cannot fit the model; draws that do not split evenly.
     """
-    spec = model if isinstance(model, ModelSpec) else load_model(model)
+    data = related_data(table)
+    spec, note = chosen_model(model, data)
     chosen = choose_engine(spec, engine)
     draws, chains = checked_draws(draws, chains)
-    data = model_data(table)
-    if spec.crossed:
+    if spec.crossed or spec.related:
         spec, data = fit_for_crossed(spec, data, table)
+    data = replace(data, notes=(*note, *data.notes))
     used = used_seed(seed)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
     return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+
+
+def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:
+    """A table's codes and cells, with the relatedness that it carries, whose vectors are held against its distances.
+
+    Raises
+    ------
+    InputError
+        As in :func:`model_data`; relatedness of other vectors than those the distances were measured with.
+    """
+    data = model_data(table)
+    related = relatedness_of(table)
+    if related is not None and check and "truth" not in table.attrs:  # simulated distances are not those of the vectors
+        check_distances(related, table)
+    return replace(data, relatedness=related)
+
+
+def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelSpec, tuple[str, ...]]:
+    """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
+    if isinstance(model, ModelSpec):
+        return model, ()
+    if model != AUTO:
+        return load_model(model), ()
+    if data.relatedness is None:
+        return load_model(FALLBACK), (NO_RELATEDNESS,)
+    if (cells := int(data.filled.sum())) > MOST_CELLS:
+        reason = f"The table has {cells:,} cells, more than the {MOST_CELLS:,} that the model 'related' takes"
+        return load_model(FALLBACK), (f"{reason}, so that 'crossed' was fitted.",)
+    return load_model(RELATED), ()
 
 
 def checked_draws(draws: int, chains: int) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from bayesbias.models import exact, marginal
 from bayesbias.models.crossed import CrossedTarget, crossed_target
 from bayesbias.models.data import ModelData
 from bayesbias.models.importance import LEAST_SHARE, MAX_PARETO_K, importance_sample
+from bayesbias.models.related import related_posterior
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.walking import walk
 
@@ -62,7 +63,7 @@ class ScalePoints:
 
 
 def mean_moments(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Moments:
-    """Posterior mean (K,) and covariance (K, K) of the connection means.
+    """Posterior mean (K,) and covariance (K, K) of the connection means; of these protected words with related words.
 
     Parameters
     ----------
@@ -78,11 +79,20 @@ def mean_moments(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> 
     InputError
         A model that neither engine fits, or distances without spread.
     """
+    if spec.related:
+        return related_moments(spec, data)
     if exact.obstacle(spec) is None:
         return exact_moments(spec, data)
     if (reason := marginal.obstacle(spec)) is not None:
         raise InputError(f"the model {spec.name!r} needs draws by NUTS: {reason}; fit 'crossed' or 'published' instead")
     return scale_points(spec, data, rng).moments
+
+
+def related_moments(spec: ModelSpec, data: ModelData) -> Moments:
+    """Mean and covariance of the mean over these protected words, for each connection."""
+    found = related_posterior(spec, data)
+    own = found.sums.connection == np.arange(len(data.connections))[:, None]
+    return found.moments(own / own.sum(axis=1, keepdims=True))
 
 
 def scale_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> ScalePoints:

@@ -10,7 +10,9 @@ from scipy.special import gammaln
 
 from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
-from bayesbias.models.results import check_fit, pair_places
+from bayesbias.models.fitting import related_data
+from bayesbias.models.related import draw_errors, protected_covariance
+from bayesbias.models.results import check_fit, distances_of, pair_places
 
 LOG_2PI = float(np.log(2 * np.pi))
 PAIRS_AT_ONCE = 1024
@@ -20,6 +22,9 @@ PairDensity = Callable[[slice], FloatArray]
 
 def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
     """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
+
+    Where words are related, distances are known once the words are: the draws are those of other lists, as alike as
+    these, on the same protected words.
 
     Parameters
     ----------
@@ -35,6 +40,8 @@ def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
     """
     check_fit(post)
     rng = predictive_generator(post, seed)
+    if "sd_factor" in post["posterior"]:
+        return _with_group(post, "posterior_predictive", _other_lists(post, rng))
     mean, sigma = _by_pair(post)
     mean += sigma * residuals(post, mean.shape, rng)
     return _with_group(post, "posterior_predictive", mean)
@@ -42,6 +49,9 @@ def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
 
 def add_log_likelihood(post: xr.DataTree) -> xr.DataTree:
     """The fit with a group ``log_likelihood``: ``distance`` (chain, draw, pair), for ``az.loo`` and ``az.compare``.
+
+    Where words are related, the density is that of one distance alone, given the mean of its cell; it does not know
+    of the correlation with other distances (:func:`compare_models` leaves out words with it).
 
     Parameters
     ----------
@@ -67,6 +77,8 @@ def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
     The pairs of a slice at once, so that large tables need no place for all.
     """
     places, y = pair_places(post), post["observed_data/distance"].to_numpy()
+    if "sd_factor" in post["posterior"]:
+        return _related_density(post, places, y, step)
     drawn = {
         name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
         for name, values in post["posterior"].data_vars.items()
@@ -93,6 +105,23 @@ def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
     return density
 
 
+def _related_density(post: xr.DataTree, places: dict[str, np.ndarray], y: FloatArray, step: int) -> PairDensity:
+    """Log density of single distances to random words given the means of their cells: normal, sd from the vectors."""
+    posterior = post["posterior"]
+    means = posterior["word_mean"].to_numpy()
+    means = means.reshape(-1, *means.shape[2:])[::step]
+    sd = np.sqrt(np.diag(protected_covariance(related_data(distances_of(post), check=False))))
+    factor = posterior["sd_factor"].to_numpy().reshape(-1)[::step]
+
+    def density(part: slice) -> FloatArray:
+        word, connection = places["protected_word"][part], places["connection"][part]
+        sigma = factor[:, None] * sd[word]
+        value: FloatArray = -0.5 * (((y[part] - means[:, word, connection]) / sigma) ** 2 + LOG_2PI) - np.log(sigma)
+        return value
+
+    return density
+
+
 def parts_of(pairs: int) -> Iterator[slice]:
     """Slices of the pairs, few enough at a time for the memory."""
     return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
@@ -109,6 +138,16 @@ def residuals(post: xr.DataTree, shape: tuple[int, ...], rng: np.random.Generato
         return rng.standard_normal(shape)
     nu = post["posterior/nu"].to_numpy()
     return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
+
+
+def _other_lists(post: xr.DataTree, rng: np.random.Generator) -> FloatArray:
+    """Distances (chain, draw, pair) to other lists of related words."""
+    posterior, place = post["posterior"], pair_places(post)
+    mean = posterior["word_mean"].to_numpy()[:, :, place["protected_word"], place["connection"]]
+    data = related_data(distances_of(post), check=False)
+    errors = draw_errors(data, mean.shape[0] * mean.shape[1], rng).reshape(mean.shape)
+    drawn: FloatArray = mean + posterior["sd_factor"].to_numpy()[:, :, None] * errors
+    return drawn
 
 
 def _by_pair(post: xr.DataTree) -> tuple[FloatArray, FloatArray]:

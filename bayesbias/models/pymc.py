@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import cell_numbers
 from bayesbias._core.cosine import FloatArray
+from bayesbias._core.related import RelatedSums
 from bayesbias._progress import in_notebook, quiet
+from bayesbias.models import related
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior
+from bayesbias.models.spec import ModelSpec, Normal, Pooled
 
 if TYPE_CHECKING:
     import pymc
@@ -31,6 +33,8 @@ def obstacle(spec: ModelSpec) -> str | None:
 
 def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by NUTS, after ``TUNE`` steps of adaptation in each chain."""
+    if spec.related:
+        return _sample_related(spec, data, chains, draws, rng)
     sampled = run_nuts(build(spec, data), chains, draws, rng)
     values = dict(sampled.values)
     cell_mean = values.pop("cell_mean")
@@ -42,6 +46,40 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         sample_stats=sampled.stats,
         attrs={"sampler": sampled.sampler},
     )
+
+
+def _sample_related(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+    """Draws of the cells and the factor by NUTS; the population's, which nothing flows back from, given these."""
+    priors = related.priors_of(spec)
+    sums = related.related_sums(data, priors.mean.mean)
+    sampled = run_nuts(build_related(sums, priors), chains, draws, rng)
+    cells = scatter_cells(priors.mean.mean + sampled.values["cell_mean"], data.filled)
+    factor = sampled.values["sd_factor"]
+    flat = (cells.reshape(-1, *data.filled.shape), factor.ravel())
+    posterior = related.completed(*flat, sums, data, priors, rng)
+    return Draws(
+        posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
+        sample_stats=sampled.stats,
+        attrs={"sampler": sampled.sampler},
+    )
+
+
+def build_related(sums: RelatedSums, priors: related.RelatedPriors) -> pymc.Model:
+    """The model of related words in PyMC: what is sampled is the standardised errors of the cells, not their means."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    size = len(sums.y)
+    same = (sums.connection[:, None] == sums.connection).astype(float)
+    precision = np.linalg.inv(priors.mean.sd**2 * (same + np.eye(size)))
+    values, vectors = np.linalg.eigh(sums.covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    with pm.Model(coords={"cell": np.arange(size)}) as model:
+        factor = priors.factor.in_pymc("sd_factor")
+        cell = pm.Deterministic("cell_mean", sums.y - factor * (root @ pm.Normal("error", dims="cell")), dims="cell")
+        pm.Potential("prior", -0.5 * cell @ precision @ cell)
+        pm.Potential("scatter", -sums.freedom * (pt.log(factor) + 0.5 * sums.scatter / factor**2))
+    return model
 
 
 class Sampled(NamedTuple):
@@ -98,12 +136,12 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
     with pm.Model(coords=coords) as model:
         if spec.terms.intercept:
             mean = _means_with_intercept(spec, len(data.connections))
-            scale = _prior("connection_sd", spec.priors["offset_sd"], dims="connection")
+            scale = spec.priors["offset_sd"].in_pymc("connection_sd", dims="connection")
         else:
-            mean = _prior("connection_mean", spec.priors["connection_mean"], dims="connection")
-            scale = _prior("connection_sd", spec.priors["connection_sd"], dims="connection")
+            mean = spec.priors["connection_mean"].in_pymc("connection_mean", dims="connection")
+            scale = spec.priors["connection_sd"].in_pymc("connection_sd", dims="connection")
         by_connection = spec.likelihood.sigma == "connection"
-        sigma = _prior("sigma", spec.priors["sigma"], dims="connection" if by_connection else None)
+        sigma = spec.priors["sigma"].in_pymc("sigma", dims="connection" if by_connection else None)
         direct = centred[connection]
         raw = pm.Normal(
             "cell_raw",
@@ -118,7 +156,7 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
             value = value + _attribute_effects(spec, data)
         spread = sigma[data.connection] if by_connection else sigma
         if spec.likelihood.family == "student_t":
-            pm.StudentT("distance", nu=_prior("nu", spec.priors["nu"]), mu=value, sigma=spread, observed=data.y)
+            pm.StudentT("distance", nu=spec.priors["nu"].in_pymc("nu"), mu=value, sigma=spread, observed=data.y)
         else:
             pm.Normal("distance", mu=value, sigma=spread, observed=data.y)
     return model
@@ -132,17 +170,17 @@ def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
     model.add_coord("attribute_word", data.attribute_words)
     model.add_coord("attribute_class", data.attribute_classes)
     if spec.terms.attribute_sd == "shared":
-        scale = _prior("attribute_sd", spec.priors["attribute_sd"])
+        scale = spec.priors["attribute_sd"].in_pymc("attribute_sd")
     else:
         pooled = spec.priors["attribute_sd"]
         if isinstance(pooled, Pooled):
-            common = _prior("attribute_sd0", spec.priors["attribute_sd0"])
+            common = spec.priors["attribute_sd0"].in_pymc("attribute_sd0")
             raw = pm.Normal("class_raw", dims="attribute_class")
             by_class = pm.Deterministic(
                 "attribute_sd", common * pm.math.exp(pooled.spread * raw), dims="attribute_class"
             )
         else:
-            by_class = _prior("attribute_sd", pooled, dims="attribute_class")
+            by_class = pooled.in_pymc("attribute_sd", dims="attribute_class")
         scale = by_class[data.class_index]
     effect = pm.Normal("attribute_effect", sigma=scale, dims="attribute_word")[data.attribute]
     if not spec.terms.word_x_group:
@@ -150,7 +188,7 @@ def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
     met = data.compared
     number = cell_numbers(met)
     model.add_coord("met", np.arange(met.sum()))
-    interaction_sd = _prior("interaction_sd", spec.priors["interaction_sd"])
+    interaction_sd = spec.priors["interaction_sd"].in_pymc("interaction_sd")
     if centred_interactions(data):
         interaction = pm.Normal("interaction_effect", sigma=interaction_sd, dims="met")
     else:
@@ -205,17 +243,3 @@ def _means_with_intercept(spec: ModelSpec, connections: int) -> Any:
     centre = (m.mean * m.sd**-2 + (mean - offset.mean).sum() * offset.sd**-2) / precision
     pm.Deterministic("m", centre + pm.Normal("m_raw") / np.sqrt(precision))
     return mean
-
-
-def _prior(name: str, prior: Prior, dims: str | None = None) -> Any:
-    import pymc as pm
-
-    if isinstance(prior, Exponential):
-        return pm.Exponential(name, lam=prior.rate, dims=dims)
-    if isinstance(prior, HalfNormal):
-        return pm.HalfNormal(name, sigma=prior.sd, dims=dims)
-    if isinstance(prior, Gamma):
-        return pm.Gamma(name, alpha=prior.shape, beta=prior.rate, dims=dims)
-    if isinstance(prior, Normal):
-        return pm.Normal(name, mu=prior.mean, sigma=prior.sd, dims=dims)
-    raise TypeError(f"{name} has a prior that depends on another parameter")

@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._files import check_suffix, home_folder, whole_file
+from bayesbias.distances.storage import KEY, packed, relatedness_group, relatedness_in_fit
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, dims_of
@@ -31,7 +32,7 @@ def assemble(
 
     Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
     the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
-    ``sample_stats`` where the sampler gives any.
+    ``sample_stats`` where the sampler gives any; ``relatedness`` where the table carries it.
     """
     labels = {
         "protected_word": data.protected_words,
@@ -39,6 +40,7 @@ def assemble(
         "attribute_word": data.attribute_words,
     }
     every = labels | {"attribute_class": data.attribute_classes, "group": data.group_names}
+    every |= {"other_connection": data.connections}
     chains, draws = drawn.posterior["connection_mean"].shape[:2]
     steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
     dims = {name: dims_of(name, values) for name, values in drawn.posterior.items()}
@@ -71,6 +73,8 @@ def assemble(
     if drawn.sample_stats:
         stats = {name: (("chain", "draw")[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
         groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
+    if data.relatedness is not None:
+        groups[f"/{KEY}"] = relatedness_group(data.relatedness)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {
         "model": spec.name,
@@ -78,7 +82,7 @@ def assemble(
         "model_hash": spec.hash,
         "engine": engine,
         "seed": seed,
-        "attribute_words": "modelled" if spec.crossed else "independent",
+        "attribute_words": "related" if spec.related else "modelled" if spec.crossed else "independent",
         "notes": json.dumps([*data.notes, *drawn.notes], ensure_ascii=False),
         "versions": json.dumps(versions_of(engine)),
         "coverage": json.dumps(coverage, ensure_ascii=False),
@@ -94,6 +98,7 @@ def pair_places(post: xr.DataTree) -> dict[str, np.ndarray]:
     places = {
         "protected_word": word,
         "connection": constant["connection_index"].to_numpy(),
+        "other_connection": constant["connection_index"].to_numpy(),
         "attribute_word": attribute,
     }
     labels = {"group": constant["group"].to_numpy()[word], "attribute_class": constant["class"].to_numpy()[attribute]}
@@ -119,6 +124,8 @@ def distances_of(post: xr.DataTree) -> pd.DataFrame:
     coverage = json.loads(post.attrs["coverage"])
     if coverage is not None:
         table.attrs["coverage"] = coverage
+    if (related := relatedness_in_fit(post)) is not None:
+        table.attrs[KEY] = packed(related)
     return table
 
 

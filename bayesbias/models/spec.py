@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, create_model
@@ -25,15 +25,54 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Normal(Document):
+class _Prior(Document):
+    """A prior: its draws, its widening and its PyMC form; a scale also knows its density and its normal coordinate."""
+
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
+
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        raise NotImplementedError
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        raise TypeError(f"{name} has a prior that depends on another parameter")
+
+
+class Normal(_Prior):
     """N(mean, sd^2), for a location."""
 
     distribution: Literal["normal"]
     mean: Finite
     sd: Positive
 
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        return rng.normal(self.mean, self.sd, size)
 
-class Exponential(Document):
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"sd": self.sd * factor})
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        value: FloatArray = -0.5 * ((x - self.mean) / self.sd) ** 2
+        return value
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        import pymc as pm
+
+        return pm.Normal(name, mu=self.mean, sigma=self.sd, dims=dims)
+
+
+class Exponential(_Prior):
     """Exponential(rate), mean 1 / rate, for a scale."""
 
     distribution: Literal["exponential"]
@@ -49,8 +88,26 @@ class Exponential(Document):
         value: FloatArray = -log_ndtr(-z) / self.rate
         return value
 
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        return rng.exponential(1 / self.rate, size)
 
-class HalfNormal(Document):
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"rate": self.rate / factor})
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        return self.log_density(x)
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        import pymc as pm
+
+        return pm.Exponential(name, lam=self.rate, dims=dims)
+
+
+class HalfNormal(_Prior):
     """The absolute value of N(0, sd^2), for a scale."""
 
     distribution: Literal["half_normal"]
@@ -66,32 +123,124 @@ class HalfNormal(Document):
         value: FloatArray = -self.sd * ndtri(ndtr(-z) / 2)
         return value
 
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        return np.abs(rng.normal(0, self.sd, size))
 
-class Gamma(Document):
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"sd": self.sd * factor})
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        return self.log_density(x)
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        import pymc as pm
+
+        return pm.HalfNormal(name, sigma=self.sd, dims=dims)
+
+
+class LogNormal(_Prior):
+    """exp of N(log median, spread^2), for a scale that is known up to a factor."""
+
+    distribution: Literal["log_normal"]
+    median: Positive
+    spread: Positive
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Log density at positive x."""
+        z = (np.log(x) - np.log(self.median)) / self.spread
+        value: FloatArray = -0.5 * z**2 - np.log(x * self.spread) - 0.5 * np.log(2 * np.pi)
+        return value
+
+    def from_normal(self, z: FloatArray) -> FloatArray:
+        """The scale at standard normal z: the map under which it has this prior."""
+        value: FloatArray = self.median * np.exp(self.spread * z)
+        return value
+
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        return rng.lognormal(np.log(self.median), self.spread, size)
+
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"spread": self.spread * factor})
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        return self.log_density(x)
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        import pymc as pm
+
+        return pm.LogNormal(name, mu=np.log(self.median), sigma=self.spread, dims=dims)
+
+
+class Gamma(_Prior):
     """Gamma(shape, rate), for the degrees of freedom of Student's t."""
 
     distribution: Literal["gamma"]
     shape: Positive
     rate: Positive
 
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        return rng.gamma(self.shape, 1 / self.rate, size)
 
-class Pooled(Document):
+    def widened(self, factor: float) -> Self:
+        """The prior as it is: degrees of freedom have no width of their own."""
+        return self
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        value: FloatArray = (self.shape - 1) * np.log(x) - self.rate * x
+        return value
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        import pymc as pm
+
+        return pm.Gamma(name, alpha=self.shape, beta=self.rate, dims=dims)
+
+
+class InverseWishart(_Prior):
+    """Covariance of K connections across protected words: inverse Wishart with K degrees of freedom, scale^2 I.
+
+    Each standard deviation alone is ``scale`` over the absolute value of a standard normal variable.
+    """
+
+    distribution: Literal["inverse_wishart"]
+    scale: Positive
+
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"scale": self.scale * factor})
+
+
+class Pooled(_Prior):
     """A scale for each class around a common one: its log is N(log of the common scale, spread^2)."""
 
     distribution: Literal["pooled"]
     spread: Positive
 
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"spread": self.spread * factor})
 
-ScalePrior = Exponential | HalfNormal
+
+ScalePrior = Exponential | HalfNormal | LogNormal
 Scale = Annotated[ScalePrior, Field(discriminator="distribution")]
-Prior = Normal | ScalePrior | Gamma | Pooled
+Prior = Normal | ScalePrior | Gamma | Pooled | InverseWishart
 
 
 class Likelihood(Document):
-    """Residuals, with one scale (``shared``) or one for each connection (``connection``)."""
+    """Residuals, with one scale (``shared``), one for each connection, or a covariance read off the vectors."""
 
     family: Literal["normal", "student_t"]
-    sigma: Literal["connection", "shared"]
+    sigma: Literal["connection", "shared", "vectors"]
 
 
 class Terms(Document):
@@ -119,6 +268,8 @@ class _Head(Document):
 
 def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
     """Name to kind of prior, for each parameter that a model with these parts has."""
+    if likelihood.sigma == "vectors":
+        return {"word_mean": Normal, "sd_factor": LogNormal, "connection_covariance": InverseWishart}
     if terms.intercept:
         needed: dict[str, Any] = {"m": Normal, "offset_mean": Normal, "offset_sd": Scale}
     else:
@@ -167,8 +318,13 @@ class ModelSpec:
 
     @property
     def crossed(self) -> bool:
-        """Whether attribute words have effects of their own, so that distances which share one hang together."""
+        """Whether attribute words have effects of their own, so that distances which share one are correlated."""
         return self.terms.attribute_sd != "none"
+
+    @property
+    def related(self) -> bool:
+        """Whether the covariance of distances is read off the vectors."""
+        return self.likelihood.sigma == "vectors"
 
 
 def load_model(name_or_path: str | Path) -> ModelSpec:
@@ -215,6 +371,7 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
     head = check(_Head, content, where)
     if head.terms.word_x_group and head.terms.attribute_sd == "none":
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
+    _check_vectors(head, where)
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
     priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors
@@ -228,6 +385,15 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         priors={name: getattr(priors, name) for name in fields},
         text=text,
     )
+
+
+def _check_vectors(head: _Head, where: str) -> None:
+    """A covariance from the vectors goes with normal residuals, and without other terms."""
+    related = head.likelihood.sigma == "vectors"
+    if related and (head.likelihood.family != "normal" or head.terms != Terms()):
+        raise InputError(
+            f"{where}: with sigma = 'vectors' residuals are normal, without an intercept or effects of attribute words"
+        )
 
 
 def list_models() -> pd.DataFrame:

@@ -1,0 +1,398 @@
+"""The model of related words: cells, their covariance from the vectors, and draws of their means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias._core.related import (
+    LOG_2PI,
+    Diagonal,
+    FactorGrid,
+    RelatedSums,
+    diagonal,
+    draw_cells,
+    draw_factor,
+    draw_population,
+    factor_grid,
+    moments_of,
+)
+from bayesbias._core.variogram import BINS, Components, cell_covariance, list_correlations, similarity_bins
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData
+from bayesbias.models.draws import Draws, scatter_cells
+from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec, Normal
+
+MOST_CELLS = 2000
+"""Cells beyond which a covariance matrix of cells is too large for a fit."""
+LEAST_SCATTER = 1e-12
+FLOOR = 1e-6
+"""Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
+
+
+@dataclass(frozen=True)
+class RelatedPriors:
+    """The priors of the model of related words."""
+
+    mean: Normal
+    factor: LogNormal
+    population: InverseWishart
+
+
+def priors_of(spec: ModelSpec) -> RelatedPriors:
+    """The priors of a model of related words."""
+    mean, factor = spec.priors["word_mean"], spec.priors["sd_factor"]
+    population = spec.priors["connection_covariance"]
+    if not isinstance(mean, Normal) or not isinstance(factor, LogNormal) or not isinstance(population, InverseWishart):
+        raise TypeError("a model of related words has the priors of its file")
+    return RelatedPriors(mean, factor, population)
+
+
+@dataclass(frozen=True)
+class RelatedPosterior:
+    """The posterior of the factor on a grid, and the coordinates in which the cells are independent given it.
+
+    Attributes
+    ----------
+    priors, sums, basis, grid
+        What it is made of.
+    """
+
+    priors: RelatedPriors
+    sums: RelatedSums
+    basis: Diagonal
+    grid: FactorGrid
+
+    def factor(self, z: FloatArray) -> FloatArray:
+        """The factor at standardised logs."""
+        return self.priors.factor.from_normal(z)
+
+    def moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Posterior mean (m,) and covariance (m, m) of weighted sums (m, cells) of the cells' means."""
+        mean, covariance = moments_of(self.basis, self.grid, self.factor(self.grid.z), weights)
+        return mean + weights.sum(axis=1) * self.priors.mean.mean, covariance
+
+
+def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
+    """The posterior of a model of related words; no pair of the table repeats."""
+    priors = priors_of(spec)
+    sums = related_sums(data, priors.mean.mean)
+    basis = diagonal(sums, priors.mean.sd)
+    grid = factor_grid(sums, basis, priors.factor.median, priors.factor.spread)
+    return RelatedPosterior(priors, sums, basis, grid)
+
+
+def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+    """Independent draws from the posterior.
+
+    Raises
+    ------
+    InputError
+        The table does not know how words are related, or has too many cells.
+    """
+    found = related_posterior(spec, data)
+    factor = found.factor(draw_factor(found.grid, chains * draws, rng))
+    cells = found.priors.mean.mean + draw_cells(found.basis, factor, rng)
+    posterior = completed(scatter_cells(cells, data.filled), factor, found.sums, data, found.priors, rng)
+    return Draws(
+        posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
+        attrs={"log_evidence": found.grid.log_evidence, "grid_mass_outside": float(found.grid.mass[[0, -1]].sum())},
+    )
+
+
+def completed(
+    cells: FloatArray,
+    factor: FloatArray,
+    sums: RelatedSums,
+    data: ModelData,
+    priors: RelatedPriors,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factor (B,)."""
+    population = draw_population(cells, data.filled, sums.families, priors.population.scale, rng)
+    return {
+        "connection_mean": population.mean,
+        "word_mean": cells,
+        "connection_sd": np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)),
+        "connection_covariance": population.covariance,
+        "sd_factor": factor,
+    }
+
+
+@dataclass(frozen=True)
+class CellLists:
+    """The attribute words of cells.
+
+    Attributes
+    ----------
+    word, connection
+        Protected word and connection of each cell, (cells,).
+    listed
+        List of each cell, (cells,): cells with the same attribute words share one.
+    member
+        Which attribute word is in which list, (lists, attribute words of the table).
+    """
+
+    word: NDArray[np.intp]
+    connection: NDArray[np.intp]
+    listed: NDArray[np.intp]
+    member: NDArray[np.bool_]
+
+
+def cell_lists(data: ModelData) -> CellLists:
+    """The distinct lists of attribute words behind the cells of a table."""
+    word, connection = np.nonzero(data.filled)
+    number = np.full(data.filled.shape, -1)
+    number[word, connection] = np.arange(len(word))
+    cell = number[data.word, data.connection]
+    order = np.lexsort((data.attribute, cell))
+    parts = np.split(data.attribute[order], np.cumsum(np.bincount(cell, minlength=len(word)))[:-1])
+    keys: dict[bytes, int] = {}
+    listed = np.array([keys.setdefault(part.tobytes(), len(keys)) for part in parts])
+    member = np.zeros((len(keys), len(data.attribute_words)), dtype=bool)
+    for at, key in enumerate(keys):
+        member[at, np.frombuffer(key, dtype=data.attribute.dtype)] = True
+    return CellLists(word, connection, listed, member)
+
+
+def relatedness_for(data: ModelData) -> Relatedness:
+    """The relatedness that a table's data carry.
+
+    Raises
+    ------
+    InputError
+        They carry none, or the table has too many cells.
+    """
+    if data.relatedness is None:
+        raise InputError(
+            "the model 'related' needs to know how words are related: make the table with distance_table(kv, words), "
+            "or fit the model 'crossed', which takes different words for unrelated"
+        )
+    if (cells := int(data.filled.sum())) > MOST_CELLS:
+        raise InputError(
+            f"the table has {cells:,} cells (protected words x connections), and the model 'related' takes "
+            f"{MOST_CELLS:,}: fit the model 'crossed', or fewer protected words"
+        )
+    return data.relatedness
+
+
+def components_for(found: Relatedness, words: NDArray[np.str_]) -> Components:
+    """Components with the loadings of some protected words."""
+    place = {word: at for at, word in enumerate(found.protected_words)}
+    rows = [place[word] for word in words.tolist()]
+    parts = found.components
+    return Components(parts.variances, parts.loadings[rows], parts.correlations)
+
+
+def related_sums(data: ModelData, centre: float) -> RelatedSums:
+    """A table's cells, the covariance of their means, and the scatter within them."""
+    found = relatedness_for(data)
+    parts = components_for(found, data.protected_words)
+    lists = cell_lists(data)
+    place = {word: at for at, word in enumerate(found.attribute_words)}
+    rows = np.array([place[word] for word in data.attribute_words.tolist()])
+    same, shares = found.overlaps(lists.member, rows)
+    correlations = list_correlations(parts.correlations, same, shares)
+    freedom, ratio = scatter_within(data, parts, lists, same, shares, correlations)
+    return RelatedSums(
+        y=data.cells.mean[lists.word, lists.connection] - centre,
+        word=lists.word,
+        connection=lists.connection,
+        covariance=cell_covariance(parts, correlations, lists.word, lists.listed),
+        families=found.families(data.protected_words.tolist()),
+        freedom=freedom,
+        scatter=ratio,
+    )
+
+
+def scatter_within(
+    data: ModelData,
+    parts: Components,
+    lists: CellLists,
+    same: FloatArray,
+    shares: FloatArray,
+    correlations: FloatArray,
+) -> tuple[float, float]:
+    """Degrees of freedom of the scatter within cells, and observed over expected scatter.
+
+    The lists of different connections share words, so that ``different`` counts only where there is no ``associated``.
+    Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
+    """
+    ssd, n = data.cells.ssd[lists.word, lists.connection], data.cells.n[lists.word, lists.connection]
+    names = data.connections.tolist()
+    counted = np.array([name != "different" or "associated" not in names for name in names])[lists.connection]
+    variance = parts.loadings[lists.word] ** 2 * parts.variances
+    own = np.diagonal(correlations, axis1=1, axis2=2).T[lists.listed]
+    expected = n * (variance * np.maximum(1 - own, 0)).sum(axis=1)
+    observed, total, spread = 0.0, 0.0, 0.0
+    groups = data.group_index[lists.word]
+    block = lists.connection * (groups.max() + 1) + np.where(
+        np.isin(np.array(names), ("associated", "different"))[lists.connection], groups, 0
+    )
+    for at in np.unique(block[counted]):
+        cells = np.flatnonzero(counted & (block == at))
+        observed, total = observed + ssd[cells].sum(), total + expected[cells].sum()
+        values, counts = np.unique(lists.listed[cells], return_counts=True)
+        typical = values[np.argmax(counts)]
+        spread += _scatter_variance(
+            parts, lists.word[cells], same[typical, typical], shares[typical, typical], int(n[cells].max())
+        )
+    if total <= LEAST_SCATTER or spread <= 0:
+        return 0.0, 1.0
+    return float(2 * total**2 / spread), float(observed / total)
+
+
+def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, shares: FloatArray, n: int) -> float:
+    """Variance of the sum of squares of n words' distances to some protected words, for a factor of 1.
+
+    2 sum over q, q' of v_q v_q' (Q'Q)_qq'^2 tr(C_q C_q'), with C_q the correlations of the words less their mean; an
+    upper bound, since C_q is centred once.
+    """
+    mean = parts.correlations @ shares + same
+    apart = parts.correlations - mean[:, None]
+    trace = n**2 * ((apart * shares) @ apart.T + same * np.outer(1 - mean, 1 - mean))
+    together = parts.loadings[words].T @ parts.loadings[words]
+    return float(2 * parts.variances @ (together**2 * trace) @ parts.variances)
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Correlations of a table's attribute words in each component.
+
+    Attributes
+    ----------
+    components
+        Of the protected words of the table.
+    bins
+        Bin of similarity of each two attribute words of the table, (W, W); the last bin is a word with itself.
+    correlations
+        (Q, BINS + 1): the variograms, and 1 for a word with itself.
+    """
+
+    components: Components
+    bins: NDArray[np.intp]
+    correlations: FloatArray
+
+    def of(self, at: int) -> FloatArray:
+        """Correlations (W, W) of the attribute words in a component."""
+        kernel: FloatArray = self.correlations[at][self.bins]
+        return kernel
+
+
+def kernels_of(data: ModelData) -> Kernels:
+    """The correlations of a table's attribute words, which take the square of their number in memory."""
+    found = relatedness_for(data)
+    parts = components_for(found, data.protected_words)
+    place = {word: at for at, word in enumerate(found.attribute_words)}
+    units = found.units[[place[word] for word in data.attribute_words.tolist()]]
+    bins = similarity_bins(units @ units.T)
+    bins[np.diag_indices(len(bins))] = BINS
+    return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]))
+
+
+def protected_covariance(data: ModelData) -> FloatArray:
+    """Covariance (J, J) of the distances of one random word to the protected words, for a factor of 1."""
+    parts = components_for(relatedness_for(data), data.protected_words)
+    covariance: FloatArray = (parts.loadings * parts.variances) @ parts.loadings.T
+    return covariance
+
+
+def further_word_sd(data: ModelData) -> FloatArray:
+    """Predicted sd (J, K) of a further word of each cell's list around the mean of those there, for a factor of 1.
+
+    NaN in empty cells. It is smaller than the sd of a random word where the words of the list are alike.
+    """
+    found = relatedness_for(data)
+    parts = components_for(found, data.protected_words)
+    lists = cell_lists(data)
+    place = {word: at for at, word in enumerate(found.attribute_words)}
+    same, shares = found.overlaps(lists.member, np.array([place[word] for word in data.attribute_words.tolist()]))
+    n = lists.member.sum(axis=1)
+    within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T  # (lists, Q), different words only
+    pairs = 1 - np.diag(same)
+    alike = np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
+    variance = np.maximum(1 - alike, 0) * (1 + 1 / n[:, None])
+    sd = np.full(data.filled.shape, np.nan)
+    weight = parts.loadings[lists.word] ** 2 * parts.variances
+    sd[lists.word, lists.connection] = np.sqrt((weight * variance[lists.listed]).sum(axis=1))
+    return sd
+
+
+def draw_errors(data: ModelData, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (size, rows) of the deviations of a table's distances from the means of their cells, for a factor of 1.
+
+    They are those of other lists, as alike as these, on the same protected words.
+    """
+    kernels = kernels_of(data)
+    parts = kernels.components
+    total = np.zeros((size, len(data.y)))
+    for at, column in enumerate((parts.loadings * np.sqrt(parts.variances)).T):
+        values, vectors = np.linalg.eigh(kernels.of(at))
+        root = vectors * np.sqrt(np.maximum(values, 0))
+        field = rng.standard_normal((size, len(root))) @ root.T
+        total += column[data.word] * field[:, data.attribute]
+    return total
+
+
+def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
+    """Log predictive density (W,) of the distances of each attribute word given those of all others.
+
+    Given the factor, a word's distances to the protected words are normal around the means of the other words of its
+    lists; the factor has its posterior. NaN for a word that is alone in a list.
+    """
+    kernels = kernels_of(data)
+    parts = kernels.components
+    lists = cell_lists(data)
+    log_factor = np.log(found.factor(found.grid.z))
+    log_mass = np.log(np.maximum(found.grid.mass, 1e-300))
+    member = lists.member / lists.member.sum(axis=1, keepdims=True)
+    means = np.stack([member @ kernels.of(at) for at in range(len(parts.variances))])  # (Q, lists, W)
+    between = np.einsum("qlw,mw->qlm", means, member)
+    number = np.full(data.filled.shape, -1)
+    number[lists.word, lists.connection] = lists.listed
+    value = np.full(len(data.attribute_words), np.nan)
+    root = np.sqrt(parts.variances)
+    for word in range(len(value)):
+        rows = np.flatnonzero(data.attribute == word)
+        protected, connection = data.word[rows], data.connection[rows]
+        listed, n = number[protected, connection], data.cells.n[protected, connection]
+        if (n < 2).any():
+            continue
+        # y - mean of the others = (y - mean of all) n / (n - 1), and so for the errors
+        scale = n / (n - 1)
+        apart = scale * (data.y[rows] - data.cells.mean[protected, connection])
+        own = means[:, listed, word]
+        inner = 1 - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
+        loadings = parts.loadings[protected] * root * scale[:, None]
+        covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
+        values, vectors = np.linalg.eigh(covariance)
+        values = np.maximum(values, FLOOR * values[-1])
+        squares = float(((vectors.T @ apart) ** 2 / values).sum())
+        density = -len(rows) * (log_factor + 0.5 * LOG_2PI) - 0.5 * (
+            np.log(values).sum() + squares * np.exp(-2 * log_factor)
+        )
+        value[word] = float(logsumexp(density + log_mass))
+    return value
+
+
+def log_terms(
+    found: RelatedPosterior, cells: FloatArray, factor: FloatArray
+) -> tuple[dict[str, FloatArray], FloatArray]:
+    """Log priors by name and log likelihood, each (B,), at draws of the cells' means (B, n) and the factor (B,).
+
+    Constants are left out. The prior of the covariance between protected words is not among them: nothing flows back
+    from it.
+    """
+    basis = found.basis
+    coordinates = np.linalg.solve(basis.axes, (cells - found.priors.mean.mean).T).T
+    log_factor = np.log(factor)
+    variances = factor[:, None] ** 2 * basis.variances
+    likelihood = -0.5 * (np.log(variances) + (basis.y - coordinates) ** 2 / variances).sum(axis=1)
+    likelihood -= found.sums.freedom * (log_factor + 0.5 * found.sums.scatter * np.exp(-2 * log_factor))
+    priors = {"word_mean": -0.5 * (coordinates**2).sum(axis=1), "sd_factor": found.priors.factor.log_kernel(factor)}
+    return priors, likelihood
