@@ -1,7 +1,16 @@
 """What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
 
 from bayesbias.comparison.choosing import compare_models
-from bayesbias.comparison.contrasting import beside_associated, cluster_sentence, contrast_draws, contrasts, signed
+from bayesbias.comparison.contrasting import (
+    GIVEN,
+    POPULATIONS,
+    SIMILAR,
+    beside_associated,
+    cluster_sentence,
+    contrast_draws,
+    contrasts,
+    signed,
+)
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.influences import influence
 from bayesbias.comparison.paired import Comparison, compare, paired_distances, similarity_shift
@@ -11,6 +20,9 @@ from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
 from bayesbias.comparison.uncertainty import MetricUncertainty, bootstrap_metric
 
 __all__ = [
+    "GIVEN",
+    "POPULATIONS",
+    "SIMILAR",
     "Comparison",
     "MetricUncertainty",
     "Plan",

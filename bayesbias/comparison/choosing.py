@@ -20,14 +20,17 @@ from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias._progress import progress
 from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
 from bayesbias.diagnostics.intervals import flat_draws
+from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fitting import fit
+from bayesbias.models.fitting import fit, related_data
 from bayesbias.models.predictive import pair_density, parts_of
+from bayesbias.models.related import related_posterior, words_left_out
 from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
+"""Models that are compared where nothing is asked for, besides ``related`` where the table knows how words are."""
 PAIR_DRAWS = 1000
 
 Model = str | Path | ModelSpec
@@ -56,21 +59,27 @@ class _Judged:
 
 
 def compare_models(
-    table: pd.DataFrame, models: Sequence[Model] = MODELS, draws: int = 4000, seed: int = 0, pairs: bool = True
+    table: pd.DataFrame,
+    models: Sequence[Model] | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+    pairs: bool = True,
 ) -> pd.DataFrame:
     """How well models foretell the distances of an attribute word that they have not seen.
 
     The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
     scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
-    without the word. Words whose weights cannot be trusted (Pareto k above 0.7) are left out in truth, by a refit.
-    Leaving out single pairs flatters a model with effects of attribute words: the same word's other distances stay.
+    without the word. For related words it is known in closed form. Words whose weights cannot be trusted (Pareto k
+    above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters a model with effects of attribute
+    words: the same word's other distances stay.
 
     Parameters
     ----------
     table
         A distance table. Repeated pairs are dropped for every model, so that all are judged by the same rows.
     models
-        Names that :func:`list_models` shows, paths of TOML files, or loaded models.
+        Names that :func:`list_models` shows, paths of TOML files, or loaded models. By default the published and the
+        crossed models, and ``related`` where the table carries relatedness.
     draws
         Posterior draws of each fit, a multiple of 4.
     seed
@@ -97,10 +106,11 @@ def compare_models(
     Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC. Statistics and Computing 27. https://doi.org/10.1007/s11222-016-9696-4
     """
-    specs = _specs(models)
+    given = isinstance(table, pd.DataFrame) and KEY in table.attrs
+    specs = _specs([*MODELS, *(["related"] if given else [])] if models is None else models)
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0)
     rows, notes = _pairs_once(table)
-    data = model_data(rows)
+    data = related_data(rows)
     judged = []
     with progress("comparing models", len(specs)) as done:
         for at, spec in enumerate(specs):
@@ -146,7 +156,9 @@ def _judge(
     done(0.1)
     notes = [*json.loads(post.attrs["notes"]), *_faults(post)]
     by_word = None
-    if spec.likelihood.family == "normal":
+    if spec.related:
+        by_word = _leave_related(spec, data)
+    elif spec.likelihood.family == "normal":
         by_word = _leave_words(post, spec, table, data, _part(done, 0.1, 0.4))
     else:
         notes.append("Its residuals are not normal, so that no word's effects can be integrated out: no elpd_word.")
@@ -166,6 +178,17 @@ def _faults(post: xr.DataTree) -> list[str]:
     """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
     chains = "sample_stats" in post.children and "diverging" in post["sample_stats"].data_vars
     return [f"The fit should not be read: {fault}." for fault in diagnose(post).faults] if chains else []
+
+
+def _leave_related(spec: ModelSpec, data: ModelData) -> _Score:
+    """Log predictive density of each attribute word's distances given those of related words."""
+    values = words_left_out(related_posterior(spec, data), data)
+    if alone := data.attribute_words[np.isnan(values)].tolist():
+        raise InputError(
+            f"no model of related words can foretell the words that are alone in a list ({listed(alone)}): leave these "
+            "lists out, or the model 'related'"
+        )
+    return _Score(values, 0)
 
 
 def _leave_words(post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, done: Done) -> _Score:

@@ -6,13 +6,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import interval, probability
+from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.clustering import BESIDE, cluster_interval, contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.models.results import check_fit
 
-LEAST_RATIO = 0.95
+GIVEN, SIMILAR = "given", "similar"
+POPULATIONS = {
+    GIVEN: "these protected words and attribute lists like these",
+    SIMILAR: "protected words and attribute lists like these",
+}
+"""What a whole-list contrast speaks about, in words."""
 COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
 
 
@@ -22,6 +27,7 @@ def contrasts(
     second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
+    population: str = GIVEN,
 ) -> pd.DataFrame:
     """The difference of two connections' mean distances, for the whole list and for each protected word.
 
@@ -36,28 +42,31 @@ def contrasts(
         Posterior mass of the highest-density intervals.
     rope
         A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
+    population
+        What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
+        these. ``"similar"``: further protected words like these too, which is less certain.
 
     Returns
     -------
     DataFrame
-        First the whole list (``protected_word`` is pd.NA: ``connection_mean[first] - connection_mean[second]``), then
-        each protected word that has distances under both connections. Columns ``protected_word``, ``mean``, ``sd``,
-        ``hdi_low``, ``hdi_high`` (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope).
-        ``attrs["left_out"]`` names the words without one of the two connections; ``attrs["cluster"]`` is the
-        :class:`ClusterInterval` of the whole list, for these protected words, and ``attrs["sd_ratio"]`` the posterior
-        sd over its standard error (NaN without one). A ratio below 0.95 is a warning: the posterior is narrower than
-        the choice of attribute words alone suggests.
+        First the whole list (``protected_word`` is pd.NA): the mean over the protected words with both connections, or
+        ``connection_mean[first] - connection_mean[second]`` for similar ones. Then each protected word that has
+        distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). ``attrs["population"]`` names the
+        population; ``attrs["left_out"]`` the words without one of the two connections; ``attrs["cluster"]`` is the
+        :class:`ClusterInterval` of the whole list, and ``attrs["sd_ratio"]`` the posterior sd over its standard error
+        (NaN without one).
 
     Raises
     ------
     InputError
-        A connection that the fit does not hold, the same one twice, or a rope that is no region.
+        A connection that the fit does not hold, the same one twice, a rope that is no region, or another population.
     """
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
     first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
-    whole, words = contrast_draws(post, first, second)
+    whole, words = contrast_draws(post, first, second, population)
     names = post["posterior"]["protected_word"].to_numpy()
     kept = ~np.isnan(words).any(axis=0)
     draws = np.column_stack([whole, words[:, kept]])
@@ -72,6 +81,7 @@ def contrasts(
         "second": second,
         "prob": prob,
         "rope": region,
+        "population": population,
         "left_out": list(names[~kept]),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
@@ -80,18 +90,15 @@ def contrasts(
 
 
 def cluster_sentence(table: pd.DataFrame) -> str:
-    """What the cluster interval beside a table of contrasts says, and whether it warns."""
+    """What the cluster interval says, which takes attribute words for unrelated, beside a table of contrasts."""
     cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
     if cluster.reason:
-        return f"There is no cluster interval for these protected words: {cluster.reason}."
-    sentence = (
-        f"For these protected words, without a model: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
-        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom). "
-        f"The posterior, which speaks of further protected words too, has {ratio:.2f} times its standard error as sd."
+        return f"There is no interval with attribute words as clusters: {cluster.reason}."
+    return (
+        f"If the attribute words of a list were unrelated: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom). The "
+        f"posterior sd for {POPULATIONS[table.attrs['population']]} is {ratio:.2f} times its standard error."
     )
-    if ratio < LEAST_RATIO:
-        sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
-    return sentence
 
 
 def signed(value: float) -> str:
@@ -105,12 +112,22 @@ def beside_associated(post: xr.DataTree) -> list[str]:
     return [name for name in BESIDE[:3] if {"associated", name} <= present]
 
 
-def contrast_draws(post: xr.DataTree, first: str, second: str) -> tuple[FloatArray, FloatArray]:
-    """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty."""
+def contrast_draws(
+    post: xr.DataTree, first: str, second: str, population: str = GIVEN
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty.
+
+    The whole list is the mean of these protected words, or that of a population of similar ones.
+    """
     posterior = post["posterior"]
     valid = [str(name) for name in posterior["connection"].to_numpy()]
     first, second = contrasted(first, second, valid)
+    one_of(population, tuple(POPULATIONS), "population")
     a, b = valid.index(first), valid.index(second)
-    mean = flat_draws(posterior["connection_mean"].to_numpy())
     word = flat_draws(posterior["word_mean"].to_numpy())
-    return mean[:, a] - mean[:, b], word[:, :, a] - word[:, :, b]
+    words = word[:, :, a] - word[:, :, b]
+    both = ~np.isnan(words).any(axis=0)
+    if population == GIVEN and both.any():
+        return words[:, both].mean(axis=1), words
+    mean = flat_draws(posterior["connection_mean"].to_numpy())
+    return mean[:, a] - mean[:, b], words

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._progress import progress
-from bayesbias.comparison.contrasting import beside_associated
+from bayesbias.comparison.contrasting import GIVEN, SIMILAR, beside_associated
 from bayesbias.comparison.sensitivity import model_of
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.crossed import fit_for_crossed
-from bayesbias.models.data import ModelData, data_of_rows, model_data
+from bayesbias.models.data import ModelData, data_of_rows
+from bayesbias.models.fitting import related_data
 from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.models.spec import ModelSpec
@@ -70,8 +71,9 @@ def influence(
         One row a word, the most influential first: ``kind`` (attribute or protected), ``word``, ``list`` (attribute
         class or group), ``n`` (its distances), ``mean`` and ``sd`` of the contrast without it, ``shift`` (without it
         minus with it, cosine distance) and ``shift_sd`` (in posterior sds of the contrast with all words). ``attrs``
-        holds ``first``, ``second``, ``mean``, ``sd`` (with all words) and ``left_out``: kind, word and reason for each
-        word without which there is no contrast.
+        holds ``first``, ``second``, ``mean``, ``sd`` (with all words), ``population`` (``"given"`` where words are
+        related, else ``"similar"``, as in :func:`contrasts`) and ``left_out``: kind, word and reason for each word
+        without which there is no contrast.
 
     Raises
     ------
@@ -101,6 +103,7 @@ def influence(
     table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
     table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
     table.attrs = {"first": first, "second": second, "mean": mean, "sd": sd, "left_out": left_out}
+    table.attrs["population"] = GIVEN if spec.related else SIMILAR
     return table
 
 
@@ -127,8 +130,8 @@ def _model_and_data(post: xr.DataTree) -> tuple[ModelSpec, ModelData]:
             "'crossed' or 'published' and ask for the influence there"
         )
     table = distances_of(post)
-    data = model_data(table)
-    return fit_for_crossed(spec, data, table) if spec.crossed else (spec, data)
+    data = related_data(table, check=False)
+    return fit_for_crossed(spec, data, table) if spec.crossed or spec.related else (spec, data)
 
 
 def _moments_with_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> tuple[Moments, MomentsWithout]:

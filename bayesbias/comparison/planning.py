@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -14,20 +14,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import probability, whole_number
 from bayesbias._core.cells import IntArray
 from bayesbias._core.patterns import Scales
 from bayesbias.comparison.designs import Design, PlannedSize, Question, design_of
+from bayesbias.comparison.lengths import related_design, related_question
 from bayesbias.diagnostics.calibration.simulation import complete_truth
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, flat_draws, share
+from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
 from bayesbias.models.crossed import fit_for_crossed
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fitting import fit
+from bayesbias.models.fitting import RELATED, fit, related_data
+from bayesbias.models.related import related_posterior
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import ModelSpec, Normal, load_model
+from bayesbias.models.spec import ModelSpec, Normal, load_model, model_of_text
 from bayesbias.words import WordLists, load_words
 
 TYPICAL_TABLES = 18
@@ -108,10 +112,12 @@ def plan(
 ) -> Plan:
     """How many words are needed so that a whole-list contrast is seen: its central interval excludes 0.
 
-    Given the scales of the crossed model the posterior sd of a contrast of connection means hangs on the lengths of the
-    lists alone. Width and power are averaged over draws of the scales: a table's own, or, where they are typical or
+    Given the scales of the crossed model the posterior sd of a contrast of connection means depends on the lengths of
+    the lists alone. Width and power are averaged over draws of the scales: a table's own, or, where they are typical or
     given, ``connection_sd`` spread as the present number of protected words would leave it. The sampling sd of the
-    estimate is taken to be the posterior sd, and longer lists to be of the same kind as the present ones.
+    estimate is taken to be the posterior sd, and longer lists to be of the same kind as the present ones. For a table
+    that carries relatedness the contrast is that of these protected words, and lists grow in two ways: by words as
+    alike as those there, which tell little new, or by unrelated words.
 
     Parameters
     ----------
@@ -141,6 +147,8 @@ def plan(
     """
     effect = _effect(effect)
     prob, power = probability(prob, "prob"), probability(power, "power")
+    if scales is None and (spec_and_data := _related(words_or_table)) is not None:
+        return _related_plan(*spec_and_data, effect, prob, power, first, second)
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0))
     valid = data.connections.tolist()
     first, second = contrasted(first, second, valid)
@@ -159,6 +167,74 @@ def plan(
         needed=needed.astype(dict.fromkeys(SIZES, "Int64")),
         curve=pd.DataFrame(_curve(design, ways, question)),
     )
+
+
+def _related(given: object) -> tuple[ModelSpec, ModelData] | None:
+    """The model of related words and the data of a table or fit that knows how its words are; None of another."""
+    if isinstance(given, xr.DataTree):
+        check_fit(given)
+        if "sd_factor" not in given["posterior"]:
+            return None
+        table, spec = distances_of(given), model_of_text(str(given.attrs["model_text"]), "the model text of the fit")
+    elif isinstance(given, pd.DataFrame) and KEY in given.attrs:
+        table, spec = given, load_model(RELATED)
+    else:
+        return None
+    return fit_for_crossed(spec, related_data(table), table)
+
+
+WAYS = {
+    "stereotype lists, alike words": (True, False, True),
+    "stereotype lists, unrelated words": (True, False, False),
+    "stereotype and control lists, alike words": (True, True, True),
+    "stereotype and control lists, unrelated words": (True, True, False),
+}
+"""Ways to lengthen lists of related words: stereotype lists, control lists, by words as alike as those there."""
+
+
+def _related_plan(
+    spec: ModelSpec, data: ModelData, effect: float, prob: float, power: float, first: str, second: str | None
+) -> Plan:
+    """The plan for given protected words: lists grow by alike or by unrelated words."""
+    first, second = contrasted(first, second, data.connections.tolist())
+    design = related_design(data, first, second)
+    question = related_question(related_posterior(spec, data), effect, prob)
+    now = design.words.astype(float)
+    ways = {
+        name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)
+        for name, (stereotype, control, alike) in WAYS.items()
+        if not control or (~design.stereotype & design.contrasted).any()
+    }
+    needed, curve = [], []
+    for name, (varied, alike) in ways.items():
+
+        def sized(factor: float, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
+            return question.answer(design, np.where(varied, np.maximum(1, np.round(now * factor)), now), alike)
+
+        curve += [{"varied": name, "factor": factor, **asdict(sized(factor))} for factor in FACTORS]
+        needed.append(_needed_factor(name, sized, power))
+    return Plan(
+        first=first,
+        second=second,
+        effect=effect,
+        prob=prob,
+        power=power,
+        scales_from="this table, words as related as in the vectors",
+        present=question.answer(design, now, True),
+        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
+        curve=pd.DataFrame(curve),
+    )
+
+
+def _needed_factor(name: str, sized: Callable[[float], PlannedSize], power: float) -> dict[str, Any]:
+    """A row of ``Plan.needed``: the smallest factor, in hundredths, by bisection."""
+    found = sized(LIMIT)
+    if found.power < power:
+        changed = {key for key in SIZES if getattr(found, key) != getattr(sized(1.0), key)}
+        row = {key: pd.NA if key in changed else value for key, value in asdict(found).items()}
+        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
+    fewest = 1 + bisect_left(range(1, 100 * LIMIT), True, key=lambda step: sized(step / 100).power >= power)
+    return {"varied": name, "factor": fewest / 100, **asdict(sized(fewest / 100)), "reachable": True}
 
 
 def _effect(value: object) -> float:

@@ -15,12 +15,13 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.contrasting import contrast_draws
 from bayesbias.diagnostics.clustering import contrasted
-from bayesbias.diagnostics.intervals import PROB, describe
+from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
-from bayesbias.models.fitting import fit
+from bayesbias.models.fitting import fit, related_data
 from bayesbias.models.predictive import pair_density, parts_of
+from bayesbias.models.related import log_terms, related_posterior
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, model_of_text
+from bayesbias.models.spec import Gamma, ModelSpec, Pooled, Prior, model_of_text
 
 DRAWS = 4000
 ALL = "all"
@@ -28,7 +29,7 @@ MOST_SHIFT = 0.5
 MOST_SD_CHANGE = 0.2
 LEAST_STEP = 0.25
 """In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
-WORDS = ("word_mean", "attribute_effect", "interaction_effect")
+WORDS = ("word_mean", "attribute_effect", "interaction_effect", "connection_covariance")
 """What single words have; power-scaling asks for what stands above them."""
 MOST_POWER = 0.05
 """Above this, scaling prior or likelihood moves a posterior noticeably."""
@@ -132,15 +133,6 @@ def model_of(post: xr.DataTree) -> ModelSpec:
     return model_of_text(text, "the model text of the fit")
 
 
-def wider(prior: Prior, factor: float) -> Prior:
-    """A prior that is ``factor`` times as wide; the prior of degrees of freedom stays as it is."""
-    if isinstance(prior, Normal | HalfNormal):
-        return prior.model_copy(update={"sd": prior.sd * factor})
-    if isinstance(prior, Exponential):
-        return prior.model_copy(update={"rate": prior.rate / factor})
-    return prior.model_copy(update={"spread": prior.spread * factor}) if isinstance(prior, Pooled) else prior
-
-
 def _priors_used(post: xr.DataTree, spec: ModelSpec) -> dict[str, Prior]:
     """The priors that the fit made use of: word x group is left out of a table with one group."""
     absent = {"interaction_sd"} - set(post["posterior"].data_vars)
@@ -159,7 +151,7 @@ def _refits(
     with progress("fitting with other priors", len(asked)) as done:
         for at, (name, change) in enumerate(asked):
             by = factor if change == "wider" else 1 / factor
-            others = {one: wider(priors[one], by) for one in (movable if name == ALL else [name])}
+            others = {one: priors[one].widened(by) for one in (movable if name == ALL else [name])}
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
             rows.append((name, change, *describe(contrast_draws(again, first, second)[0], PROB).values()))
             done(at + 1)
@@ -218,12 +210,16 @@ def _power(post: xr.DataTree, spec: ModelSpec, contrast: str, given: FloatArray)
     shape, coords = [posterior.sizes[name] for name in steps], {name: posterior[name] for name in steps}
     kept = [str(name) for name in posterior.data_vars if name not in WORDS]
     asked = posterior[kept].assign({contrast: (steps, given.reshape(shape))})
-    log_priors = _log_priors(posterior, _priors_used(post, spec))
+    if spec.related:
+        log_priors, log_likelihood = _related_terms(post, spec)
+    else:
+        log_priors, log_likelihood = _log_priors(posterior, _priors_used(post, spec)), _log_likelihood(post)
+    log_priors = {name: values.reshape(shape) for name, values in log_priors.items()}
     tree = xr.DataTree.from_dict(
         {
             "/posterior": asked,
             "/log_prior": xr.Dataset({name: (steps, values) for name, values in log_priors.items()}, coords),
-            "/log_likelihood": xr.Dataset({"distance": (steps, _log_likelihood(post).reshape(shape))}, coords),
+            "/log_likelihood": xr.Dataset({"distance": (steps, log_likelihood.reshape(shape))}, coords),
         }
     )
     by_prior, by_likelihood = psense(tree, group="prior"), psense(tree, group="likelihood")
@@ -264,15 +260,18 @@ def _log_priors(posterior: xr.Dataset, priors: Mapping[str, Prior]) -> dict[str,
 
 def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> FloatArray:
     """Log density of a prior up to a constant; a pooled scale's is that of its log around the ``common`` one's."""
-    if isinstance(prior, Exponential | HalfNormal):
-        return prior.log_density(x)
-    if isinstance(prior, Gamma):
-        return (prior.shape - 1) * np.log(x) - prior.rate * x
-    if isinstance(prior, Normal):
-        return -0.5 * ((x - prior.mean) / prior.sd) ** 2
+    if not isinstance(prior, Pooled):
+        return prior.log_kernel(x)
     if common is None:
         raise TypeError("a pooled prior needs a common scale")
     return -0.5 * ((np.log(x) - np.log(common)[:, :, None]) / prior.spread) ** 2
+
+
+def _related_terms(post: xr.DataTree, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:
+    """Log priors by name and log likelihood, each (draws,), of a fit of related words."""
+    data = related_data(distances_of(post), check=False)
+    cells = flat_draws(post["posterior/word_mean"].to_numpy())[:, data.filled]
+    return log_terms(related_posterior(spec, data), cells, flat_draws(post["posterior/sd_factor"].to_numpy()))
 
 
 def _log_likelihood(post: xr.DataTree) -> FloatArray:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from bayesbias.diagnostics.scatter import scatter_of
 from bayesbias.distances.coverages import stored_coverage
+from bayesbias.models.fitting import related_data
 from bayesbias.models.results import check_fit, distances_of, pair_places
 
 MAX_R_HAT = 1.01
@@ -189,6 +192,8 @@ def _notes(post: xr.DataTree) -> list[str]:
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
+    if "sd_factor" in post["posterior"]:
+        notes += _scatter_notes(table)
     record = stored_coverage(table)
     if record is not None:
         held = set(table["attribute_class"]) | set(table["group"])
@@ -200,6 +205,17 @@ def _notes(post: xr.DataTree) -> list[str]:
         if thin:
             notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")
     return notes
+
+
+def _scatter_notes(table: pd.DataFrame) -> list[str]:
+    """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
+    found = scatter_of(related_data(table, check=False))
+    return [
+        f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
+        "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
+        f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
+        for row in found[found["fault"]].to_dict("records")
+    ]
 
 
 def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:

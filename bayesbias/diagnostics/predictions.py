@@ -14,8 +14,10 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import flat_draws, hdi
 from bayesbias.diagnostics.variances import variance_draws
 from bayesbias.errors import InputError
+from bayesbias.models.fitting import related_data
 from bayesbias.models.predictive import predictive_generator, residuals
-from bayesbias.models.results import check_fit
+from bayesbias.models.related import further_word_sd
+from bayesbias.models.results import check_fit, distances_of
 
 
 def check_predictions(
@@ -23,9 +25,9 @@ def check_predictions(
 ) -> pd.DataFrame:
     """The share of distances inside their predictive highest-density intervals.
 
-    A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects, the
-    intervals are for a new attribute word, drawn as the observed ones were; :func:`add_predictive` repeats the
-    observed ones.
+    A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects or are
+    related, the intervals are for a further word of the list; :func:`add_predictive` repeats the observed ones, or
+    draws other lists as alike as these.
 
     Parameters
     ----------
@@ -62,10 +64,15 @@ def check_predictions(
 def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
     """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells.
 
-    Where attribute words have effects, the distance is one to a new attribute word.
+    Where attribute words have effects, the distance is one to a new attribute word; where words are related, to a
+    further word of the same list, around the mean of those there.
     """
     posterior, rng = post["posterior"], predictive_generator(post, seed)
     mean = posterior["word_mean"].to_numpy()
+    if "sd_factor" in posterior:
+        data = related_data(distances_of(post), check=False)
+        factor = posterior["sd_factor"].to_numpy()[:, :, None, None]
+        return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
     spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
     drawn = mean + spread * residuals(post, mean.shape, rng)

@@ -11,7 +11,7 @@ from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.models.results import check_fit, pair_places
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
-EFFECTS = ("attribute_effect", "interaction_effect")
+EFFECTS = ("attribute_effect", "interaction_effect", "connection_covariance")
 
 
 def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.DataFrame:
@@ -24,7 +24,8 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
     prob
         Posterior mass of the intervals.
     effects
-        Whether the effects of single attribute words (``attribute_effect``, ``interaction_effect``) have rows too.
+        Whether the effects of single attribute words (``attribute_effect``, ``interaction_effect``), or the variances
+        of connections, have rows too.
 
     Returns
     -------

@@ -10,7 +10,9 @@ from bayesbias._checks import probability
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION
-from bayesbias.models.results import check_fit
+from bayesbias.models.fitting import related_data
+from bayesbias.models.related import protected_covariance
+from bayesbias.models.results import check_fit, distances_of
 
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
 
@@ -30,7 +32,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     DataFrame
         Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
         model has), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``: shares, which add to 1 in each connection and draw.
-        Distances that share an attribute word hang together by the second and third.
+        Distances that share an attribute word are correlated by the second and third.
     """
     check_fit(post)
     prob = probability(prob, "prob")
@@ -50,6 +52,8 @@ def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
     """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
     posterior = post["posterior"]
     spread = posterior["connection_sd"].to_numpy() ** 2
+    if "sd_factor" in posterior:
+        return {"protected word": spread, **_related_variances(post, spread.shape)}
     parts = {"protected word": spread}
     if "attribute_sd" in posterior:
         parts["attribute word"] = _attribute_variance(post, spread.shape)
@@ -61,6 +65,24 @@ def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
         nu = posterior["nu"].to_numpy()[:, :, None]
         residual = residual * np.where(nu > 2, nu / (nu - 2), np.inf)
     return parts | {"residual": residual}
+
+
+def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, FloatArray]:
+    """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
+
+    Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
+    """
+    data = related_data(distances_of(post), check=False)
+    covariance = protected_covariance(data)
+    other = ~np.eye(len(covariance), dtype=bool)
+    group = data.group_index[:, None] == data.group_index
+    total = float(np.diag(covariance).mean())
+    within = float(covariance[other & group].mean()) if (other & group).any() else total
+    shared = float(covariance[~group].mean()) if (~group).any() else within
+    parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
+    parts["residual"] = total - parts["attribute word"] - parts["word x group"]
+    factor = post["posterior/sd_factor"].to_numpy()[:, :, None] ** 2
+    return {name: np.broadcast_to(factor * max(value, 0.0), shape) for name, value in parts.items()}
 
 
 def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray:

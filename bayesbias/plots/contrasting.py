@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesbias._checks import interval, probability
-from bayesbias.comparison import contrast_draws
+from bayesbias.comparison import GIVEN, POPULATIONS, contrast_draws
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
@@ -39,6 +39,7 @@ def plot_contrasts(
     second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
+    population: str = GIVEN,
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
@@ -47,14 +48,14 @@ def plot_contrasts(
 
     Parameters
     ----------
-    post, first, second, prob, rope
+    post, first, second, prob, rope, population
         As in :func:`contrasts`.
     """
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
     first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
-    whole, words = contrast_draws(post, first, second)
+    whole, words = contrast_draws(post, first, second, population)
     names = post["posterior"]["protected_word"].to_numpy()
     labels = word_labels(names, post["constant_data/group"].to_numpy())
     kept = ~np.isnan(words).any(axis=0)
@@ -73,7 +74,7 @@ def plot_contrasts(
         shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
         for height, value in zip([0.0, *heights], shares, strict=True):
             note_beside(axes, height, share(float(value)))
-        title = f"{first} − {second}, with 50% and {100 * prob:g}% intervals"
+        title = f"{first} − {second}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
         style_axes(axes, f"difference in cosine distance (left of 0: {first} is closer)", title)
         axes.annotate(
             "P(closer)",

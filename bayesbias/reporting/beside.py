@@ -9,21 +9,22 @@ from bayesbias.comparison import beside_associated, contrasts, signed
 from bayesbias.models.fitting import fit
 from bayesbias.models.results import distances_of
 
-COUNTERPART = "published"
-INSTEAD = "crossed"
+COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
+"""Models that are set beside a fit's own; the published one alone where nothing else is said."""
 
 
 def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
-    """Whole-list contrasts under the fit's model and its counterpart, which is fitted to the same distances.
+    """Whole-list contrasts of these protected words under a fit's model and others, fitted to the same distances.
 
-    Columns ``contrast``, ``model``, ``mean``, ``hdi_low``, ``hdi_high``, ``width``; the counterpart is the published
-    model, or the crossed one where the fit is the published model's.
+    Columns ``contrast``, ``model``, ``mean``, ``hdi_low``, ``hdi_high``, ``width``. Counterparts are the published
+    model and, for related words, the crossed one; the default beside the published model.
     """
-    name = COUNTERPART if post.attrs["model"] != COUNTERPART else INSTEAD
-    other = fit(distances_of(post), name, seed=int(post.attrs["seed"]))
+    names = COUNTERPARTS.get(post.attrs["model"], ("published",))
+    table, seed = distances_of(post), int(post.attrs["seed"])
+    others = [fit(table, name, seed=seed) for name in names]
     rows = []
     for second in beside_associated(post):
-        for each in (other, post):
+        for each in (*others, post):
             row = contrasts(each, "associated", second, prob).iloc[0]
             width = row["hdi_high"] - row["hdi_low"]
             label = f"associated \N{MINUS SIGN} {second}"
@@ -34,8 +35,13 @@ def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
 def what_changed(table: pd.DataFrame) -> list[str]:
     """A sentence for each contrast of :func:`side_by_side`: how the width changed, and whether the conclusion did."""
     sentences = []
-    for contrast, pair in table.groupby("contrast", sort=False):
-        first, second = pair.to_dict("records")
+    pairs = [
+        (contrast, first, rows[-1])
+        for contrast, group in table.groupby("contrast", sort=False)
+        for rows in [group.to_dict("records")]
+        for first in rows[:-1]
+    ]
+    for contrast, first, second in pairs:
         ratio = second["width"] / first["width"]
         sentence = (
             f"{contrast}: {signed(first['hdi_low'])} to {signed(first['hdi_high'])} under {first['model']}, "

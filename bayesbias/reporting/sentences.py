@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import xarray as xr
 
-from bayesbias.comparison import beside_associated, contrasts, signed
+from bayesbias.comparison import GIVEN, POPULATIONS, SIMILAR, beside_associated, contrasts, signed
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.intervals import PROB, share
+from bayesbias.models.fitting import UNRELATED
 from bayesbias.models.results import check_fit
 
 KINDS = {
     "human": "words for people in general",
     "neutral": "neutral words",
     "different": "the stereotypes of other groups",
+}
+
+
+RESERVATIONS = {
+    "independent": (
+        "This model treats distances that share an attribute word as independent. They are not, so its intervals "
+        "are narrower than they should be; take an interval that only just excludes 0 as undecided.",
+    ),
+    "modelled": (UNRELATED,),
 }
 
 
@@ -43,17 +53,13 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
             f"The table holds {present} distances only: there is no contrast of associated words to report."
         )
     sentences += verdict.notes
-    if post.attrs.get("attribute_words") == "independent":
-        sentences.append(
-            "This model treats distances that share an attribute word as independent. They are not, so its intervals "
-            "are narrower than they should be; take an interval that only just excludes 0 as undecided."
-        )
-    return sentences
+    sentences += RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
+    return list(dict.fromkeys(sentences))
 
 
 def _contrast_sentence(post: xr.DataTree, other: str, phrase: str, prob: float) -> str:
     table = contrasts(post, "associated", other, prob=prob)
-    row = table.iloc[0]
+    row, similar = table.iloc[0], contrasts(post, "associated", other, prob=prob, population=SIMILAR).iloc[0]
     closer = row["mean"] < 0
     certainty = float(row["p_below_zero"]) if closer else 1 - float(row["p_below_zero"])
     direction, far = ("closer", "to") if closer else ("farther", "from")
@@ -61,10 +67,11 @@ def _contrast_sentence(post: xr.DataTree, other: str, phrase: str, prob: float) 
     words = table.iloc[1:]
     nearer, further = int((words["hdi_high"] < 0).sum()), int((words["hdi_low"] > 0).sum())
     return (
-        f"Protected words are on average {abs(row['mean']):.3f} {direction} {far} their own stereotypes "
-        f"than {far} {phrase} "
-        f"({100 * prob:g}% interval of the difference {signed(row['hdi_low'])} to {signed(row['hdi_high'])}; "
-        f"probability of {direction}: {share(certainty)}). "
+        f"These protected words are on average {abs(row['mean']):.3f} {direction} {far} their own stereotypes "
+        f"than {far} {phrase} ({100 * prob:g}% interval of the difference {signed(row['hdi_low'])} to "
+        f"{signed(row['hdi_high'])} for {POPULATIONS[GIVEN]}, {signed(similar['hdi_low'])} to "
+        f"{signed(similar['hdi_high'])} for further protected words like these; probability of {direction}: "
+        f"{share(certainty)}). "
         f"{'The interval excludes 0' if settled else 'The interval includes 0, so the direction is not settled'}; "
         f"of {len(words)} protected words {nearer} are closer, {further} farther and {len(words) - nearer - further} "
         "undecided."

@@ -21,7 +21,7 @@ from bayesbias.diagnostics.calibration.simulation import (
 )
 from bayesbias.diagnostics.intervals import flat_draws
 from bayesbias.models.data import model_data
-from bayesbias.models.fitting import fit
+from bayesbias.models.fitting import fit, related_data
 from bayesbias.models.spec import ModelSpec
 
 
@@ -100,7 +100,7 @@ def sbc(
     """
     spec = known_model(model)
     table = table_of_shape(shape)
-    data = model_data(table)
+    data = related_data(table, check=False) if spec.related else model_data(table)
     rng = np.random.default_rng(seed)
     ranks: dict[str, list[NDArray[np.intp]]] = {}
     used, worst = engine, None
@@ -108,6 +108,7 @@ def sbc(
         for at in range(replicates):
             truth = draw_truth(spec, data, rng)
             simulated = table.assign(distance=draw_distances(spec, truth, data, rng))
+            simulated.attrs["truth"] = "simulated"
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
             used = str(post.attrs["engine"])
             if "sample_stats" in post.children and "pareto_k" in post["sample_stats"]:

@@ -11,10 +11,13 @@ import pandas as pd
 
 from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
+from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.draws import DIMS
-from bayesbias.models.spec import Exponential, Gamma, HalfNormal, ModelSpec, Normal, Pooled, Prior, load_model
+from bayesbias.models.fitting import related_data
+from bayesbias.models.related import RelatedPriors, draw_errors, priors_of
+from bayesbias.models.spec import ModelSpec, Pooled, load_model
 
 Shape = pd.DataFrame | Mapping[str, Any]
 Truth = dict[str, FloatArray]
@@ -38,7 +41,8 @@ def simulate(
         A name that :func:`list_models` shows, a path or a loaded model, without a common intercept.
     truth
         Parameter to a number, a mapping by label or an array: ``connection_mean``, ``connection_sd``, ``sigma`` and,
-        for crossed models, ``attribute_sd`` and ``interaction_sd`` (and ``nu`` for robust). ``word_mean``,
+        for crossed models, ``attribute_sd`` and ``interaction_sd`` (and ``nu`` for robust); ``sd_factor`` for related
+        words, whose table carries relatedness. ``word_mean``,
         ``attribute_effect`` and ``interaction_effect`` are drawn unless they are given. None draws every parameter
         from the prior.
     seed
@@ -56,11 +60,11 @@ def simulate(
     """
     spec = known_model(model)
     shape = table_of_shape(table_or_shape)
-    data = model_data(shape)
+    data = related_data(shape, check=False) if spec.related else model_data(shape)
     rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0))
     drawn = draw_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
     table = shape.assign(distance=draw_distances(spec, drawn, data, rng))
-    table.attrs = {"truth": drawn}
+    table.attrs = {"truth": drawn, **({KEY: shape.attrs[KEY]} if spec.related else {})}
     return table
 
 
@@ -117,21 +121,26 @@ def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
 
 def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Truth:
     """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
+    if spec.related:
+        priors = priors_of(spec)
+        return _related_truth({"sd_factor": priors.factor.draw(rng, 1)[0]}, priors, data, rng)
     scales = {}
     for name, size in _sizes(spec, data).items():
         prior = spec.priors[name]
         if isinstance(prior, Pooled):
-            common = _prior_draws(spec.priors["attribute_sd0"], 1, rng)
+            common = spec.priors["attribute_sd0"].draw(rng, 1)
             scales["attribute_sd0"] = common[0]
             scales[name] = common * np.exp(prior.spread * rng.standard_normal(size))
         else:
-            drawn = _prior_draws(prior, max(size, 1), rng)
+            drawn = prior.draw(rng, max(size, 1))
             scales[name] = drawn if size else drawn[0]
     return _with_effects(spec, data, scales, rng)
 
 
 def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
     """Given parameters as arrays, with what is not given of the effects drawn."""
+    if spec.related:
+        return _given_related(truth, priors_of(spec), data, rng)
     sizes = _sizes(spec, data)
     effects = ("word_mean", "attribute_effect", "interaction_effect")
     unknown = sorted(set(truth) - set(sizes) - set(effects))
@@ -150,9 +159,41 @@ def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], r
     return drawn
 
 
+def _given_related(truth: Mapping[str, Any], priors: RelatedPriors, data: ModelData, rng: np.random.Generator) -> Truth:
+    """Given parameters of the model of related words; ``word_mean`` follows ``connection_mean`` where that is given."""
+    if not {"sd_factor"} <= set(truth) <= {"sd_factor", "word_mean", "connection_mean"}:
+        raise InputError(
+            f"the truth has {', '.join(truth) or 'nothing'}: the model 'related' takes sd_factor, and word_mean or "
+            "connection_mean"
+        )
+    values: Truth = {"sd_factor": _array("sd_factor", truth["sd_factor"], 0, data)}
+    if "word_mean" in truth:
+        values["word_mean"] = np.asarray(truth["word_mean"], dtype=float)
+        if values["word_mean"].shape != data.filled.shape:
+            raise InputError(
+                f"the truth's word_mean has the shape {values['word_mean'].shape}, needed is {data.filled.shape}"
+            )
+    elif "connection_mean" in truth:
+        mean = _array("connection_mean", truth["connection_mean"], len(data.connections), data)
+        values["word_mean"] = np.where(data.filled, mean, np.nan)
+    return _related_truth(values, priors, data, rng)
+
+
+def _related_truth(values: Truth, priors: RelatedPriors, data: ModelData, rng: np.random.Generator) -> Truth:
+    """The parameters with ``word_mean`` drawn from its prior where it is not given."""
+    if "word_mean" in values:
+        return values
+    shared = priors.mean.sd * rng.standard_normal(len(data.connections))
+    own = priors.mean.sd * rng.standard_normal(data.filled.shape)
+    return {**values, "word_mean": np.where(data.filled, priors.mean.mean + shared + own, np.nan)}
+
+
 def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.random.Generator) -> FloatArray:
     """A distance for each row of ``data`` given the parameters; not confined to [0, 2]."""
     mean = truth["word_mean"][data.word, data.connection]
+    if "sd_factor" in truth:
+        related: FloatArray = mean + truth["sd_factor"] * draw_errors(data, 1, rng)[0]
+        return related
     if "attribute_effect" in truth:
         mean = mean + truth["attribute_effect"][data.attribute]
     if "interaction_effect" in truth:
@@ -209,15 +250,3 @@ def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.rando
         drawn = values["interaction_sd"] * rng.standard_normal((words, len(data.group_names)))
         truth["interaction_effect"] = np.where(data.compared, drawn, np.nan)
     return truth
-
-
-def _prior_draws(prior: Prior, size: int, rng: np.random.Generator) -> FloatArray:
-    if isinstance(prior, Exponential):
-        return rng.exponential(1 / prior.rate, size)
-    if isinstance(prior, HalfNormal):
-        return np.abs(rng.normal(0, prior.sd, size))
-    if isinstance(prior, Gamma):
-        return rng.gamma(prior.shape, 1 / prior.rate, size)
-    if isinstance(prior, Normal):
-        return rng.normal(prior.mean, prior.sd, size)
-    raise TypeError(f"the prior {prior.distribution!r} depends on another parameter")
