@@ -255,56 +255,6 @@ class Relatedness:
             }
         )
 
-    def change(self, after: Relatedness) -> Relatedness:
-        """The relatedness of the changes of distances from this embedding to another.
-
-        Its components are those of the differences of the distances to the words that both samples hold; the
-        similarity of words is that in this embedding.
-
-        Raises
-        ------
-        InputError
-            The two share too few sampled words, or do not hold the same words.
-        """
-        theirs = {word: at for at, word in enumerate(after.sample_words)}
-        both = np.array([at for at, word in enumerate(self.sample_words) if word in theirs], dtype=np.intp)
-        if len(both) < LEAST:
-            raise InputError(
-                f"the samples of the two vocabularies share {len(both)} words and {LEAST} are needed: make both with "
-                "relatedness(kv, words, seed=...) from embeddings of one vocabulary"
-            )
-        rows = [
-            after.protected_words.index(word) if word in after.protected_words else -1 for word in self.protected_words
-        ]
-        kept = [at for at, row in enumerate(rows) if row >= 0]
-        if not kept:
-            raise InputError("the two embeddings have no protected word in common")
-        columns = np.array([theirs[self.sample_words[at]] for at in both])
-        moved = after.scatter.astype(float)[np.ix_([rows[at] for at in kept], columns)]
-        moved -= self.scatter.astype(float)[np.ix_(kept, both)]
-        moved -= moved.mean(axis=1, keepdims=True)
-        new = np.full(self.sampled, -1)
-        new[both] = np.arange(len(both))
-        pairs = self.pairs
-        inside = (new[pairs.first] >= 0) & (new[pairs.second] >= 0)
-        counts = np.round(pairs.counts * (len(both) / self.sampled) ** 2).astype(np.intp)
-        correlation = self.protected_correlation[np.ix_(kept, kept)]
-        return Relatedness(
-            embedding=self.embedding,
-            kind=self.kind,
-            seed=self.seed,
-            sample_words=tuple(self.sample_words[at] for at in both),
-            lists=self.lists,
-            protected_words=tuple(self.protected_words[at] for at in kept),
-            attribute_words=self.attribute_words,
-            protected=self.protected[kept],
-            attributes=self.attributes,
-            centre=self.centre,
-            scatter=moved.astype(np.float32),
-            pairs=PairSample(new[pairs.first[inside]], new[pairs.second[inside]], pairs.bins[inside], counts),
-            protected_correlation=correlation,
-        )
-
     @property
     def sentence(self) -> str:
         """What was sampled, in words."""

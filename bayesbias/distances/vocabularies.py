@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def relatedness(
     sample
         Words of the vocabulary to sample, outside of the lists: from the 20,000 most frequent ones where the file is
         ordered by frequency (its first words are much shorter than the others, and not in alphabetical order), else
-        from all.
+        from all. They are drawn by a hash of their letters, so that two embeddings are sampled at the same words.
     seed
         Seed of the sample.
     case
@@ -191,18 +192,37 @@ def _correlation_of_words(
 
 
 def sampled_rows(kv: KeyedVectors, listed_keys: set[str], sample: int, seed: int) -> tuple[NDArray[np.intp], str]:
-    """Rows of sampled words outside of the lists, in the order of the file, and how they were sampled."""
+    """Rows of sampled words outside of the lists, in the order of the file, and how they were sampled.
+
+    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words.
+    """
     keys = kv.index_to_key
-    outside = np.array([at for at, key in enumerate(keys) if key not in listed_keys], dtype=np.intp)
-    kind = "frequent" if len(outside) > sample and ordered_by_frequency(keys) else "random"
-    if kind == "frequent":
-        outside = outside[:FREQUENT]
-    rng = np.random.default_rng([seed, 0])
-    # vectors without a direction are passed over: more are drawn than needed
-    drawn = rng.permutation(outside)[: 2 * sample] if len(outside) > sample else outside
-    vectors = kv.vectors[drawn]
-    fine = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
-    return np.sort(drawn[fine][:sample]), kind
+    kind = "frequent" if len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys) else "random"
+    places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
+    outside = np.array([at for at in places if keys[at] not in listed_keys], dtype=np.intp)
+    if len(outside) <= sample:
+        return _directed(kv, outside), "random" if len(outside) < FREQUENT else kind
+    codes = np.array([crc32(keys[at].encode("utf-8", "surrogatepass")) for at in outside], dtype=np.uint64)
+    # vectors without a direction are passed over: more words are drawn than needed
+    drawn = outside[np.argsort(_scrambled(codes, seed), kind="stable")[: 2 * sample]]
+    return np.sort(_directed(kv, drawn)[:sample]), kind
+
+
+def _directed(kv: KeyedVectors, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows whose vectors have a direction."""
+    vectors = kv.vectors[rows]
+    kept: NDArray[np.intp] = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    return kept
+
+
+def _scrambled(codes: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Codes mixed with a seed, as in the generator splitmix64."""
+    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    mixed = codes * np.uint64(0x9E3779B97F4A7C15) + start
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return scrambled
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:

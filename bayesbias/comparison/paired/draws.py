@@ -120,7 +120,7 @@ def _one_change(
         scales={} if moved.post is None else _scales(moved.post, data),
         stats=_stats(fits),
         faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
-        notes=(*_notes(data, change, fixed, label), *notes),
+        notes=(*change_notes(data, change, fixed, label), *notes),
         engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
     )
 
@@ -192,7 +192,7 @@ def _slopes(data: ModelData, base: FloatArray, change: FloatArray, fixed: Mappin
     return slopes
 
 
-def _notes(data: ModelData, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
+def change_notes(data: ModelData, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
     """Sentences on connections that changed as one, and on distances that did not change."""
     if len(fixed) == len(data.connections) and not any(fixed.values()):
         return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
@@ -304,7 +304,7 @@ def by_nuts(
         change = matched.distances[:, after] - matched.distances[:, before]
         if fixed := fixed_values(data, change):
             raise InputError(
-                f"{_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
+                f"{change_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
             )
     matrix = transform(len(matched.embeddings))
     joint = sample_joint(

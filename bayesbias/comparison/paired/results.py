@@ -13,6 +13,7 @@ import xarray as xr
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.contrasting import SIMILAR
 from bayesbias.comparison.paired.sentences import verdict_of
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
@@ -85,6 +86,11 @@ class Comparison:
     def notes(self) -> tuple[str, ...]:
         """What was left out, replaced or taken as known."""
         return tuple(json.loads(self.posterior.attrs["notes"]))
+
+    @property
+    def population(self) -> str:
+        """What whole-list results speak about, ``"given"`` or ``"similar"``, as in :func:`contrasts`."""
+        return str(self.posterior.attrs.get("population", SIMILAR))
 
     @property
     def headline(self) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.comparison.contrasting import signed
+from bayesbias.comparison.contrasting import POPULATIONS, signed
 from bayesbias.diagnostics.intervals import share
 from bayesbias.errors import listed
 
@@ -80,8 +80,8 @@ def _headline(
     first, second = table.attrs["first"], table.attrs["second"]
     row = _whole(table)
     what = (
-        f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {second} of the whole list (negative: {first} "
-        "words are closer)"
+        f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {second} of the whole list, for "
+        f"{POPULATIONS[result.population]} (negative: {first} words are closer),"
     )
     if row["outcome"] == "unchanged":
         return [f"{what} did not change: it is {figure(row['after'])}."]

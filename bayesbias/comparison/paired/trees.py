@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.contrasting import SIMILAR
 from bayesbias.comparison.paired.draws import LEVELS_MODEL, SCALES, ChangeDraws, covariances_of
 from bayesbias.comparison.paired.matching import SAME, Matched
 from bayesbias.models.data import ModelData, model_data
@@ -30,9 +31,17 @@ INDEPENDENT = (
 
 
 def comparison_tree(
-    matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
+    matched: Matched,
+    spec: ModelSpec,
+    changes: list[ChangeDraws],
+    joint: JointDraws | None,
+    seed: int,
+    population: str = SIMILAR,
 ) -> xr.DataTree:
-    """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws."""
+    """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws.
+
+    ``population`` is what the means of connections speak about.
+    """
     data = model_data(matched.of(matched.distances[:, 0]))
     names = list(matched.embeddings)
     chains, draws = changes[0].connection_change.shape[:2]
@@ -67,7 +76,7 @@ def comparison_tree(
     )
     made["/constant_data"] = _constants(matched, data)
     tree = xr.DataTree.from_dict(made)
-    tree.attrs = _facts(matched, spec, changes, joint, seed)
+    tree.attrs = _facts(matched, spec, changes, joint, seed) | {"population": population}
     return tree
 
 
@@ -137,14 +146,14 @@ def _facts(
     matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
 ) -> dict[str, Any]:
     engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
-    several = [INDEPENDENT] if joint is None and len(changes) > 1 else []
+    several = [INDEPENDENT] if joint is None and len(changes) > 1 and not spec.related else []
     notes = [*matched.notes, *several, *dict.fromkeys(note for each in changes for note in each.notes)]
     faults = dict.fromkeys(fault for each in changes for fault in each.faults)
     return {
         "model": spec.name,
         "model_text": spec.text,
         "model_hash": spec.hash,
-        "levels_model": LEVELS_MODEL,
+        "levels_model": spec.name if spec.related else LEVELS_MODEL,
         "engine": engine,
         "seed": seed,
         "notes": json.dumps(notes, ensure_ascii=False),
