@@ -94,6 +94,9 @@ def distances(
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet.")],
     case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
     keep_duplicates: Annotated[bool, typer.Option(help="Count a pair as often as it is listed.")] = False,
+    relatedness: Annotated[
+        bool, typer.Option(help="Read the covariance of alike words off the whole vocabulary, which takes longer.")
+    ] = True,
     trust_pickle: TrustPickle = False,
 ) -> None:
     """Cosine distances between protected words and attribute words."""
@@ -106,9 +109,14 @@ def distances(
     one_of(case, ("as-is", "fallback"), "case")
     check_target(out, (".csv", ".parquet"), "a distance table")
     listed = load_words(words)
-    kv = load_embedding(embedding, words=spellings(listed.every_word(), case), trust_pickle=trust_pickle)
+    wanted = None if relatedness else spellings(listed.every_word(), case)
+    kv = load_embedding(embedding, words=wanted, trust_pickle=trust_pickle)
     table = distance_table(
-        kv, listed, keep_duplicates=keep_duplicates, case="fallback" if case == "fallback" else "as-is"
+        kv,
+        listed,
+        keep_duplicates=keep_duplicates,
+        case="fallback" if case == "fallback" else "as-is",
+        relatedness=relatedness,
     )
     write_distance_table(table, out)
     show_coverage(table)
@@ -119,7 +127,7 @@ def distances(
 def fit(
     table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Fit to write, .nc.")],
-    model: Model = "crossed",
+    model: Model = "auto",
     engine: Engine = "auto",
     draws: Draws = 4000,
     seed: Seed = None,
@@ -150,6 +158,9 @@ def contrasts(
     second: Annotated[str | None, typer.Option(help="By default human, else neutral, else different.")] = None,
     prob: Prob = 0.89,
     rope: Annotated[float | None, typer.Option(help="Half width of the region of practical equivalence.")] = None,
+    population: Annotated[
+        str, typer.Option(help="given: these protected words; similar: protected words like these too.")
+    ] = "given",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
 ) -> None:
     """How much closer one kind of attribute word is than another."""
@@ -162,7 +173,7 @@ def contrasts(
     if out is not None:
         check_target(out, (".csv",), "a table of contrasts")
     post = load_fit(fit)
-    found = contrast_table(post, first, second, prob=prob, rope=rope)
+    found = contrast_table(post, first, second, prob=prob, rope=rope, population=population)
     show_contrasts(found)
     say(str(diagnose(post)))
     if out is not None:

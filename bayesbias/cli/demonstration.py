@@ -10,7 +10,7 @@ from bayesbias.cli.changing import show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
 from bayesbias.comparison import beside_associated, compare, contrasts, side_effects
 from bayesbias.debiasing import debias
-from bayesbias.diagnostics import diagnose
+from bayesbias.diagnostics import diagnose, topic_null
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.distances import distance_table, write_distance_table
 from bayesbias.embeddings import load_embedding
@@ -30,6 +30,8 @@ from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.words import PairList, WordLists, load_list, load_words
 
 EMBEDDING = "google-news-slice"
+TOPICS = 200
+"""Random topics of the demonstration."""
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:
@@ -52,6 +54,8 @@ def run_demo(words: str, out: Path, seed: int) -> None:
         show_contrasts(contrasts(post, "associated", other))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
+    topics = topic_null(kv, listed, replicates=TOPICS, seed=seed)
+    say(topics.sentence)
     say(verdict.headline())
     with working("drawing pictures and writing the report"):
         write_distance_table(table, out / "distances.csv")
@@ -66,7 +70,7 @@ def run_demo(words: str, out: Path, seed: int) -> None:
         for name, figure in pictures.items():
             with whole_file(out / f"{name}.png") as temporary:
                 figure.savefig(temporary, dpi=150)
-        report(post, out / "report.html")
+        report(post, out / "report.html", topics=topics)
     say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
 
 

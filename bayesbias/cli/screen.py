@@ -55,7 +55,7 @@ def show_coverage(table: pd.DataFrame) -> None:
 
 def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
-    from bayesbias.comparison import cluster_sentence
+    from bayesbias.comparison import POPULATIONS, cluster_sentence
     from bayesbias.diagnostics.intervals import share
 
     first, second = found.attrs["first"], found.attrs["second"]
@@ -65,6 +65,7 @@ def show_contrasts(found: pd.DataFrame) -> None:
         shown = shown.drop(columns="p_in_rope")
     mass = f"{100 * found.attrs['prob']:g}%"
     show(shown, f"{first} - {second}, {mass} highest-density intervals (negative: {first} is closer)")
+    say(f"  The whole list speaks about {POPULATIONS[found.attrs['population']]}.")
     if found.attrs["left_out"]:
         say(f"  without distances under both connections: {', '.join(found.attrs['left_out'])}")
     say(f"  {cluster_sentence(found)}")

@@ -25,14 +25,17 @@ from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.diagnostics.predictions import check_predictions
 from bayesbias.diagnostics.summaries import summary
+from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.diagnostics.variances import variance_shares
 from bayesbias.distances.coverages import stored_coverage
+from bayesbias.distances.storage import relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
+from bayesbias.plots.topics import plot_topic_null
 from bayesbias.plots.variance import plot_variance
 from bayesbias.reporting.before_after import change_page
 from bayesbias.reporting.beside import side_by_side, what_changed
@@ -44,15 +47,21 @@ MOST_WORDS = 10
 SMALL = 0.05
 """Contrast that is planned for where the headline is settled, in cosine distance."""
 MODEL_SENTENCES = {
-    "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word hang "
-    "together. The published model takes them for independent.",
-    "independent": "This fit takes distances that share an attribute word for independent. They hang together; the "
-    "crossed model, set beside it here, says so.",
+    "related": "This fit reads off the vectors how the distances of alike words are correlated. The published model "
+    "takes all distances for independent, the crossed one those of different words.",
+    "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word are "
+    "correlated. It takes different words for unrelated. The published model takes all distances for independent.",
+    "independent": "This fit takes distances that share an attribute word for independent. They are correlated, as the "
+    "default model, set beside it here, allows for.",
 }
 
 
 def report(
-    post: xr.DataTree | Comparison, path: str | Path, prob: float = PROB, effects: SideEffects | None = None
+    post: xr.DataTree | Comparison,
+    path: str | Path,
+    prob: float = PROB,
+    effects: SideEffects | None = None,
+    topics: TopicNull | None = None,
 ) -> Path:
     """Write a report on a fit or a comparison: one HTML file without scripts and without requests to anywhere.
 
@@ -70,6 +79,8 @@ def report(
         Posterior mass of the intervals.
     effects
         What :func:`side_effects` returns, beside a comparison.
+    topics
+        What :func:`topic_null` returns for the same word lists, beside a fit: how often arbitrary topics are as close.
 
     Returns
     -------
@@ -79,15 +90,19 @@ def report(
     Raises
     ------
     InputError
-        What was given is no fit and no comparison, side effects beside a fit, or a path that does not end in
-        ``.html``.
+        What was given is no fit and no comparison, side effects beside a fit, a topic null beside a comparison, or a
+        path that does not end in ``.html``.
     OSError
         The folder cannot be written or the disk is full.
     """
     prob = probability(prob, "prob")
     if effects is not None and not isinstance(effects, SideEffects):
         raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
+    if topics is not None and not isinstance(topics, TopicNull):
+        raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
     if isinstance(post, Comparison):
+        if topics is not None:
+            raise InputError("topics stand beside a fit: give what fit returns, not a comparison")
         file = check_suffix(path, (".html", ".htm"), "a report")
         write_text(file, rendered("change.html.jinja", change_page(post, effects, prob)))
         return file
@@ -95,22 +110,25 @@ def report(
         raise InputError("effects stand beside a comparison: give what compare returns, not a fit")
     check_fit(post)
     file = check_suffix(path, (".html", ".htm"), "a report")
-    write_text(file, rendered("report.html.jinja", _page(post, prob)))
+    write_text(file, rendered("report.html.jinja", _page(post, prob, topics)))
     return file
 
 
-def _page(post: xr.DataTree, prob: float) -> dict[str, Any]:
+def _page(post: xr.DataTree, prob: float, topics: TopicNull | None) -> dict[str, Any]:
     verdict = diagnose(post)
     table = distances_of(post)
+    sentences = verdict_sentences(post, prob, verdict)
+    if topics is not None:
+        sentences.insert(len(beside_associated(post)), topics.sentence)
     return {
         "title": table.attrs.get("coverage", {}).get("word_list", "distance table"),
         "attrs": post.attrs,
         "versions": json.loads(post.attrs["versions"]),
         "prob": f"{100 * prob:g}%",
-        "sentences": verdict_sentences(post, prob, verdict),
+        "sentences": sentences,
         "verdict": verdict,
         "asked": _asked(table),
-        "pictures": _pictures(post, table, prob),
+        "pictures": _pictures(post, table, prob, topics),
         "tables": _tables(post, prob),
         "model_sentence": MODEL_SENTENCES.get(post.attrs["attribute_words"], ""),
         "beside": _beside(post, prob),
@@ -151,10 +169,13 @@ def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
     record = stored_coverage(table)
     if record is None:
         return None
-    return {"lists": record.lists, "notes": record.notes(table, missing=False), "record": record}
+    related = relatedness_of(table)
+    worth = {} if related is None else related.effective_words().set_index(["kind", "list"])["effective"].to_dict()
+    lists = [{**entry, "worth": worth.get((entry["kind"], entry["list"]))} for entry in record.lists]
+    return {"lists": lists, "notes": record.notes(table, missing=False), "record": record, "worth": bool(worth)}
 
 
-def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[str, Any]]:
+def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float, topics: TopicNull | None) -> list[dict[str, Any]]:
     others = beside_associated(post)
     drawn = [
         ("coefficients", "Mean distances by connection and by protected word", plot_coefficients(post, prob)),
@@ -166,6 +187,7 @@ def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float) -> list[dict[
             )
             for other in others[:1]
         ),
+        *([] if topics is None else [("topics", "The contrast of random topics", plot_topic_null(topics))]),
         ("variance", "Where the spread of distances comes from", plot_variance(post)),
         ("predictions", "Observed and predicted distances", plot_predictions(post, prob)),
         ("distances", "Raw distances by connection", plot_distances(table)),

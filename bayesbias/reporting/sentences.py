@@ -7,6 +7,7 @@ import xarray as xr
 from bayesbias.comparison import GIVEN, POPULATIONS, SIMILAR, beside_associated, contrasts, signed
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.intervals import PROB, share
+from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.models.fitting import UNRELATED
 from bayesbias.models.results import check_fit
 
@@ -52,9 +53,24 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
         sentences.append(
             f"The table holds {present} distances only: there is no contrast of associated words to report."
         )
+    sentences += effective_sentences(post)
     sentences += verdict.notes
     sentences += RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
     return list(dict.fromkeys(sentences))
+
+
+def effective_sentences(post: xr.DataTree) -> list[str]:
+    """How many unrelated words the attribute lists of a fit are worth; nothing where it does not know."""
+    found = relatedness_in_fit(post)
+    if found is None:
+        return []
+    table = found.effective_words()
+    lists = table[table["kind"] != "protected"].to_dict("records")
+    named = [f"{row['list']} {row['words']} words, worth {row['effective']:.1f}" for row in lists]
+    return [
+        "Words of one topic tell less than their number. As many unrelated words would tell as much about a list's "
+        f"mean distance: {'; '.join(named)}."
+    ]
 
 
 def _contrast_sentence(post: xr.DataTree, other: str, phrase: str, prob: float) -> str:
