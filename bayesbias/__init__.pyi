@@ -20,8 +20,10 @@ from .diagnostics import ClusterInterval as ClusterInterval
 from .diagnostics import NullDistribution as NullDistribution
 from .diagnostics import NullWeat as NullWeat
 from .diagnostics import Ranks as Ranks
+from .diagnostics import TopicNull as TopicNull
 from .diagnostics import Verdict as Verdict
 from .diagnostics import check_predictions as check_predictions
+from .diagnostics import check_relatedness as check_relatedness
 from .diagnostics import cluster_interval as cluster_interval
 from .diagnostics import coverage_study as coverage_study
 from .diagnostics import diagnose as diagnose
@@ -33,10 +35,13 @@ from .diagnostics import sbc as sbc
 from .diagnostics import simulate as simulate
 from .diagnostics import simulate_null_weat as simulate_null_weat
 from .diagnostics import summary as summary
+from .diagnostics import topic_null as topic_null
 from .diagnostics import variance_shares as variance_shares
+from .distances import Relatedness as Relatedness
 from .distances import coverage as coverage
 from .distances import distance_table as distance_table
 from .distances import read_distance_table as read_distance_table
+from .distances import relatedness as relatedness
 from .distances import write_distance_table as write_distance_table
 from .embeddings import Setting as Setting
 from .embeddings import ToyCorpus as ToyCorpus
@@ -83,6 +88,7 @@ from .plots import plot_reliability as plot_reliability
 from .plots import plot_side_effects as plot_side_effects
 from .plots import plot_silhouette as plot_silhouette
 from .plots import plot_similarity_shift as plot_similarity_shift
+from .plots import plot_topic_null as plot_topic_null
 from .plots import plot_variance as plot_variance
 from .plots import plot_word_bias as plot_word_bias
 from .reliability import ReliabilityRegression as ReliabilityRegression

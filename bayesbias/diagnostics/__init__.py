@@ -8,7 +8,9 @@ from bayesbias.diagnostics.null_models import null_distribution
 from bayesbias.diagnostics.null_results import NullDistribution
 from bayesbias.diagnostics.null_weat import NullWeat, simulate_null_weat
 from bayesbias.diagnostics.predictions import check_predictions
+from bayesbias.diagnostics.scatter import check_relatedness
 from bayesbias.diagnostics.summaries import summary
+from bayesbias.diagnostics.topics import TopicNull, topic_null
 from bayesbias.diagnostics.variances import variance_shares
 
 __all__ = [
@@ -16,8 +18,10 @@ __all__ = [
     "NullDistribution",
     "NullWeat",
     "Ranks",
+    "TopicNull",
     "Verdict",
     "check_predictions",
+    "check_relatedness",
     "cluster_interval",
     "coverage_study",
     "diagnose",
@@ -29,5 +33,6 @@ __all__ = [
     "simulate",
     "simulate_null_weat",
     "summary",
+    "topic_null",
     "variance_shares",
 ]

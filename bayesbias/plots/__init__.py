@@ -21,6 +21,7 @@ from bayesbias.plots.reliabilities import plot_reliability
 from bayesbias.plots.resampled import plot_bias_bootstrap
 from bayesbias.plots.shifting import plot_similarity_shift
 from bayesbias.plots.sides import plot_side_effects
+from bayesbias.plots.topics import plot_topic_null
 from bayesbias.plots.variance import plot_variance
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "plot_side_effects",
     "plot_silhouette",
     "plot_similarity_shift",
+    "plot_topic_null",
     "plot_variance",
     "plot_word_bias",
 ]

@@ -186,6 +186,46 @@ def test_noise_is_drawn_with_the_sample_marked():
             plot(table_of(2))
 
 
+@pytest.mark.parametrize("replicates", [1, 60, 300])
+def test_topics_are_drawn_with_the_observed_value_marked(replicates):
+    rng = np.random.default_rng(0)
+    kv = {f"$x_{{{at}}}$": rng.normal(size=8) for at in range(60)}
+    words = list(kv)
+    query = bb.Query({"x": words[:3], "y": words[3:6]}, {"a": words[6:10], "b": words[10:14]}, name="$q$ <b>")
+    null = bb.topic_null(kv, query, "mac", replicates=replicates)
+    figure = through_the_mould(lambda: bb.plot_topic_null(null))
+    axes, values = figure.axes[0], null.of("mac")
+    assert [line.get_xdata()[0] for line in axes.get_lines()] == [1.0, null.observed["mac"]]
+    assert sum(bar.get_height() for bar in axes.patches) == replicates
+    far = {to_hex(bar.get_facecolor()): 0 for bar in axes.patches}
+    for bar in axes.patches:
+        far[to_hex(bar.get_facecolor())] += bar.get_height()
+    assert far["#e69f00"] == sum(abs(values - 1) >= abs(null.observed["mac"] - 1))
+    said = null.table["count"].item()
+    assert titles(figure)[0].startswith(f"mac: {said} of {replicates} ({said / replicates:.1%})")
+    assert f"{replicates} random lists as coherent as these" in noted(figure)
+    assert "$q$ <b>" in noted(figure)
+
+
+def test_topics_of_each_contrast_are_drawn():
+    rng = np.random.default_rng(0)
+    kv = {f"word{at}": rng.normal(size=8) for at in range(60)}
+    words = list(kv)
+    lists = bb.WordLists("made", {"g": words[:3]}, {"g": words[3:6]}, {"human": words[6:9], "neutral": words[9:12]})
+    null = bb.topic_null(kv, lists, replicates=30, kind="random")
+    for figure, name in (
+        (bb.plot_topic_null(null), "associated - human"),
+        (bb.plot_topic_null(null, "associated - neutral"), "associated - neutral"),
+    ):
+        assert figure.axes[0].get_lines()[-1].get_xdata()[0] == null.observed[name]
+        assert titles(figure)[0].startswith(f"{name.replace('-', '−')}: ")
+        assert "30 lists of unrelated random words" in noted(figure)
+    with pytest.raises(bb.InputError, match="statistic is 'weat': valid are associated - human, associated - neutral"):
+        bb.plot_topic_null(null, "weat")
+    with pytest.raises(bb.InputError, match="plot_topic_null takes what topic_null returns"):
+        bb.plot_topic_null(table_of(2))
+
+
 def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
     rng = np.random.default_rng(0)
     words = [f"{name}{at}" for name in "xyab" for at in range(6)]
