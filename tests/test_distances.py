@@ -719,7 +719,7 @@ def test_a_restricted_table_says_so(religion):
 
 def test_the_record_names_embedding_and_source(religion):
     record = religion.attrs["coverage"]
-    assert record["embedding"] == {"name": "google-news-slice", "vectors": 949, "dimensions": 300}
+    assert record["embedding"] == {"name": "google-news-slice", "vectors": 2949, "dimensions": 300}
     assert record["doi"] == "10.18653/v1/N19-1062"
     assert record["pairs"] == len(religion)
 
