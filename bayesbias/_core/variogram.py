@@ -29,6 +29,8 @@ FEWEST = 0.5
 NEGLIGIBLE = 1e-10
 """Components with less than this share of the largest variance are rounding."""
 BLOCK = 512
+COARSE = 2
+"""Bins of similarity that are taken together to count the partners of a word."""
 MOST_WORDS = 1500
 """Words of a list beyond which its mean similarity to another is estimated from as many, drawn at random."""
 
@@ -45,12 +47,15 @@ class PairSample:
         Bin of similarity of each pair, (pairs,).
     counts
         How many pairs of all fell into each bin, (BINS,).
+    weights
+        What each pair counts for, (pairs,).
     """
 
     first: IntArray
     second: IntArray
     bins: IntArray
     counts: IntArray
+    weights: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -80,26 +85,37 @@ def similarity_bins(similarity: NDArray[np.floating]) -> IntArray:
 def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: int = PAIRS) -> PairSample:
     """Pairs of words, every bin of similarity with at most about ``most`` of its pairs, drawn at random.
 
+    A pair has the weight that makes every word of a bin count the same, whatever the number of its partners there.
+    Otherwise dense regions of a vocabulary, such as names and numbers, would dominate the large similarities.
+
     Parameters
     ----------
     units
         Centred unit vectors (N, d) of the sampled words.
     """
     single = units.astype(np.float32)
+    size = len(single)
+    blocks = [np.arange(begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK)]
     found: list[tuple[IntArray, IntArray, IntArray]] = []
-    counts = np.zeros(BINS, dtype=np.intp)
-    for begin in range(0, len(single), BLOCK):
-        rows = np.arange(begin, min(begin + BLOCK, len(single)))
-        bins = similarity_bins(single[rows] @ single[begin:].T)
-        places, others = np.nonzero(np.arange(begin, len(single)) > rows[:, None])
-        own = bins[places, others]
-        counts += np.bincount(own, minlength=BINS)
-        found.append((rows[places], others + begin, own))
+    partners = np.empty((size, BINS // COARSE), dtype=np.float32)
+    for rows in blocks:
+        bins = similarity_bins(single[rows] @ single.T)
+        place = (BINS // COARSE) * np.arange(len(rows))[:, None] + bins // COARSE
+        counts = np.bincount(place.ravel(), minlength=len(rows) * (BINS // COARSE))
+        partners[rows] = counts.reshape(len(rows), -1)
+        places, others = np.nonzero(np.arange(size) > rows[:, None])
+        found.append((rows[places], others, bins[places, others]))
+    counts = np.sum([np.bincount(own, minlength=BINS) for _, _, own in found], axis=0)
     kept = [rng.random(len(own), dtype=np.float32) < (most / np.maximum(counts, most))[own] for _, _, own in found]
     first, second, bins = (
         np.concatenate([part[column][chosen] for part, chosen in zip(found, kept, strict=True)]) for column in range(3)
     )
-    return PairSample(first, second, bins, counts)
+    drawn = np.bincount(bins, minlength=BINS)
+    thinned = np.divide(counts, drawn, out=np.zeros(BINS), where=drawn > 0)[bins]
+    partners[:, (BINS - 1) // COARSE] -= 1  # a word with itself
+    near = np.maximum(partners @ _window(COARSE * STEP, WIDTH).astype(np.float32) / COARSE, 0.5)
+    weights = thinned * (1 / near[first, bins // COARSE] + 1 / near[second, bins // COARSE]) / 2
+    return PairSample(first, second, bins, counts, weights.astype(np.float32))
 
 
 def components_of(scatter: FloatArray, pairs: PairSample, width: float = WIDTH) -> Components:
@@ -117,22 +133,22 @@ def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> F
     Bins beyond the largest similarity that was met lead in a straight line to 1, a word with itself; bins below the
     smallest one have its value.
     """
-    drawn = np.bincount(pairs.bins, minlength=BINS)
-    weight = np.where(drawn > 0, pairs.counts / np.maximum(drawn, 1), 0.0)[pairs.bins]
+    weights = pairs.weights.astype(float)
     total = np.stack(
-        [np.bincount(pairs.bins, weight * field[pairs.first] * field[pairs.second], BINS) for field in fields]
+        [np.bincount(pairs.bins, weights * field[pairs.first] * field[pairs.second], BINS) for field in fields]
     )
-    smooth = _smoothing(width)
-    pooled = smooth @ pairs.counts
-    met = np.flatnonzero(pooled >= min(FEWEST, pooled.max()))
-    values = np.clip((total @ smooth.T)[:, met] / pooled[met], -1, 1)
+    smooth = _window(STEP, width)
+    pooled, mass = smooth @ pairs.counts, smooth @ np.bincount(pairs.bins, weights, BINS)
+    met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
+    values = np.clip((total @ smooth.T)[:, met] / mass[met], -1, 1)
     ends = np.append(MIDDLES[met], 1.0)
     return np.stack([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values])
 
 
-def _smoothing(width: float) -> FloatArray:
-    """Weights (BINS, BINS) of a Gaussian window of similarity."""
-    window: FloatArray = np.exp(-0.5 * ((MIDDLES[:, None] - MIDDLES) / max(width, STEP / 10)) ** 2)
+def _window(step: float, width: float) -> FloatArray:
+    """Weights of a Gaussian window of similarity between bins of that width, for [-1, 1]."""
+    middles = -1 + step * (np.arange(round(2 / step)) + 0.5)
+    window: FloatArray = np.exp(-0.5 * ((middles[:, None] - middles) / max(width, step / 10)) ** 2)
     return np.where(window > 1e-4, window, 0.0)
 
 

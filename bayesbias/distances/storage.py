@@ -34,6 +34,7 @@ DIMS = {
     "second": ("sample_pair",),
     "bins": ("sample_pair",),
     "counts": ("similarity_bin",),
+    "weights": ("sample_pair",),
     "protected_correlation": ("protected_word", "other_word"),
 }
 WORDS = ("protected_word", "attribute_word", "sample_word")
@@ -58,6 +59,7 @@ def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
         "second": pairs.second.astype(place),
         "bins": pairs.bins.astype(np.uint8),
         "counts": pairs.counts.astype(np.int64),
+        "weights": pairs.weights,
         "protected_correlation": found.protected_correlation,
         "protected_word": np.array(found.protected_words, dtype=str),
         "attribute_word": np.array(found.attribute_words, dtype=str),
@@ -86,9 +88,8 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
                 raise ValueError(f"{name} has the shape {values.shape}")
             if values.dtype.kind == "f" and not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
-        pairs = PairSample(
-            *(np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts"))
-        )
+        places = [np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts")]
+        pairs = PairSample(*places, weights=np.asarray(arrays["weights"]))
         if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
             raise ValueError("a pair names a word that is not there")
         return Relatedness(

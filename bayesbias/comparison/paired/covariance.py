@@ -60,6 +60,7 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
         number[first.pairs.second[inside]],
         first.pairs.bins[inside],
         np.round(first.pairs.counts * (len(kept) / first.sampled) ** 2).astype(np.intp),
+        first.pairs.weights[inside],
     )
     own = [first.protected_words.index(word) for word in words]
     return replace(

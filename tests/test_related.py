@@ -1,0 +1,610 @@
+"""Related words: covariance read off the vectors, the model that uses it, and what a table carries."""
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias._core.variogram import components_of, list_correlations, list_overlaps, positive, sample_pairs
+from bayesbias.distances.vocabularies import ordered_by_frequency
+from bayesbias.models.related import related_posterior, related_sums
+
+
+def embedding(words, vectors):
+    kv = KeyedVectors(vector_size=vectors.shape[1], dtype=np.float32)
+    kv.add_vectors(list(words), vectors.astype(np.float32))
+    return kv
+
+
+def made_up(sampled=500, topics=60, dims=20, seed=0):
+    """An embedding whose words come in topics, with two groups of protected words and lists of three kinds."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(topics, dims))
+    own = {"p1": 0, "p2": 0, "p3": 1, "p4": 1, **{f"a{i}": 2 for i in range(4)}, **{f"b{i}": 3 for i in range(3)}}
+    vectors = [centres[topic] + 0.5 * rng.normal(size=dims) for topic in own.values()]
+    vectors += list(rng.normal(size=(6, dims)))  # unrelated control words
+    vectors += list(centres[rng.integers(topics, size=sampled)] + 0.5 * rng.normal(size=(sampled, dims)))
+    words = [*own, *(f"h{i}" for i in range(6)), *(f"v{i}" for i in range(sampled))]
+    lists = bb.load_words(write_lists(own))
+    return embedding(words, np.array(vectors)), lists
+
+
+def write_lists(_):
+    import tempfile
+    from pathlib import Path
+
+    path = Path(tempfile.mkdtemp()) / "made.toml"
+    path.write_text(
+        'name = "made up"\n[controls]\nhuman = ["h0", "h1", "h2", "h3", "h4", "h5"]\n'
+        '[protected]\na = ["p1", "p2"]\nb = ["p3", "p4"]\n'
+        '[stereotypes]\na = ["a0", "a1", "a2", "a3"]\nb = ["b0", "b1", "b2"]\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def small():
+    kv, lists = made_up()
+    return kv, lists, bb.distance_table(kv, lists)
+
+
+@pytest.fixture(scope="module")
+def gender(slice_vectors):
+    table = bb.distance_table(slice_vectors, "gender")
+    return table, bb.fit(table, seed=0)
+
+
+class TestCovariance:
+    def test_components_are_the_covariance_of_the_sample(self, small):
+        found = bb.relatedness(small[2])
+        scatter = found.scatter.astype(float)
+        parts = found.components
+        again = (parts.loadings * parts.variances) @ parts.loadings.T
+        np.testing.assert_allclose(again, scatter @ scatter.T / scatter.shape[1] * found.inflation, atol=1e-12)
+
+    def test_variance_of_a_sum_equals_the_double_loop(self, small):
+        found = bb.relatedness(small[2])
+        rng = np.random.default_rng(1)
+        weights = rng.normal(size=(4, len(found.attribute_words)))
+        parts = found.components
+        similarity = found.units @ found.units.T
+        total = 0.0
+        for w in range(weights.shape[1]):
+            for other in range(weights.shape[1]):
+                place = min(int((similarity[w, other] + 1) / 0.01), 199)
+                for q, variance in enumerate(parts.variances):
+                    rho = 1.0 if w == other else parts.correlations[q, place]
+                    left, right = (parts.loadings[:, q] @ weights[:, at] for at in (w, other))
+                    total += variance * rho * left * right
+        assert found.covariance(weights) == pytest.approx(total, rel=1e-9)
+
+    def test_several_sums_have_a_positive_semi_definite_covariance(self, small):
+        found = bb.relatedness(small[2])
+        weights = np.random.default_rng(2).normal(size=(5, 4, len(found.attribute_words)))
+        covariance = found.covariance(weights)
+        assert covariance.shape == (5, 5)
+        assert np.linalg.eigvalsh(covariance).min() > -1e-12
+        by_name = pd.DataFrame(weights[0], index=found.protected_words, columns=found.attribute_words)
+        assert found.covariance(by_name.sample(frac=1, random_state=0)) == pytest.approx(found.covariance(weights[0]))
+
+    def test_cells_have_the_covariance_of_their_mean_distances(self, small):
+        found, table = bb.relatedness(small[2]), small[2]
+        data = replace(bb.models.data.model_data(table), relatedness=found)
+        sums = related_sums(data, 1.0)
+        weights = np.zeros((len(sums.y), 4, len(found.attribute_words)))
+        for at, (word, connection) in enumerate(zip(sums.word, sums.connection, strict=True)):
+            rows = (data.word == word) & (data.connection == connection)
+            columns = [found.attribute_words.index(data.attribute_words[w]) for w in data.attribute[rows]]
+            weights[at, found.protected_words.index(data.protected_words[word]), columns] = 1 / rows.sum()
+        expected = found.covariance(weights)
+        np.testing.assert_allclose(sums.covariance, expected, atol=1e-6 * np.trace(expected))
+
+    def test_long_lists_are_estimated_from_some_of_their_words(self):
+        rng = np.random.default_rng(0)
+        units = rng.normal(size=(5000, 8)) + np.repeat(rng.normal(size=(2, 8)), 2500, axis=0)
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        member = np.zeros((2, 5000), dtype=bool)
+        member[0, :2500], member[1, 2500:] = True, True
+        same, shares = list_overlaps(member, units)
+        assert same.tolist() == [[1 / 2500, 0], [0, 1 / 2500]]
+        np.testing.assert_allclose(shares.sum(axis=2) + same, 1)
+        middle = -1 + 0.01 * (np.arange(200) + 0.5)
+        exact = [[units[a].mean(0) @ units[b].mean(0) for b in member] for a in member]
+        np.testing.assert_allclose(shares @ middle + same, exact, atol=0.01)
+
+    def test_negative_eigenvalues_are_set_to_zero(self):
+        matrix = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])
+        fixed = positive(matrix[None])[0]
+        values, vectors = np.linalg.eigh(matrix)
+        assert values[0] < 0
+        np.testing.assert_allclose(fixed, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
+
+    def test_a_topic_is_worth_few_words_and_unrelated_words_their_number(self, small):
+        worth = bb.relatedness(small[2]).effective_words().set_index(["kind", "list"])["effective"]
+        assert worth["stereotype", "a"] < 1.5
+        assert worth["stereotype", "b"] < 1.5
+        assert worth["control", "human"] > 4
+
+    def test_the_variogram_rises_with_similarity_to_one(self, small):
+        curve = bb.relatedness(small[2]).variogram()
+        first = curve[curve["component"] == 0].set_index("similarity")["correlation"]
+        assert first[(first.index > 0.5) & (first.index < 0.8)].mean() > 0.7
+        assert first[first.index > 0.3].min() > first[first.index < 0.2].max()
+        assert abs(first[(first.index > -0.1) & (first.index < 0.1)].mean()) < 0.1
+        assert curve.groupby("component")["share"].first().sum() == pytest.approx(1)
+
+    def test_pairs_are_counted_all_and_kept_in_part(self):
+        units = np.random.default_rng(0).normal(size=(700, 4))
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        pairs = sample_pairs(units, np.random.default_rng(1), most=50)
+        assert pairs.counts.sum() == 700 * 699 // 2
+        kept = np.bincount(pairs.bins, minlength=200)
+        assert kept.max() < 90
+        assert (kept[pairs.counts < 50] == pairs.counts[pairs.counts < 50]).all()
+        assert (pairs.first < pairs.second).all()
+
+    def test_a_field_without_relation_has_no_correlation(self):
+        rng = np.random.default_rng(3)
+        units = rng.normal(size=(1500, 10))
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        scatter = rng.normal(size=(2, 1500))
+        parts = components_of(scatter - scatter.mean(axis=1, keepdims=True), sample_pairs(units, rng))
+        assert np.abs(parts.correlations[:, 70:130]).max() < 0.03
+        one = list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))
+        np.testing.assert_allclose(one, 0.1)
+
+
+class TestSample:
+    def test_frequent_words_are_short_and_not_in_alphabetical_order(self):
+        rng = np.random.default_rng(0)
+        letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+        lengths = np.minimum(2 + np.log2(1 + np.arange(5000)).astype(int), 12)
+        words = ["".join(rng.choice(letters, size)) for size in lengths]
+        assert ordered_by_frequency(words)
+        assert not ordered_by_frequency(sorted(words))
+        assert not ordered_by_frequency(rng.permutation(words).tolist())
+
+    def test_the_sample_holds_no_word_of_the_lists(self, slice_vectors):
+        found = bb.relatedness(slice_vectors, "gender", sample=500, seed=3)
+        assert found.sampled == 500
+        assert not set(found.sample_words) & set(bb.load_words("gender").every_word())
+        assert found.kind == "random"
+        assert "500 words" in found.sentence
+
+    def test_the_seed_decides_and_two_vocabularies_share_their_sample(self, slice_vectors):
+        first, again = (bb.relatedness(slice_vectors, "gender", sample=500, seed=3) for _ in range(2))
+        other = bb.relatedness(slice_vectors, "gender", sample=500, seed=4)
+        assert first.sample_words == again.sample_words
+        assert len(set(first.sample_words) & set(other.sample_words)) < 250
+        keys = [key for at, key in enumerate(slice_vectors.index_to_key) if at % 10]
+        fewer = embedding(keys, slice_vectors[keys])
+        shared = set(bb.relatedness(fewer, "gender", sample=500, seed=3).sample_words) & set(first.sample_words)
+        assert len(shared) > 420
+
+    def test_few_words_warn_and_widen(self):
+        kv, lists = made_up(sampled=100)
+        with pytest.warns(UserWarning, match="only 100 words"):
+            found = bb.relatedness(kv, lists)
+        assert found.inflation == pytest.approx(1.51)
+        full = bb.relatedness(*made_up(sampled=500)[:2])
+        assert full.inflation == 1.0
+
+    def test_a_vocabulary_of_list_words_has_no_relatedness(self):
+        kv, lists = made_up(sampled=20)
+        with pytest.raises(bb.InputError, match="holds 20 words outside of the lists"):
+            bb.relatedness(kv, lists)
+        table = bb.distance_table(kv, lists)
+        assert "relatedness" not in table.attrs
+        assert any("relatedness" in note for note in bb.coverage(table).attrs["notes"])
+        assert bb.fit(table, seed=0).attrs["model"] == "crossed"
+
+
+class TestTable:
+    @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+    def test_relatedness_is_written_and_read_with_the_table(self, small, tmp_path, name):
+        bb.write_distance_table(small[2], tmp_path / name)
+        back = bb.read_distance_table(tmp_path / name)
+        assert back.attrs["relatedness"] == small[2].attrs["relatedness"]
+        pd.testing.assert_frame_equal(
+            bb.relatedness(back).effective_words(), bb.relatedness(small[2]).effective_words()
+        )
+
+    def test_a_table_without_it_leaves_no_old_file(self, small, tmp_path):
+        bb.write_distance_table(small[2], tmp_path / "table.csv")
+        plain = bb.distance_table(small[0], small[1], relatedness=False)
+        bb.write_distance_table(plain, tmp_path / "table.csv")
+        assert not (tmp_path / "table.csv.relatedness.npz").exists()
+        assert "relatedness" not in bb.read_distance_table(tmp_path / "table.csv").attrs
+
+    def test_relatedness_of_other_vectors_is_refused(self, small, tmp_path):
+        other = bb.distance_table(*made_up(seed=1))
+        table = small[2].copy()
+        table.attrs["relatedness"] = other.attrs["relatedness"]
+        with pytest.raises(bb.InputError, match="is of other vectors"):
+            bb.fit(table, seed=0)
+        bb.write_distance_table(small[2], tmp_path / "a.csv")
+        bb.write_distance_table(other, tmp_path / "b.csv")
+        (tmp_path / "b.csv.relatedness.npz").replace(tmp_path / "a.csv.relatedness.npz")
+        with pytest.raises(bb.InputError, match="is of other vectors"):
+            bb.read_distance_table(tmp_path / "a.csv")
+
+    @pytest.mark.parametrize("bad", ["no base 64!", "YWJj", 7])
+    def test_damaged_relatedness_is_refused(self, small, bad):
+        table = small[2].copy()
+        table.attrs["relatedness"] = bad
+        with pytest.raises(bb.InputError, match="holds no relatedness"):
+            bb.fit(table, seed=0)
+
+    def test_words_that_it_does_not_know_are_named(self, small):
+        table = small[2].replace({"attribute_word": {"a0": "unheard"}})
+        with pytest.raises(bb.InputError, match="'unheard'"):
+            bb.fit(table, seed=0)
+
+    def test_a_part_of_the_table_keeps_its_relatedness(self, small):
+        part = small[2][small[2]["protected_word"] != "p4"]
+        post = bb.fit(part, seed=0)
+        assert post.attrs["model"] == "related"
+        assert post["posterior"].sizes["protected_word"] == 3
+
+    def test_a_fit_keeps_it_on_disk(self, small, tmp_path):
+        post = bb.fit(small[2], seed=0)
+        bb.save_fit(post, tmp_path / "fit.nc")
+        back = bb.load_fit(tmp_path / "fit.nc")
+        np.testing.assert_array_equal(bb.relatedness(back).scatter, bb.relatedness(small[2]).scatter)
+        pd.testing.assert_frame_equal(bb.contrasts(back), bb.contrasts(post))
+
+    def test_what_carries_none_says_so(self, small):
+        plain = bb.distance_table(small[0], small[1], relatedness=False)
+        for holder in (plain, bb.fit(plain, seed=0)):
+            with pytest.raises(bb.InputError, match="carries no relatedness"):
+                bb.relatedness(holder)
+        with pytest.raises(bb.InputError, match="leave words out"):
+            bb.relatedness(small[2], small[1])
+        with pytest.raises(bb.InputError, match="words are missing"):
+            bb.relatedness(small[0])
+        with pytest.raises(bb.InputError, match="relatedness is 'yes'"):
+            bb.distance_table(small[0], small[1], relatedness="yes")
+
+    @pytest.mark.parametrize("weights", [np.ones((2, 2)), np.full((4, 13), np.nan), "text"])
+    def test_wrong_weights_are_refused(self, small, weights):
+        with pytest.raises(bb.InputError, match="weights are"):
+            bb.relatedness(small[2]).covariance(weights)
+
+
+def brute_force(sums, prior_sd, spread=0.2):
+    """Posterior mean and covariance of the cells by a fine grid over the factor and dense formulas."""
+    same = (sums.connection[:, None] == sums.connection).astype(float)
+    prior = prior_sd**2 * (same + np.eye(len(sums.y)))
+    z = np.linspace(-5, 5, 401)
+    log_mass, means, covariances = [], [], []
+    for factor in np.exp(spread * z):
+        noise = factor**2 * sums.covariance + 1e-9 * np.diag(sums.covariance).mean() * np.eye(len(sums.y))
+        full = prior + noise
+        density = stats.multivariate_normal(np.zeros(len(sums.y)), full).logpdf(sums.y)
+        density -= sums.freedom * (np.log(factor) + 0.5 * sums.scatter / factor**2)
+        gain = prior @ np.linalg.inv(full)
+        log_mass.append(density)
+        means.append(gain @ sums.y)
+        covariances.append(prior - gain @ prior)
+    mass = np.exp(np.array(log_mass) - 0.5 * z**2 - max(log_mass))
+    mass /= mass.sum()
+    mean = mass @ np.array(means)
+    apart = np.array(means) - mean
+    return mean, np.tensordot(mass, np.array(covariances), 1) + (apart * mass[:, None]).T @ apart
+
+
+class TestModel:
+    def test_moments_equal_the_dense_posterior(self, small):
+        spec = bb.load_model("related")
+        data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
+        found = related_posterior(spec, data)
+        mean, covariance = found.moments(np.eye(len(found.sums.y)))
+        expected_mean, expected = brute_force(found.sums, spec.priors["word_mean"].sd)
+        np.testing.assert_allclose(mean - 1, expected_mean, atol=1e-7)
+        np.testing.assert_allclose(covariance, expected, atol=2e-6 * np.trace(expected))
+
+    def test_draws_have_these_moments(self, small):
+        post = bb.fit(small[2], draws=40_000, seed=1)
+        spec = bb.load_model("related")
+        data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
+        found = related_posterior(spec, data)
+        mean, covariance = found.moments(np.eye(len(found.sums.y)))
+        draws = post["posterior/word_mean"].to_numpy().reshape(40_000, -1)
+        sd = np.sqrt(np.diag(covariance))
+        assert (np.abs(draws.mean(axis=0) - mean) < 4 * sd / 200).all()
+        np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.03)
+
+    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender):
+        table, post = gender
+        found = bb.relatedness(table)
+        means = table.pivot_table("distance", "protected_word", "connection")
+        observed = (means["associated"] - means["human"]).mean()
+        row = bb.contrasts(post).iloc[0]
+        factor = float(post["posterior/sd_factor"].mean())
+        signs = table["connection"].map({"associated": 1.0, "human": -1.0, "different": 0.0, "neutral": 0.0})
+        n = table.groupby(["protected_word", "connection"])["distance"].transform("size")
+        weights = table.assign(weight=signs / n / 14).pivot_table("weight", "protected_word", "attribute_word")
+        assert row["mean"] == pytest.approx(observed, abs=0.004)
+        assert row["sd"] == pytest.approx(factor * np.sqrt(found.covariance(weights.fillna(0))), rel=0.06)
+
+    def test_populations_are_named_and_the_wider_one_is_less_certain(self, gender):
+        post = gender[1]
+        given, similar = (bb.contrasts(post, population=name) for name in ("given", "similar"))
+        assert given.attrs["population"] == "given"
+        assert similar["sd"][0] > 1.3 * given["sd"][0]
+        pd.testing.assert_frame_equal(given[1:], similar[1:])
+        words = post["posterior/word_mean"]
+        apart = (words.sel(connection="associated") - words.sel(connection="human")).mean("protected_word")
+        assert given["mean"][0] == pytest.approx(float(apart.mean()))
+        with pytest.raises(bb.InputError, match="population is 'all'"):
+            bb.contrasts(post, population="all")
+
+    def test_without_relatedness_the_crossed_model_says_what_it_takes_for_granted(self, slice_vectors):
+        post = bb.fit(bb.distance_table(slice_vectors, "gender", relatedness=False), seed=0)
+        assert post.attrs["model"] == "crossed"
+        assert "does not tell how words are related" in json.loads(post.attrs["notes"])[0]
+        assert any("takes different words for unrelated" in s for s in bb.verdict_sentences(post))
+        with pytest.raises(bb.InputError, match="needs to know how words are related"):
+            bb.fit(bb.distance_table(slice_vectors, "gender", relatedness=False), "related", seed=0)
+
+    @pytest.mark.parametrize("engine", ["marginal"])
+    def test_engines_that_cannot_fit_it_say_so(self, small, engine):
+        with pytest.raises(bb.InputError, match="use auto or exact or nuts"):
+            bb.fit(small[2], "related", engine=engine)
+
+    def test_words_with_one_vector_count_once(self):
+        kv, lists = made_up()
+        twins = {word: kv[word] for word in kv.index_to_key}
+        twins["p2"] = twins["p1"]
+        table = bb.distance_table(embedding(twins, np.array(list(twins.values()))), lists)
+        post = bb.fit(table, seed=0)
+        words = post["posterior/word_mean"]
+        apart = words.sel(protected_word="p1") - words.sel(protected_word="p2")
+        assert float(np.abs(apart).max()) < 1e-3
+        assert bb.diagnose(post).ok
+        assert bb.relatedness(table).effective_words()["effective"][0] < 1.3
+
+    def test_a_single_attribute_word_has_the_variance_of_one_word(self, small):
+        kv, _, _ = small
+        one = bb.WordLists("one", {"a": ["p1", "p2"]}, {"a": ["a0"]}, {"human": ["h0", "h1"]})
+        table = bb.distance_table(kv, one)
+        found = bb.relatedness(table)
+        sums = related_sums(replace(bb.models.data.model_data(table), relatedness=found), 1.0)
+        parts = found.components
+        alone = np.diag((parts.loadings * parts.variances) @ parts.loadings.T)
+        own = [at for at in range(len(sums.y)) if sums.connection[at] == 0]
+        np.testing.assert_allclose(np.diag(sums.covariance)[own], alone[sums.word[own]], rtol=1e-6)
+        assert bb.contrasts(bb.fit(table, seed=0))["sd"][0] > 0.05
+
+    def test_ranks_of_the_truth_are_uniform(self, small):
+        table = small[2][~small[2]["attribute_word"].isin(["h4", "h5", "a3"])]
+        ranks = bb.sbc("related", table, replicates=150, seed=5)
+        assert ranks.engine == "exact"
+        uniform = ranks.uniformity
+        assert uniform["p_value"].min() > 0.05 / len(uniform) / 10
+        assert len(ranks.ranks["word_mean"][0]) == 12
+
+    def test_simulated_contrasts_are_covered(self, small):
+        covered = 0
+        for seed in range(60):
+            truth = {"sd_factor": 1.0, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0}}
+            simulated = bb.simulate(small[2], "related", truth=truth, seed=seed)
+            row = bb.contrasts(bb.fit(simulated, "related", seed=seed)).iloc[0]
+            covered += row["hdi_low"] <= -0.2 <= row["hdi_high"]
+        assert stats.binom(60, 0.89).cdf(covered) > 0.001
+        assert stats.binom(60, 0.89).sf(covered - 1) > 0.001
+
+    @pytest.mark.nuts
+    def test_nuts_agrees(self, small):
+        exact = bb.fit(small[2], draws=16_000, seed=1)
+        nuts = bb.fit(small[2], engine="nuts", draws=8_000, seed=2)
+        assert bb.diagnose(nuts).ok
+        for name in ("word_mean", "sd_factor", "connection_mean", "connection_sd"):
+            a, b = (post["posterior"][name].to_numpy() for post in (exact, nuts))
+            a, b = (values.reshape(values.shape[0] * values.shape[1], -1) for values in (a, b))
+            error = np.hypot(b.std(axis=0) / np.sqrt(2000), a.std(axis=0) / np.sqrt(16_000))
+            assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4 * error).all(), name
+            if name != "connection_sd":  # its tails are heavy
+                np.testing.assert_allclose(a.std(axis=0), b.std(axis=0), rtol=0.08)
+
+
+def random_lists(rng, kv, units, sizes, topical, excluded):
+    """Lists of random words, or of a random word's nearest neighbours."""
+    lists = []
+    for size in sizes:
+        if topical:
+            near = units @ units[rng.choice(np.flatnonzero(~excluded))]
+            near[excluded] = -2
+            lists.append(np.argsort(-near)[:size])
+        else:
+            lists.append(rng.choice(np.flatnonzero(~excluded), size, replace=False))
+    return lists
+
+
+class TestCalibration:
+    """The null of random lists on real vectors: 89% intervals should exclude 0 in 11% of trials."""
+
+    @pytest.mark.parametrize(("topical", "least_unrelated"), [(False, 0.0), (True, 0.25)])
+    def test_false_positives_of_topical_lists(self, slice_vectors, topical, least_unrelated):
+        kv = slice_vectors
+        base = bb.relatedness(kv, "gender")
+        units = kv.get_normed_vectors().astype(float)
+        excluded = np.isin(kv.index_to_key, base.protected_words)
+        group = np.array([0] * 7 + [1] * 7)
+        rng = np.random.default_rng(11)
+        z, naive = [], []
+        for _ in range(150):
+            lists = random_lists(rng, kv, units, (12, 13), topical, excluded)
+            lists.append(rng.choice(np.flatnonzero(~excluded), 40, replace=False))
+            vectors = units[np.concatenate(lists)]
+            found = replace(base, attributes=vectors, attribute_words=tuple(map(str, range(len(vectors)))))
+            found.__dict__["components"] = base.components
+            ends = np.cumsum([0, *map(len, lists)])
+            weights = np.zeros((14, ends[-1]))
+            for j in range(14):
+                weights[j, ends[group[j]] : ends[group[j] + 1]] = 1 / len(lists[group[j]]) / 14
+                weights[j, ends[2] :] = -1 / 40 / 14
+            distances = 1 - base.protected.astype(float) @ vectors.T
+            z.append((weights * distances).sum() / np.sqrt(found.covariance(weights)))
+            sums = [(weights * distances)[:, a:b].sum(axis=0) for a, b in pairwise(ends)]
+            naive.append((weights * distances).sum() / np.sqrt(sum(len(s) * s.var(ddof=1) for s in sums)))
+        beyond = stats.norm.ppf(0.945)
+        rate, unrelated = (float((np.abs(values) > beyond).mean()) for values in (z, naive))
+        assert 0.04 < rate < 0.195  # 150 trials at 11%: standard error 2.6%
+        assert unrelated > least_unrelated
+
+    def test_a_kernel_of_the_wrong_shape_is_caught(self, slice_vectors):
+        words = bb.load_words("gender")
+        neighbours = []
+        for seed in slice_vectors.index_to_key[150::350]:
+            neighbours += [word for word, _ in slice_vectors.most_similar(seed, topn=9)]
+        held = set(words.every_word())
+        topical = [word for word in dict.fromkeys(neighbours) if word not in held or word in words.controls["human"]]
+        lists = bb.WordLists("topical", words.protected, words.stereotypes, {"human": topical})
+        table = bb.distance_table(slice_vectors, lists)
+        assert not bb.check_relatedness(table)["fault"].any()
+        found = bb.relatedness(table)
+        shuffled = replace(found, scatter=found.scatter[:, np.random.default_rng(0).permutation(found.sampled)])
+        wrong = table.copy()
+        wrong.attrs["relatedness"] = shuffled
+        checked = bb.check_relatedness(wrong).set_index("similarity")
+        assert checked.loc["close", "relative"] < 1 / 1.5
+        assert checked.loc["close", "fault"]
+
+
+class TestAround:
+    def test_leaving_out_words_prefers_the_covariance_of_the_vectors(self, gender):
+        table = bb.compare_models(gender[0], ["related", "crossed"], draws=1000, pairs=False).set_index("model")
+        assert table.index[0] == "related"
+        assert table.loc["crossed", "diff_word"] < -500
+
+    def test_a_word_left_out_has_the_density_of_the_joint_normal(self, small):
+        from bayesbias.models.related import kernels_of, words_left_out
+
+        spec = bb.load_model("related")
+        data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
+        found = related_posterior(spec, data)
+        at = int(np.argmin(np.abs(found.grid.z)))
+        fixed = replace(found, grid=replace(found.grid, z=found.grid.z[[at]], mass=np.array([1.0])))
+        kernels = kernels_of(data)
+        parts = kernels.components
+        root = parts.loadings * np.sqrt(parts.variances)
+        noise = sum(
+            np.outer(root[data.word, q], root[data.word, q]) * kernels.of(q)[np.ix_(data.attribute, data.attribute)]
+            for q in range(len(parts.variances))
+        )
+        cell = data.word * len(data.connections) + data.connection
+        full = noise + 1e4 * (cell[:, None] == cell)  # means that nothing is known about
+        word = data.attribute_words.tolist().index("h2")
+        own = data.attribute == word
+        # contrasts to the mean of the others of the cell do not depend on the mean
+        gone, rest = np.flatnonzero(own), np.flatnonzero(~own)
+        average = np.array([(cell[rest] == cell[row]) / (cell[rest] == cell[row]).sum() for row in gone])
+        change = np.zeros((len(gone), len(cell)))
+        change[np.arange(len(gone)), gone] = 1
+        change[:, rest] -= average
+        expected = stats.multivariate_normal(np.zeros(4), change @ full @ change.T).logpdf(change @ data.y)
+        assert words_left_out(fixed, data)[word] == pytest.approx(expected, abs=1e-4)
+
+    def test_influence_equals_a_fit_without_the_word(self, small):
+        post = bb.fit(small[2], draws=40_000, seed=0)
+        table = bb.influence(post).set_index("word")
+        assert table.attrs["population"] == "given"
+        without = bb.fit(small[2][small[2]["attribute_word"] != "a1"], draws=40_000, seed=0)
+        row = bb.contrasts(without).iloc[0]
+        assert table.loc["a1", "mean"] == pytest.approx(row["mean"], abs=4 * row["sd"] / 200)
+        assert table.loc["a1", "sd"] == pytest.approx(row["sd"], rel=0.03)
+
+    def test_alike_words_help_little(self, gender):
+        plan = bb.plan(gender[0], effect=0.1)
+        width = plan.curve[plan.curve["factor"] == 8].set_index("varied")["width"]
+        assert plan.present.width == pytest.approx(2 * 1.598 * bb.contrasts(gender[1])["sd"][0], rel=0.05)
+        assert width["stereotype lists, alike words"] > 0.9 * plan.present.width
+        assert width["stereotype lists, unrelated words"] < 0.65 * plan.present.width
+        assert "alike words" in plan.sentence
+        assert str(bb.plan(gender[1], effect=0.1)) == str(plan)
+
+    def test_the_present_width_equals_that_of_the_covariance(self, small):
+        from bayesbias.comparison.lengths import related_design
+
+        found = bb.relatedness(small[2])
+        data = replace(bb.models.data.model_data(small[2]), relatedness=found)
+        design = related_design(data, "associated", "human")
+        posterior = related_posterior(bb.load_model("related"), data)
+        own = (posterior.sums.connection == 0) / 4 - (posterior.sums.connection == 2) / 4.0
+        expected = np.sqrt(own @ posterior.sums.covariance @ own)
+        assert design.sd(design.words.astype(float), True) == pytest.approx(expected, rel=0.02)
+
+    def test_predictions_of_further_words_and_of_other_lists(self, gender):
+        post = gender[1]
+        inside = bb.check_predictions(post).set_index("connection")["inside_89"]
+        assert 0.85 < inside["human"] < 0.99
+        tree = bb.add_predictive(bb.fit(gender[0], draws=200, seed=1))
+        drawn = tree["posterior_predictive/distance"].to_numpy()
+        assert drawn.shape == (4, 50, len(gender[0]))
+        assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
+        assert np.isfinite(bb.add_log_likelihood(post)["log_likelihood/distance"]).all()
+
+    def test_priors_hardly_matter(self, gender):
+        found = bb.prior_sensitivity(gender[1])
+        assert not found.matters
+        assert set(found.refits["prior"].dropna()) == {"word_mean", "sd_factor", "connection_covariance", "all"}
+
+    def test_variance_shares_add_up(self, gender):
+        shares = bb.variance_shares(gender[1])
+        assert shares.groupby("connection")["mean"].sum().to_numpy() == pytest.approx(np.ones(4))
+
+    def test_the_report_names_populations_and_effective_words(self, gender, tmp_path):
+        text = bb.report(gender[1], tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "these protected words and attribute lists like these" in text
+        assert "12 words, worth" in text
+        assert "further protected words like these" in text
+
+
+@pytest.fixture(scope="module")
+def debiased(slice_vectors):
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    return bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+
+
+class TestChanges:
+    def test_levels_and_changes_come_from_one_covariance(self, gender, debiased):
+        after = bb.distance_table(debiased, "gender")
+        result = bb.compare(before=gender[0], after=after, seed=0)
+        assert result.posterior.attrs["model"] == "related"
+        assert result.population == "given"
+        means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
+        apart = [(m["associated"] - m["human"]).mean() for m in means]
+        row = result.changes().iloc[0]
+        assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
+        alone = bb.contrasts(gender[1])["sd"][0]
+        assert row["sd"] < 0.3 * alone
+        assert "these protected words" in result.verdict
+
+    def test_the_same_table_has_not_changed(self, gender):
+        result = bb.compare(before=gender[0], after=gender[0], seed=0)
+        assert (result.changes()["sd"] == 0).all()
+
+    def test_other_vocabularies_take_the_model_of_changes_with_a_reason(self, gender, slice_vectors):
+        keys = slice_vectors.index_to_key
+        held = set(gender[0]["protected_word"]) | set(gender[0]["attribute_word"])
+        renamed = embedding([key if key in held else f"{key}_" for key in keys], slice_vectors.vectors)
+        other = bb.distance_table(renamed, "gender")
+        result = bb.compare(before=gender[0], after=other, seed=0)
+        assert result.posterior.attrs["model"] == "change"
+        assert any("share 0 words" in note for note in result.notes)
+        with pytest.raises(bb.InputError, match="cannot compare these tables"):
+            bb.compare(before=gender[0], after=other, model="related")
+
+    def test_relatedness_of_another_embedding_is_refused(self, gender, debiased):
+        after = bb.distance_table(debiased, "gender")
+        after.attrs["relatedness"] = gender[0].attrs["relatedness"]
+        with pytest.raises(bb.InputError, match="is of other vectors"):
+            bb.compare(before=gender[0], after=after)
