@@ -278,7 +278,7 @@ class TestTable:
             bb.relatedness(small[2]).covariance(weights)
 
 
-def brute_force(sums, prior_sd, spread=0.2):
+def brute_force(sums, prior_sd, spread=0.1):
     """Posterior mean and covariance of the cells by a fine grid over the factor and dense formulas."""
     same = (sums.connection[:, None] == sums.connection).astype(float)
     prior = prior_sd**2 * (same + np.eye(len(sums.y)))

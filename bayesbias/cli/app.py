@@ -20,7 +20,12 @@ app = typer.Typer(
 )
 _state = {"debug": False}
 
-Model = Annotated[str, typer.Option(help="A model that 'bayesbias models' shows, or the path of a TOML file.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        help="A model that 'bayesbias models' shows, a TOML file, or auto: related where the table knows how."
+    ),
+]
 Engine = Annotated[str, typer.Option(help="auto, exact, marginal or nuts.")]
 Draws = Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)]
 Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
@@ -253,6 +258,64 @@ def plan(
     if out is not None:
         with whole_file(out) as temporary:
             plot_plan(found).savefig(temporary, dpi=150, format="png")
+        say(f"picture written to {out}")
+
+
+@app.command()
+def relatedness(
+    table: Annotated[Path, typer.Argument(help="A distance table with relatedness, .csv or .parquet.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also draw who is like whom, .png.")] = None,
+) -> None:
+    """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
+    from bayesbias._files import whole_file
+    from bayesbias.cli.screen import say, show
+    from bayesbias.diagnostics import check_relatedness
+    from bayesbias.distances import read_distance_table
+    from bayesbias.distances import relatedness as relatedness_of
+    from bayesbias.plots import plot_relatedness
+
+    if out is not None:
+        check_target(out, (".png",), "a picture")
+    distances = read_distance_table(table)
+    found = relatedness_of(distances)
+    say(found.sentence)
+    show(found.effective_words(), "Words, and as many unrelated words as would tell as much")
+    show(check_relatedness(distances), "Scatter of control words against its prediction")
+    if out is not None:
+        with whole_file(out) as temporary:
+            plot_relatedness(found).savefig(temporary, dpi=150, format="png")
+        say(f"picture written to {out}")
+
+
+@app.command()
+def topics(
+    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
+    words: Annotated[str, typer.Argument(help="A bundled word list or query, or the path of a TOML file.")],
+    metric: Annotated[str | None, typer.Option(help="A metric instead of the contrasts.")] = None,
+    replicates: Annotated[int, typer.Option(help="Random lists.", min=1)] = 1000,
+    kind: Annotated[str, typer.Option(help="topical: as coherent as the lists; random: unrelated words.")] = "topical",
+    seed: Annotated[int, typer.Option(help="Seed of the lists.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
+    trust_pickle: TrustPickle = False,
+) -> None:
+    """How large a contrast is for random topics of the vocabulary in place of the word lists."""
+    from bayesbias._files import whole_file
+    from bayesbias.cli.screen import say, show
+    from bayesbias.diagnostics import topic_null
+    from bayesbias.embeddings import load_embedding
+    from bayesbias.plots import plot_topic_null
+
+    if out is not None:
+        check_target(out, (".png",), "a picture")
+    kv = load_embedding(embedding, trust_pickle=trust_pickle)
+    found = topic_null(kv, words, metric, replicates, seed, kind)  # type: ignore[arg-type]  # checked where it is used
+    say(found.sentence)
+    for note in found.notes:
+        say(f"  {note}.")
+    show(found.table, "Observed values among those of random lists")
+    if out is not None:
+        with whole_file(out) as temporary:
+            plot_topic_null(found).savefig(temporary, dpi=150, format="png")
         say(f"picture written to {out}")
 
 

@@ -88,8 +88,10 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
                 raise ValueError(f"{name} has the shape {values.shape}")
             if values.dtype.kind == "f" and not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
-        places = [np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts")]
-        pairs = PairSample(*places, weights=np.asarray(arrays["weights"]))
+        first, second, bins, counts = (
+            np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts")
+        )
+        pairs = PairSample(first, second, bins, counts, np.asarray(arrays["weights"]))
         if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
             raise ValueError("a pair names a word that is not there")
         return Relatedness(
