@@ -84,12 +84,14 @@ from .plots import plot_plan as plot_plan
 from .plots import plot_predictions as plot_predictions
 from .plots import plot_rank_agreement as plot_rank_agreement
 from .plots import plot_ranking as plot_ranking
+from .plots import plot_relatedness as plot_relatedness
 from .plots import plot_reliability as plot_reliability
 from .plots import plot_side_effects as plot_side_effects
 from .plots import plot_silhouette as plot_silhouette
 from .plots import plot_similarity_shift as plot_similarity_shift
 from .plots import plot_topic_null as plot_topic_null
 from .plots import plot_variance as plot_variance
+from .plots import plot_variogram as plot_variogram
 from .plots import plot_word_bias as plot_word_bias
 from .reliability import ReliabilityRegression as ReliabilityRegression
 from .reliability import VarianceComponents as VarianceComponents

@@ -11,7 +11,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._core.variogram import BINS, MIDDLES
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
+from bayesbias.models.data import ModelData, data_of_rows
 from bayesbias.models.fitting import related_data
 from bayesbias.models.related import kernels_of
 from bayesbias.models.results import check_fit, distances_of
@@ -21,6 +21,8 @@ ENDS = (0.1, 0.3)
 """Centred cosine similarities that part unalike, alike and close words."""
 LABELS = ("unalike", "alike", "close")
 FEWEST = 20
+LOOKED_AT = 1500
+"""Attribute words that are looked at, drawn at random, where there are more."""
 LEAST, MOST, MOST_Z = 1 / 1.5, 3.0, 3.0
 """Relative ratios outside of the first two, as far from 1 as the third in standard errors, are faults. Too little
 scatter of close words makes intervals too narrow, too much makes them too wide."""
@@ -65,6 +67,9 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
 
 def scatter_of(data: ModelData) -> pd.DataFrame:
     """The table of :func:`check_relatedness`."""
+    if len(data.attribute_words) > LOOKED_AT:
+        chosen = np.random.default_rng(0).permutation(len(data.attribute_words))[:LOOKED_AT]
+        data = data_of_rows(data, np.isin(data.attribute, chosen))
     kernels = kernels_of(data)
     weight = (kernels.components.loadings**2).sum(axis=0) * kernels.components.variances
     predicted = (2 * weight @ (1 - kernels.correlations))[kernels.bins]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._core.cosine import FloatArray, unit_rows
+from bayesbias._core.cosine import FloatArray
 from bayesbias._core.variogram import (
     BINS,
     MIDDLES,
@@ -108,9 +108,12 @@ class Relatedness:
         return Components(found.variances * self.inflation, found.loadings, found.correlations)
 
     @cached_property
-    def units(self) -> FloatArray:
+    def units(self) -> NDArray[np.float32]:
         """Centred unit vectors (W, d) of the attribute words, whose products are their similarities."""
-        return unit_rows(self.attributes.astype(float) - self.centre)
+        apart = self.attributes.astype(np.float32)
+        apart -= self.centre.astype(np.float32)
+        apart /= np.sqrt(np.vecdot(apart, apart))[:, None]
+        return apart
 
     def overlaps(self, member: NDArray[np.bool_], words: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, see :func:`list_overlaps`.

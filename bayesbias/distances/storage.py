@@ -210,7 +210,9 @@ def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
             f" make the table anew with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
         )
     given = table["distance"].to_numpy(dtype=float)
-    theirs = np.clip(1 - found.protected.astype(float) @ found.attributes.astype(float).T, 0, 2)[rows, columns]
+    theirs = np.clip(1 - found.protected.astype(np.float32) @ found.attributes.astype(np.float32).T, 0, 2)[
+        rows, columns
+    ]
     apart = np.abs(given - theirs)
     if not (apart <= TOLERANCE).all():
         worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))

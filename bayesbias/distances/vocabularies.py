@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 SAMPLE = 3000
+ROWS = 10_000
+"""Vectors that are scaled together."""
 LOOKED_AT = 200
 SHORTER = 1.5
 """How many letters the first words of a file ordered by frequency are shorter than others, on average."""
@@ -141,13 +143,13 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
             "whole embedding, not only the vectors of the lists"
         )
     vectors = unit_rows(kv.vectors[chosen])
-    half = [unit_rows(looked.of(words)).astype(np.float16) for words in (protected, attributes)]
+    half = [half_units(looked.of(words)) for words in (protected, attributes)]
     centre = vectors.mean(axis=0).astype(np.float32).astype(float)
     units = unit_rows(vectors - centre)
     pairs = sample_pairs(units, np.random.default_rng([seed, 1]))
     scatter = -(half[0].astype(float) @ vectors.T)
     scatter -= scatter.mean(axis=1, keepdims=True)
-    means = _list_means(entries, attributes, half[1].astype(float))
+    means = _list_means(entries, attributes, half[1])
     return Relatedness(
         embedding=about(kv),
         kind=kind,
@@ -165,13 +167,25 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     )
 
 
+def half_units(vectors: FloatArray) -> NDArray[np.float16]:
+    """Unit vectors in half precision, by blocks of rows."""
+    half = np.empty(vectors.shape, dtype=np.float16)
+    for begin in range(0, len(vectors), ROWS):
+        half[begin : begin + ROWS] = unit_rows(vectors[begin : begin + ROWS])
+    return half
+
+
 def _list_means(
-    entries: Iterable[tuple[str, str, tuple[str, ...]]], attributes: list[str], vectors: FloatArray
+    entries: Iterable[tuple[str, str, tuple[str, ...]]], attributes: list[str], vectors: NDArray[np.float16]
 ) -> FloatArray:
     """Mean vectors (lists, d) of the attribute lists, less what they share where there are several."""
     place = {word: at for at, word in enumerate(attributes)}
     means = np.stack(
-        [vectors[[place[word] for word in words]].mean(axis=0) for _, kind, words in entries if kind != "protected"]
+        [
+            vectors[[place[word] for word in words]].mean(axis=0, dtype=float)
+            for _, kind, words in entries
+            if kind != "protected"
+        ]
     )
     return means - means.mean(axis=0) if len(means) > 1 else means
 

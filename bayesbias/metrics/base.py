@@ -45,6 +45,32 @@ class Space:
     nearest: IntArray | None = None
 
 
+class Sides(NamedTuple):
+    """Weights of the target words and of the attribute words, set after set: a cosine has the product of its two."""
+
+    targets: FloatArray
+    attributes: FloatArray
+
+
+@dataclass(frozen=True)
+class Linear:
+    """How a metric is a constant and a weighted sum of cosines of target words with attribute words.
+
+    Attributes
+    ----------
+    sides
+        Target sets and attribute sets to the weights of their words.
+    constant
+        What is added to the sum.
+    needs
+        Options, of the metric or of the look-up, without which it is no such sum.
+    """
+
+    sides: Callable[[Sets, Sets], Sides]
+    constant: float = 0.0
+    needs: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Measured:
     """A metric's value on vectors.
@@ -63,6 +89,8 @@ class Measured:
         Sentences on what to bear in mind.
     warning
         Why the value tells nothing.
+    null_mean, null_sd
+        Of the metric over random attribute lists, where its p-value comes from them.
     """
 
     value: float
@@ -73,6 +101,8 @@ class Measured:
     exact: bool | None = None
     notes: tuple[str, ...] = ()
     warning: str | None = None
+    null_mean: float | None = None
+    null_sd: float | None = None
 
     @property
     def every_note(self) -> tuple[str, ...]:
@@ -100,6 +130,10 @@ class Metric:
         Smallest and largest value, from the numbers of words of the target sets and the options.
     options
         Options by name; others are refused.
+    of_test
+        Names of the options that are about its p-value: ``measure`` does not take them.
+    linear
+        How it is a weighted sum of cosines, if it is one: it can then be tested against random attribute lists.
     source, doi
         Where it is defined.
     paired
@@ -121,6 +155,8 @@ class Metric:
     source: str
     doi: str
     options: Mapping[str, Option] = field(default_factory=dict)
+    of_test: tuple[str, ...] = ()
+    linear: Linear | None = None
     paired: bool = False
     compat: bool = False
     space: bool = False

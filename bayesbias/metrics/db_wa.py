@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bayesbias._core.cosine import unit_products, unit_rows
-from bayesbias.metrics.base import Measured, Metric, Sets, fixed
+from bayesbias.metrics.base import Linear, Measured, Metric, Sets, Sides, fixed
+from bayesbias.metrics.testing import options_of_test
 
 
 def db_wa(targets: Sets, attributes: Sets) -> Measured:
@@ -12,6 +15,14 @@ def db_wa(targets: Sets, attributes: Sets) -> Measured:
     by_word = unit_products(attributes[0], apart)
     return Measured(float(by_word.mean()), by_word)
 
+
+def _sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the mean."""
+    pairs, words = len(targets[0]), len(attributes[0])
+    return Sides(np.repeat([1 / pairs, -1 / pairs], pairs), np.full(words, 1 / words))
+
+
+OPTIONS = options_of_test(related=True)
 
 METRICS = (
     Metric(
@@ -23,6 +34,9 @@ METRICS = (
         words="attributes",
         optimum=0.0,
         bounds=fixed(-2.0, 2.0),
+        options=OPTIONS,
+        of_test=tuple(OPTIONS),
+        linear=Linear(_sides),
         source="Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
         doi="10.18653/v1/2021.emnlp-main.785",
         paired=True,

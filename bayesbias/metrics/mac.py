@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.cosine import mean_unit, unit_products
-from bayesbias.metrics.base import Measured, Metric, Sets, fixed
+from bayesbias.metrics.base import Linear, Measured, Metric, Sets, Sides, fixed
+from bayesbias.metrics.testing import options_of_test
 
 
 def mac(targets: Sets, attributes: Sets) -> Measured:
@@ -14,6 +15,17 @@ def mac(targets: Sets, attributes: Sets) -> Measured:
     by_word = 1 - np.concatenate([unit_products(vectors, sides) for vectors in targets])
     return Measured(float(by_word.mean()), by_word)
 
+
+def _sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the sum: the mean of cosines is subtracted from 1."""
+    words = sum(map(len, targets))
+    return Sides(
+        np.full(words, -1 / words),
+        np.concatenate([np.full(len(one), 1 / len(one)) for one in attributes]) / len(attributes),
+    )
+
+
+OPTIONS = options_of_test(related=True)
 
 METRICS = (
     Metric(
@@ -25,6 +37,9 @@ METRICS = (
         words="targets",
         optimum=1.0,
         bounds=fixed(0.0, 2.0),
+        options=OPTIONS,
+        of_test=tuple(OPTIONS),
+        linear=Linear(_sides, constant=1.0),
         source="Manzini, Lim, Tsvetkov and Black (2019)",
         doi="10.18653/v1/N19-1062",
     ),

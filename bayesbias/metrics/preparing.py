@@ -18,7 +18,8 @@ from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space
 from bayesbias.metrics.lookup import FoundSets, Lookup, look_up, vocabulary
 from bayesbias.metrics.queries import Query, load_query
-from bayesbias.metrics.registry import find_metric
+from bayesbias.metrics.registry import METRICS, find_metric
+from bayesbias.metrics.testing import RELATED, against_random_lists, permuted
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -51,10 +52,22 @@ class Prepared:
     nearest: IntArray | None = None
 
     def measure(self) -> Measured:
-        """The metric's value; NaN with the reason where there are too few words."""
+        """The metric's value, with the test that was asked for; NaN with the reason where there are too few words.
+
+        Raises
+        ------
+        InputError
+            The test needs more words of the vocabulary.
+        """
         if self.found.reason is not None:
             return Measured(float("nan"), reason=self.found.reason)
-        return self._measured(self.found.targets, self.found.attributes)
+        value = self._measured(self.found.targets, self.found.attributes)
+        asked = self.options.get("p_value", False)
+        if not asked or value.reason is not None:
+            return value
+        if asked == RELATED and self.metric.linear is not None:
+            return against_random_lists(value, self.metric.linear, self.kv, self.found, self.options)
+        return permuted(value, len(self.found.targets[0]), self.options)
 
     @property
     def attribute_rows(self) -> IntArray:
@@ -94,7 +107,8 @@ class Prepared:
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
         if self.space is not None:
             extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
-        found = self.metric.measure(targets, attributes, **self.options, **extra)
+        own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
+        found = self.metric.measure(targets, attributes, **own, **extra)
         if np.isfinite(found.value) or found.reason is not None:
             return found
         return replace(found, reason="its formula divides by 0 for these vectors")
@@ -110,7 +124,7 @@ def prepared(
     if how is None:
         how, options = split_options(options)
     chosen, asked = find_metric(name), as_query(query)
-    used = checked_options(chosen, options)
+    used = checked_options(chosen, options, how.normalize)
     _check_template(chosen, asked)
     vectors = opened(kv)
     found = look_up(vectors, asked, how, chosen.paired)
@@ -126,7 +140,7 @@ def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
 
 
 def untested(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options without the test of WEAT, for values of which there are many."""
+    """Options without a test, for values of which there are many."""
     return {**options, "p_value": False} if "p_value" in options else dict(options)
 
 
@@ -169,10 +183,34 @@ def _check_template(chosen: Metric, query: Query) -> None:
         )
 
 
-def checked_options(chosen: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(chosen: Metric, given: Mapping[str, Any], normalize: bool = False) -> dict[str, Any]:
+    """All options of a metric, those that were given after their checks; whether the look-up scales vectors."""
+    if isinstance(tested := given.get("p_value"), str) and tested == RELATED and chosen.linear is None:
+        raise InputError(
+            f"{chosen.name} is not a weighted sum of cosines, and p_value={RELATED!r} is the test of one: valid are "
+            f"{_linear_metrics()}"
+        )
     unknown = [name for name in given if name not in chosen.options]
     if unknown:
         valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
         raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
     defaults = {name: option.default for name, option in chosen.options.items()}
-    return {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
+    used = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
+    if used.get("p_value") == RELATED and chosen.linear is not None:
+        there = {**used, "normalize": normalize}
+        if lacking := [name for name, value in chosen.linear.needs.items() if there[name] != value]:
+            raise InputError(
+                f"{chosen.name} with {lacking[0]}={there[lacking[0]]!r} is not a weighted sum of cosines, and "
+                f"p_value={RELATED!r} is the test of one: valid are {_linear_metrics()}"
+            )
+    return used
+
+
+def _linear_metrics() -> str:
+    """The metrics that are weighted sums of cosines, with the options that make them so."""
+    names = []
+    for name, one in METRICS.items():
+        if one.linear is not None:
+            needs = " and ".join(f"{option}={value!r}" for option, value in one.linear.needs.items())
+            names.append(f"{name} with {needs}" if needs else name)
+    return ", ".join(names)

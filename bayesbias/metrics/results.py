@@ -25,7 +25,8 @@ class MetricResult:
     value
         The number; NaN where there is none, for the reason in ``reason``.
     p_value, partitions, exact
-        Of the permutation test, if one was asked for: partitions that were looked at, and whether these are all.
+        Of the test, if one was asked for; for a permutation test the partitions that were looked at, and whether these
+        are all.
     optimum, range
         The value of no bias, and the smallest and largest value (NaN where there is no value).
     query, embedding
@@ -42,6 +43,8 @@ class MetricResult:
         Sentences on words that repeat, stand in several sets or were left out, and on small sets.
     source, doi
         Where the metric is defined.
+    null_mean, null_sd
+        Mean and sd of the metric over random attribute lists, as alike as these, for ``p_value="related"``.
     """
 
     metric: str
@@ -62,6 +65,8 @@ class MetricResult:
     notes: tuple[str, ...]
     source: str
     doi: str
+    null_mean: float | None = None
+    null_sd: float | None = None
 
     def __float__(self) -> float:
         return self.value
@@ -87,11 +92,16 @@ class MetricResult:
         where = f"{self.query.name} in {self.embedding}"
         if self.reason is not None:
             return f"{self.title} of {where}: no value, because {self.reason}."
-        tested = "" if self.p_value is None else f", p = {self.p_value:.3g} ({self._partitions})"
+        tested = "" if self.p_value is None else f", p = {self.p_value:.3g} ({self._test})"
         return f"{self.title} of {where}: {self.value:.4g}{tested}; {self.optimum:g} is no bias."
 
     @property
-    def _partitions(self) -> str:
+    def _test(self) -> str:
+        if self.null_mean is not None and self.null_sd is not None:
+            return (
+                f"random lists as alike as these, covariance from the vectors: mean {self.null_mean:.4g}, "
+                f"sd {self.null_sd:.3g}"
+            )
         return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
 
     def __str__(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.cosine import unit_rows
-from bayesbias.metrics.base import Measured, Metric, Sets, no_value
+from bayesbias.metrics.base import Linear, Measured, Metric, Sets, Sides, no_value
+from bayesbias.metrics.testing import options_of_test
 
 
 def ripa(targets: Sets, attributes: Sets) -> Measured:
@@ -21,6 +22,14 @@ def ripa(targets: Sets, attributes: Sets) -> Measured:
     return Measured(float(by_word.mean()), by_word)
 
 
+def _sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the mean, for vectors of length 1, whose inner products are cosines."""
+    share = 1 / (len(targets[0]) * np.linalg.norm(targets[0] - targets[1], axis=1))
+    return Sides(np.concatenate([share, -share]), np.full(len(attributes[0]), 1 / len(attributes[0])))
+
+
+OPTIONS = options_of_test(related=True)
+
 METRICS = (
     Metric(
         name="ripa",
@@ -31,6 +40,9 @@ METRICS = (
         words="attributes",
         optimum=0.0,
         bounds=lambda sizes, options: (-np.inf, np.inf),
+        options=OPTIONS,
+        of_test=tuple(OPTIONS),
+        linear=Linear(_sides, needs={"normalize": True}),
         source="Ethayarajh, Duvenaud and Hirst (2019)",
         doi="10.18653/v1/P19-1166",
         paired=True,

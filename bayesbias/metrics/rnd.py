@@ -7,7 +7,8 @@ from scipy.spatial.distance import cdist
 
 from bayesbias._checks import one_of
 from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
-from bayesbias.metrics.base import Measured, Metric, Option, Sets, no_value
+from bayesbias.metrics.base import Linear, Measured, Metric, Option, Sets, Sides, no_value
+from bayesbias.metrics.testing import options_of_test
 
 DISTANCES = ("norm", "cos")
 
@@ -35,6 +36,17 @@ def _cosines(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatA
     return unit_products(words, sides[0] - sides[1])
 
 
+def _sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the mean of cosines: cos(a, m) = sum over v of |v| cos(a, v) / (n |m|)."""
+    shares = [
+        sign * np.linalg.norm(one, axis=1) / np.linalg.norm(one.sum(axis=0))
+        for sign, one in zip((1, -1), targets, strict=True)
+    ]
+    return Sides(np.concatenate(shares), np.full(len(attributes[0]), 1 / len(attributes[0])))
+
+
+TEST = options_of_test(related=True)
+
 METRICS = (
     Metric(
         name="rnd",
@@ -45,7 +57,9 @@ METRICS = (
         words="attributes",
         optimum=0.0,
         bounds=lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
-        options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name))},
+        options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name)), **TEST},
+        of_test=tuple(TEST),
+        linear=Linear(_sides, needs={"distance": "cos"}),
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
         doi="10.1073/pnas.1720347115",
     ),

@@ -65,15 +65,24 @@ def metric(
         ``"wefe"`` gives the number of WEFE 1.0.1 where ours differs: repeated words count as lost, pairs shift past a
         missing word, ``rnsb`` holds out a fifth of the words and stops at its solver's tolerance.
     **options
-        The metric's own: ``weat`` and ``weat_effect_size`` take ``p_value``, ``alternative`` (``"two-sided"``,
-        ``"greater"``, ``"less"``), ``permutations`` and ``seed``; ``rnd`` ``distance`` (``"norm"``, ``"cos"``);
-        ``rnsb`` ``holdout``, ``train`` and ``seed``; ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``.
+        The metric's own: ``rnd`` takes ``distance`` (``"norm"``, ``"cos"``); ``rnsb`` ``holdout``, ``train`` and
+        ``seed``; ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``. Tests take ``p_value``, ``alternative``
+        (``"two-sided"``, ``"greater"``, ``"less"``) and ``seed``:
+
+        - ``p_value=True``, of ``weat`` and ``weat_effect_size``: permutation test (``permutations`` random ones where a
+          million do not hold all) of the target words over their two sets, with the attribute words as given.
+        - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
+          ``distance="cos"``, ``ripa`` with ``normalize=True``): normal test against random attribute lists of the
+          vocabulary, as many words and as alike as these, with the target words as given. The mean over such lists is
+          the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
+          :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
 
     Raises
     ------
     InputError
         An unknown metric or option, a query with other numbers of sets than the metric takes, pairs of unequal
-        length, missing words with ``on_missing="error"``.
+        length, missing words with ``on_missing="error"``; ``p_value="related"`` with fewer than 50 words of the
+        vocabulary outside of the sets.
 
     Warns
     -----
@@ -131,7 +140,7 @@ def run_metrics(
     embeddings = named_embeddings(kvs)
     asked = named_queries(queries)
     usual, too_few = usual_metrics(asked.values()) if metrics is None else ([], [])
-    chosen = _chosen(usual if metrics is None else metrics)
+    chosen = _chosen(usual if metrics is None else metrics, normalize)
     parts = {
         (number, label): parts_for(chosen_metric, query)
         for number, query in enumerate(asked.values())
@@ -210,11 +219,11 @@ def is_embedding(value: object) -> bool:
 
 
 def _chosen(
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric, normalize: bool
 ) -> list[tuple[str, Metric, dict[str, Any]]]:
     """Label, metric and checked options of each."""
     named = [(label, find_metric(name), given) for label, name, given in named_metrics(metrics)]
-    return [(label, one, checked_options(one, given)) for label, one, given in named]
+    return [(label, one, checked_options(one, given, normalize)) for label, one, given in named]
 
 
 def named_metrics(
@@ -269,4 +278,6 @@ def _result(ready: Prepared, measured: Measured) -> MetricResult:
         notes=(*query.notes, *found.notes, *measured.every_note),
         source=chosen.source,
         doi=chosen.doi,
+        null_mean=measured.null_mean,
+        null_sd=measured.null_sd,
     )

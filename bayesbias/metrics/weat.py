@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.cosine import FloatArray, mean_unit, unit_products
-from bayesbias._core.permutation import ALTERNATIVES, Alternative, permutation_test
-from bayesbias.metrics.base import NOTHING, Bounds, Measured, Metric, Option, Sets, no_value
+from bayesbias.metrics.base import NOTHING, Bounds, Linear, Measured, Metric, Sets, Sides, no_value
+from bayesbias.metrics.testing import options_of_test
 
 
 def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:
@@ -33,7 +31,7 @@ def effect_size(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.where(spread > NOTHING, size, np.nan)
 
 
-def weat(targets: Sets, attributes: Sets, **options: Any) -> Measured:
+def weat(targets: Sets, attributes: Sets) -> Measured:
     """Sum of s over the first target set less that over the second.
 
     The permutation test compares the means of s, which for sets of one size is the same.
@@ -45,10 +43,10 @@ def weat(targets: Sets, attributes: Sets, **options: Any) -> Measured:
             f"the target sets have {len(first)} and {len(second)} words, so that the sum is not 0 without bias: read "
             "the effect size",
         )
-    return _tested(Measured(float(first.sum() - second.sum()), notes=notes), first, second, **options)
+    return Measured(float(first.sum() - second.sum()), np.concatenate([first, second]), notes=notes)
 
 
-def weat_effect_size(targets: Sets, attributes: Sets, **options: Any) -> Measured:
+def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:
     """The effect size d of s, between -2 and 2 for sets of one size (population standard deviation, ddof 0)."""
     first, second = associations(targets, attributes)
     value = float(effect_size(first, second))
@@ -58,23 +56,15 @@ def weat_effect_size(targets: Sets, attributes: Sets, **options: Any) -> Measure
         )
     single = len(first) == len(second) == 1
     warning = "with one word in each target set the effect size is 2 or -2 whatever the words" if single else None
-    return _tested(Measured(value, warning=warning), first, second, **options)
+    return Measured(value, np.concatenate([first, second]), warning=warning)
 
 
-def _tested(
-    found: Measured,
-    first: FloatArray,
-    second: FloatArray,
-    p_value: bool = False,
-    alternative: Alternative = "two-sided",
-    permutations: int = 10_000,
-    seed: int = 0,
-) -> Measured:
-    found = replace(found, by_word=np.concatenate([first, second]))
-    if not p_value:
-        return found
-    test = permutation_test(first, second, alternative, permutations, np.random.default_rng(seed))
-    return replace(found, p_value=test.p_value, partitions=test.partitions, exact=test.exact)
+def _sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the sum."""
+    return Sides(
+        np.repeat([1.0, -1.0], [len(vectors) for vectors in targets]),
+        np.concatenate([np.full(len(one), sign / len(one)) for sign, one in zip((1, -1), attributes, strict=True)]),
+    )
 
 
 def _sum_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
@@ -86,15 +76,10 @@ def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float,
     return -most, most
 
 
-TEST_OPTIONS = {
-    "p_value": Option(False, flag),
-    "alternative": Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name)),
-    "permutations": Option(10_000, whole_number),
-    "seed": Option(0, lambda value, name: whole_number(value, name, least=0)),
-}
-
-
-def _metric(name: str, title: str, measure: Callable[..., Measured], bounds: Bounds) -> Metric:
+def _metric(
+    name: str, title: str, measure: Callable[..., Measured], bounds: Bounds, linear: Linear | None = None
+) -> Metric:
+    options = options_of_test(permutation=True, related=linear is not None)
     return Metric(
         name=name,
         title=title,
@@ -104,13 +89,15 @@ def _metric(name: str, title: str, measure: Callable[..., Measured], bounds: Bou
         words="targets",
         optimum=0.0,
         bounds=bounds,
-        options=TEST_OPTIONS,
+        options=options,
+        of_test=tuple(options),
+        linear=linear,
         source="Caliskan, Bryson and Narayanan (2017)",
         doi="10.1126/science.aal4230",
     )
 
 
 METRICS = (
-    _metric("weat", "WEAT", weat, _sum_bounds),
+    _metric("weat", "WEAT", weat, _sum_bounds, Linear(_sides)),
     _metric("weat_effect_size", "WEAT effect size", weat_effect_size, _effect_bounds),
 )

@@ -30,6 +30,8 @@ from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec, Normal
 
 MOST_CELLS = 2000
 """Cells beyond which a covariance matrix of cells is too large for a fit."""
+MOST_WORDS = 5000
+"""Attribute words beyond which a matrix of them is too large; a fit needs none."""
 LEAST_SCATTER = 1e-12
 FLOOR = 1e-6
 """Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
@@ -285,8 +287,19 @@ class Kernels:
 
 
 def kernels_of(data: ModelData) -> Kernels:
-    """The correlations of a table's attribute words, which take the square of their number in memory."""
+    """The correlations of a table's attribute words, which take the square of their number in memory.
+
+    Raises
+    ------
+    InputError
+        More than :data:`MOST_WORDS` words.
+    """
     found = relatedness_for(data)
+    if len(data.attribute_words) > MOST_WORDS:
+        raise InputError(
+            f"the table has {len(data.attribute_words):,} attribute words, and what needs the correlation of each two "
+            f"of them takes {MOST_WORDS:,} at most: give a part of the table"
+        )
     parts = components_for(found, data.protected_words)
     place = {word: at for at, word in enumerate(found.attribute_words)}
     units = found.units[[place[word] for word in data.attribute_words.tolist()]]

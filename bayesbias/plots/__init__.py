@@ -21,8 +21,10 @@ from bayesbias.plots.reliabilities import plot_reliability
 from bayesbias.plots.resampled import plot_bias_bootstrap
 from bayesbias.plots.shifting import plot_similarity_shift
 from bayesbias.plots.sides import plot_side_effects
+from bayesbias.plots.similarities import plot_relatedness
 from bayesbias.plots.topics import plot_topic_null
 from bayesbias.plots.variance import plot_variance
+from bayesbias.plots.variogram import plot_variogram
 
 __all__ = [
     "plot_attribute_effects",
@@ -43,11 +45,13 @@ __all__ = [
     "plot_predictions",
     "plot_rank_agreement",
     "plot_ranking",
+    "plot_relatedness",
     "plot_reliability",
     "plot_side_effects",
     "plot_silhouette",
     "plot_similarity_shift",
     "plot_topic_null",
     "plot_variance",
+    "plot_variogram",
     "plot_word_bias",
 ]

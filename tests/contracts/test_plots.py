@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -224,6 +225,121 @@ def test_topics_of_each_contrast_are_drawn():
         bb.plot_topic_null(null, "weat")
     with pytest.raises(bb.InputError, match="plot_topic_null takes what topic_null returns"):
         bb.plot_topic_null(table_of(2))
+
+
+def related(groups, stereotypes, controls=0, name="word{}"):
+    """Relatedness of so many words in each list, in a vocabulary of 60 words more."""
+    rng = np.random.default_rng(0)
+    sizes = [*groups, *stereotypes, controls]
+    kv = {name.format(at): rng.normal(size=8) for at in range(sum(sizes) + 60)}
+    parts = [part.tolist() for part in np.split(np.array(list(kv)), np.cumsum(sizes))]
+    protected = {f"group{at}": words for at, words in enumerate(parts[: len(groups)])}
+    own = {f"group{at}": words for at, words in enumerate(parts[len(groups) : len(groups) + len(stereotypes)])}
+    lists = bb.WordLists("made", protected, own, {"human": parts[len(sizes) - 1]} if controls else {})
+    with pytest.warns(UserWarning, match="only 60 words"):
+        return bb.relatedness(kv, lists)
+
+
+LISTS = {
+    "three words": ((1,), (2,)),
+    "single words": ((1,) * 12, (1,) * 3),
+    "two lists": ((4, 5), (6, 8), 10),
+    "many lists": ((2,) * 30, (3,) * 30),
+    "more lists than labels": ((1,) * 60, (1,) * 60),
+    "many words": ((60, 40), (150, 50), 100),
+    "words that look like formulas": ((3, 3), (4, 4), 0, "$x_{{{}}}$ <b>&"),
+}
+
+
+@pytest.mark.parametrize("lists", LISTS.values(), ids=LISTS.keys())
+@pytest.mark.parametrize("plot", [bb.plot_variogram, bb.plot_relatedness])
+def test_relatedness_of_few_and_many_words(plot, lists):
+    found = related(*lists)
+    through_the_mould(lambda: plot(found))
+
+
+def boxes_of(figure):
+    """Label to its place on the screen, for all labels of words and lists that are drawn."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        for labels in (axes.get_yticklabels(), axes.texts):
+            yield {text.get_text(): text.get_window_extent() for text in labels if text.get_text()}
+
+
+@pytest.mark.parametrize("lists", [LISTS[name] for name in ("single words", "two lists", "many lists")])
+def test_labels_of_words_and_lists_do_not_overlap(lists):
+    figure = bb.plot_relatedness(related(*lists))
+    width, height = figure.bbox.size
+    for boxes in map(dict.values, boxes_of(figure)):
+        boxes = sorted(boxes, key=lambda box: box.y0)
+        assert all(low.y1 <= high.y0 + 2 for low, high in pairwise(boxes))
+        assert all(box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height for box in boxes)
+
+
+def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
+    rng = np.random.default_rng(0)
+    kv = {f"word{at}": rng.normal(size=8) for at in range(500)}
+    kv |= {f"near{at}": kv["word1"] + 0.1 * rng.normal(size=8) for at in range(2)}
+    words = ["word1", "word2", "word3", "near0", "word4", "near1"]
+    lists = bb.WordLists("made", {"g": ["word10", "word11"]}, {"g": words}, {"human": ["word1", "word5"]})
+    found = bb.relatedness(kv, lists)
+    figure = bb.plot_relatedness(found)
+    above, below = (axes for axes in figure.axes if axes.get_title(loc="left"))
+    shown = [label.get_text() for label in above.get_yticklabels()]
+    assert sorted(shown[:6]) == sorted(words)
+    assert shown[6:] == ["word1", "word5"]
+    first = min(shown.index(word) for word in ("word1", "near0", "near1"))
+    assert set(shown[first : first + 3]) == {"word1", "near0", "near1"}
+    units = dict(zip(found.attribute_words, found.units, strict=True))
+    expected = np.array([[units[one] @ units[other] for other in shown] for one in shown])
+    np.testing.assert_allclose(above.images[0].get_array(), expected)
+    protected = [label.get_text() for label in below.get_yticklabels()]
+    np.testing.assert_allclose(below.images[0].get_array(), found.families(protected))
+    low, high = above.images[0].get_clim()
+    assert low == -high < 0
+    worth = found.effective_words().set_index("kind")["effective"]
+    assert texts(figure) >= {
+        f"g (stereotype)\n6 words, worth {worth['stereotype']:.1f}",
+        f"human (control)\n2 words, worth {worth['control']:.1f}",
+        f"g\n2 words, worth {worth['protected']:.1f}",
+    }
+
+
+def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
+    found = related((4, 5), (6, 8), 10)
+    figure = bb.plot_variogram(found)
+    curves, sampled, lists = figure.axes
+    table = found.variogram()
+    labels = [text.get_text() for text in curves.get_legend().get_texts()]
+    shares = table.groupby("component")["share"].first()
+    assert labels[:-1] == [f"component {at + 1}: {shares[at]:.0%} of the variance" for at in range(5)]
+    assert labels[-1] == "correlation = similarity"
+    first = table[(table["component"] == 0)]
+    met = first.loc[first["pairs"] > 0, "similarity"]
+    line = next(line for line in curves.get_lines() if line.get_label() == labels[0])
+    inside = first[first["similarity"].between(met.min(), met.max())]
+    np.testing.assert_allclose(line.get_xydata(), inside[["similarity", "correlation"]])
+    assert [bar.get_height() for bar in sampled.patches] == first["pairs"].tolist()
+    assert sampled.get_yscale() == "log"
+    said = [text.get_text() for text in lists.get_legend().get_texts()]
+    assert said == ["random pairs", "within stereotype lists (43 pairs)", "within control lists (45 pairs)"]
+    units = dict(zip(found.attribute_words, found.units, strict=True))
+    _, _, words = next(each for each in found.lists if each[1] == "control")
+    alike = [units[one] @ units[other] for at, one in enumerate(words) for other in words[:at]]
+    assert f"Within a control list two words have a similarity of {np.mean(alike):.2f} on average" in noted(
+        figure
+    ).replace("\N{MINUS SIGN}", "-")
+
+
+@pytest.mark.parametrize("plot", [bb.plot_variogram, bb.plot_relatedness])
+def test_relatedness_of_a_table_and_of_a_fit_is_drawn(plot, religion, religion_fit, slice_vectors):
+    given = svg(plot(bb.relatedness(slice_vectors, "religion")))
+    assert svg(plot(religion)) == given
+    assert svg(plot(religion_fit)) == given
+    with pytest.raises(bb.InputError, match="this carries no relatedness"):
+        plot(table_of(3))
+    with pytest.raises(bb.InputError, match=f"given is str: {plot.__name__} takes what relatedness returns, or a"):
+        plot("religion")
 
 
 def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
