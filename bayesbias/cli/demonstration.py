@@ -54,8 +54,9 @@ def run_demo(words: str, out: Path, seed: int) -> None:
         show_contrasts(contrasts(post, "associated", other))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
-    topics = topic_null(kv, listed, replicates=TOPICS, seed=seed)
-    say(topics.sentence)
+    topics = None if other is None else topic_null(kv, listed, replicates=TOPICS, seed=seed)
+    if topics is not None:
+        say(topics.sentence)
     say(verdict.headline())
     with working("drawing pictures and writing the report"):
         write_distance_table(table, out / "distances.csv")

@@ -211,7 +211,7 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
     lists = word_lists_of(query)
     if isinstance(lists, str):
         return pd.DataFrame(), lists
-    post = fit(distance_table(kv, lists), seed=seed)
+    post = fit(distance_table(kv, lists, relatedness=False), "crossed", seed=seed)
     table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
     kept = table[["mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]].reset_index(drop=True)
     kept.insert(0, "contrast", f"{FIRST} - {SECOND}")

@@ -190,7 +190,7 @@ def _given(
         raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
     lists = words if isinstance(words, WordLists) else load_words(words)
     vectors = load_embedding(kv)
-    table = distance_table(vectors, lists)
+    table = distance_table(vectors, lists, relatedness=False)
     return (None, None, table) if source == "controls" else (vectors, lists, table)
 
 

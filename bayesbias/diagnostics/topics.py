@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.cells import IntArray
-from bayesbias._core.coherence import coherence_of, draw_lists
 from bayesbias._core.cosine import FloatArray, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias.diagnostics.clustering import BESIDE, cluster_interval
+from bayesbias.diagnostics.coherence import coherence_of, draw_lists
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.coverages import Coverage

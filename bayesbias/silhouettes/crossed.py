@@ -96,7 +96,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     lists = word_lists_of(Query(kept["targets"], kept["attributes"], name=query.name))
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
-    table = distance_table(kv, lists, case=case)
+    table = distance_table(kv, lists, case=case, relatedness=False)
     data = model_data(table)
     spec = used["model"] if isinstance(used["model"], ModelSpec) else load_model(used["model"])
     engine = choose_engine(spec, "auto")

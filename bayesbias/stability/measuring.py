@@ -138,7 +138,7 @@ def metric_stability(
         for at, (setting, kv) in enumerate(named.items()):
             measured, said = _metrics(kv, asked, chosen, case)
             if lists is not None:
-                post = fit(distance_table(kv, lists, case=case), draws=draws, seed=seed)
+                post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
                 row = contrasts(post, prob=prob).iloc[0]
                 measured.append((CONTRAST, None, True, row["mean"], row["hdi_low"], row["hdi_high"], None))
                 said += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
