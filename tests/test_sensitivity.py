@@ -15,7 +15,6 @@ from bayesbias.comparison.sensitivity import (
     _verdict,
     model_of,
     prior_sensitivity,
-    wider,
 )
 from bayesbias.models.results import distances_of
 from bayesbias.models.spec import Exponential, Gamma, HalfNormal, Normal, Pooled
@@ -148,7 +147,7 @@ def test_what_makes_a_prior_matter(rows, matters, said):
     ],
 )
 def test_each_prior_widens_by_its_own_scale(prior, expected):
-    assert wider(prior, 2) == expected
+    assert prior.widened(2) == expected
 
 
 def test_log_priors_are_those_of_scipy():

@@ -104,7 +104,7 @@ def _attributes(found: Relatedness) -> Panel:
     apart = np.abs(similarity[np.triu_indices(len(similarity), 1)])
     most = max(LEAST, ceil(10 * float(np.quantile(apart, 0.99))) / 10) if len(apart) else 1.0
     title, scale = "Similarity of attribute words", "similarity (centred cosine)"
-    return _panel(found, (title, scale, most, SIDE), similarity, found.attribute_words, lists)
+    return _panel(found, (title, scale, most, SIDE), similarity.astype(float), found.attribute_words, lists)
 
 
 def _protected(found: Relatedness) -> Panel:

@@ -98,7 +98,7 @@ def similarities_within(found: Relatedness, kind: str) -> FloatArray:
     for _, one, words in found.lists:
         if one == kind:
             units = found.units[[place[word] for word in words]]
-            parts.append((units @ units.T)[np.triu_indices(len(units), 1)])
+            parts.append((units @ units.T)[np.triu_indices(len(units), 1)].astype(float))
     return np.concatenate(parts)
 
 
