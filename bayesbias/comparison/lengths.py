@@ -102,8 +102,7 @@ def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
     if not both.any():
         raise InputError(f"no protected word has distances under both {first} and {second}")
     coefficients = np.where(both[:, None], np.nan_to_num(share), 0.0) / both.sum()
-    place = {word: at for at, word in enumerate(found.attribute_words)}
-    same, shares = found.overlaps(member, np.array([place[word] for word in data.attribute_words.tolist()]))
+    same, shares = found.overlaps(member, data.attribute_words.tolist())
     across = np.moveaxis(shares @ parts.correlations.T + same[:, :, None], 2, 0)
     different = np.diagonal(shares, axis1=0, axis2=1).T
     counted = different.sum(axis=1)

@@ -115,7 +115,12 @@ class Relatedness:
         apart /= np.sqrt(np.vecdot(apart, apart))[:, None]
         return apart
 
-    def overlaps(self, member: NDArray[np.bool_], words: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    def units_of(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Centred unit vectors of some attribute words, in that order."""
+        place = {word: at for at, word in enumerate(self.attribute_words)}
+        return self.units[[place[word] for word in words]]
+
+    def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, see :func:`list_overlaps`.
 
         Parameters
@@ -123,9 +128,9 @@ class Relatedness:
         member
             Which of the words is in which list, (lists, words).
         words
-            Places of the words among ``attribute_words``.
+            The attribute words, in the order of the columns of ``member``.
         """
-        return list_overlaps(member, self.units[words], self.seed)
+        return list_overlaps(member, self.units_of(words), self.seed)
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
         """Variance of a weighted sum of distances, or covariance of several.
@@ -200,9 +205,7 @@ class Relatedness:
         return pd.DataFrame(rows, columns=["list", "kind", "words", "effective"])
 
     def _attribute_worth(self, words: Sequence[str]) -> float:
-        place = {word: at for at, word in enumerate(self.attribute_words)}
-        rows = np.array([place[word] for word in words])
-        same, shares = self.overlaps(np.ones((1, len(rows)), dtype=bool), rows)
+        same, shares = self.overlaps(np.ones((1, len(words)), dtype=bool), words)
         parts = self.components
         correlation = (parts.correlations @ shares[0, 0]) + same[0, 0]
         return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))

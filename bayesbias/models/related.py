@@ -196,9 +196,7 @@ def related_sums(data: ModelData, centre: float) -> RelatedSums:
     found = relatedness_for(data)
     parts = components_for(found, data.protected_words)
     lists = cell_lists(data)
-    place = {word: at for at, word in enumerate(found.attribute_words)}
-    rows = np.array([place[word] for word in data.attribute_words.tolist()])
-    same, shares = found.overlaps(lists.member, rows)
+    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     correlations = list_correlations(parts.correlations, same, shares)
     freedom, ratio = scatter_within(data, parts, lists, same, shares, correlations)
     return RelatedSums(
@@ -301,8 +299,7 @@ def kernels_of(data: ModelData) -> Kernels:
             f"of them takes {MOST_WORDS:,} at most: give a part of the table"
         )
     parts = components_for(found, data.protected_words)
-    place = {word: at for at, word in enumerate(found.attribute_words)}
-    units = found.units[[place[word] for word in data.attribute_words.tolist()]]
+    units = found.units_of(data.attribute_words.tolist())
     bins = similarity_bins(units @ units.T)
     bins[np.diag_indices(len(bins))] = BINS
     return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]))
@@ -323,8 +320,7 @@ def further_word_sd(data: ModelData) -> FloatArray:
     found = relatedness_for(data)
     parts = components_for(found, data.protected_words)
     lists = cell_lists(data)
-    place = {word: at for at, word in enumerate(found.attribute_words)}
-    same, shares = found.overlaps(lists.member, np.array([place[word] for word in data.attribute_words.tolist()]))
+    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     n = lists.member.sum(axis=1)
     within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T  # (lists, Q), different words only
     pairs = 1 - np.diag(same)

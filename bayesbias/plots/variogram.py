@@ -93,11 +93,10 @@ def held_relatedness(holder: object, plot: str) -> Relatedness:
 
 def similarities_within(found: Relatedness, kind: str) -> FloatArray:
     """Similarities of all pairs of different words of one list, one list of a kind after the other."""
-    place = {word: at for at, word in enumerate(found.attribute_words)}
     parts = [np.empty(0)]
     for _, one, words in found.lists:
         if one == kind:
-            units = found.units[[place[word] for word in words]]
+            units = found.units_of(words)
             parts.append((units @ units.T)[np.triu_indices(len(units), 1)].astype(float))
     return np.concatenate(parts)
 

@@ -42,7 +42,7 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
     shared = set(first.sample_words).intersection(*(each.sample_words for each in found[1:]))
     if len(shared) < LEAST:
         return f"the samples of the vocabularies share {len(shared)} words, and {LEAST} are needed"
-    if min(first.sampled, *(each.sampled for each in found[1:])) > 0 and first.kind != found[-1].kind:
+    if any(each.kind != first.kind for each in found[1:]):
         return "the vocabularies were sampled in different ways"
     kept = [at for at, word in enumerate(first.sample_words) if word in shared]
     rows = []
