@@ -48,7 +48,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def result(tables):
-    return bb.compare(before=tables[0], after=tables[1], seed=1)
+    return bb.compare(before=tables[0], after=tables[1], model="change", seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_the_change_is_that_of_a_fit_of_the_differences(tables, result):
     own = mean.sel(connection="associated").to_numpy().ravel()
     assert row["mean"] == pytest.approx(own.mean(), abs=0.05 * own.std())
     assert row["sd"] == pytest.approx(own.std(), rel=0.05)
-    contrast = bb.contrasts(alone, "associated", "human")
+    contrast = bb.contrasts(alone, "associated", "human", population="similar")
     ours = result.contrasts("associated", "human")
     np.testing.assert_allclose(ours["mean"], contrast["mean"], atol=0.06 * contrast["sd"].min())
     np.testing.assert_allclose(ours["sd"], contrast["sd"], rtol=0.06)
@@ -109,7 +109,9 @@ def test_the_paired_interval_is_narrower(result):
     assert paired["mean"] == pytest.approx(separate["mean"], abs=1e-9)
     assert paired["sd"] < 0.5 * separate["sd"]
     fits = [bb.fit(table, seed=at) for at, table in enumerate(simulated(0)[:2])]
-    expected = np.hypot(*(whole(bb.contrasts(post, "associated", "human"))["sd"] for post in fits))
+    expected = np.hypot(
+        *(whole(bb.contrasts(post, "associated", "human", population="similar"))["sd"] for post in fits)
+    )
     assert separate["sd"] == pytest.approx(expected, rel=0.1)
     assert f"{paired['hdi_high'] - paired['hdi_low']:.3f} wide" in result.verdict
 
@@ -427,9 +429,10 @@ def test_one_pair_of_a_connection_tells_little(tables):
     one = (before["connection"] != "human") | (
         (before["attribute_word"] == "human word 0") & (before["protected_word"] == "a 0")
     )
-    found = bb.compare(before=before[one], after=after[one], seed=1)
+    found = bb.compare(before=before[one], after=after[one], model="change", seed=1)
     alone = bb.fit(before[one].assign(distance=(after["distance"] - before["distance"])[one]), "change", seed=1)
-    own, expected = whole(found.contrasts("associated", "human")), whole(bb.contrasts(alone, "associated", "human"))
+    own = whole(found.contrasts("associated", "human"))
+    expected = whole(bb.contrasts(alone, "associated", "human", population="similar"))
     assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)
     assert own["sd"] > 0.05
     assert found.notes == ()

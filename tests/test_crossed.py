@@ -375,7 +375,7 @@ THIN = {
 @pytest.mark.parametrize("kind", THIN)
 def test_a_thin_table_has_a_posterior_and_its_notes(kind):
     table, notes = THIN[kind]
-    post = bb.fit(table, seed=0)
+    post = bb.fit(table, "crossed", seed=0)
     assert list(bb.diagnose(post).notes) == notes
     assert ("interaction_sd" in post["posterior"]) == (LEFT_OUT not in " ".join(notes))
     numbers = bb.summary(post, effects=True)
@@ -399,7 +399,7 @@ def test_groups_and_lists_without_rows_leave_their_cells_empty():
 
 def test_repeated_rows_count_once():
     twice = pd.concat([FULL, FULL.iloc[[3, 40, 41]]])
-    post, expected = bb.fit(twice, seed=0), bb.fit(FULL, seed=0)
+    post, expected = (bb.fit(table, "crossed", seed=0) for table in (twice, FULL))
     assert post["posterior"].identical(expected["posterior"])
     assert post["constant_data"].identical(expected["constant_data"])
     assert json.loads(post.attrs["notes"]) == ["3 of 99 rows repeat a pair and were dropped."]

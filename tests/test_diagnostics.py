@@ -219,6 +219,9 @@ def test_a_sentence_counts_both_directions():
 
 def test_values_that_code_a_missing_distance_are_a_fault(religion):
     coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
+    with pytest.raises(bb.InputError, match="is of other vectors"):
+        bb.fit(coded, seed=0)
+    del coded.attrs["relatedness"]
     verdict = bb.diagnose(bb.fit(coded, seed=0))
     assert not verdict.ok
     assert "1 values lie below -1" in str(verdict)

@@ -114,7 +114,7 @@ def test_group_with_one_word_and_group_without_stereotype():
 
 def test_own_pair_is_left_out_and_reported():
     lists = bb.WordLists("mine", {"man": ["he", "boss"]}, {"man": ["boss", "nurse"]})
-    table = bb.distance_table(keyed(PLANE), lists)
+    table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
     assert list(pairs(table)) == [("he", "boss"), ("he", "nurse"), ("boss", "nurse")]
     assert table.attrs["coverage"]["own_pairs"] == ["boss"]
     assert bb.coverage(table).attrs["notes"] == ["both protected and attribute, so without the pair with itself: boss"]
@@ -135,7 +135,7 @@ SEVERAL = bb.WordLists(
 
 
 def test_word_in_several_lists_counts_once_for_the_first_connection():
-    table = bb.distance_table(keyed(PLANE), SEVERAL)
+    table = bb.distance_table(keyed(PLANE), SEVERAL, relatedness=False)
     assert len(table) == 8
     assert pairs(table) == {
         ("he", "boss"): ("man", "associated"),
@@ -246,7 +246,7 @@ def test_coverage_tells_each_list():
     lists = bb.WordLists(
         "mine", {"man": ["he", "x"], "woman": ["she"]}, {"man": ["boss"]}, {"human": ["y", "walk", "z"]}
     )
-    known = bb.coverage(bb.distance_table(keyed(PLANE), lists))
+    known = bb.coverage(bb.distance_table(keyed(PLANE), lists, relatedness=False))
     assert list(known.columns) == ["list", "kind", "asked", "found", "missing"]
     assert known.to_numpy().tolist() == [
         ["man", "protected", 2, 1, ["x"]],
@@ -275,7 +275,7 @@ def test_coverage_of_the_bundled_vectors(slice_vectors, religion):
 
 def test_many_missing_words_are_cut_in_the_notes():
     lists = bb.WordLists("mine", {"man": ["he", *"abcdefghij"]}, {"man": ["boss"]})
-    known = bb.coverage(bb.distance_table(keyed(PLANE), lists))
+    known = bb.coverage(bb.distance_table(keyed(PLANE), lists, relatedness=False))
     assert known.attrs["notes"] == ["protected list man: 1 of 11 words found; missing a, b, c, d, e, f, g, h …"]
 
 
@@ -443,7 +443,8 @@ def test_round_trip_keeps_table_and_coverage(tmp_path, slice_vectors, suffix, ke
     assert_frame_equal(again, table, check_exact=True)
     assert again.attrs == table.attrs
     assert_frame_equal(bb.coverage(again), bb.coverage(table))
-    assert names(tmp_path) == [path.name, *(["table.csv.coverage.json"] if suffix == "csv" else [])]
+    beside = ["table.csv.coverage.json", "table.csv.relatedness.npz"] if suffix == "csv" else []
+    assert names(tmp_path) == [path.name, *beside]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -451,7 +452,7 @@ def test_round_trip_keeps_every_note(tmp_path, suffix):
     lists = bb.WordLists(
         "größe", {"a": ["he", "boss"], "b": ["東京", "gone"]}, {"a": ["boss", "Walk"]}, {"human": ["table", "boss"]}
     )
-    table = bb.distance_table(keyed({**PLANE, "東京": [1, 2]}), lists, case="fallback")
+    table = bb.distance_table(keyed({**PLANE, "東京": [1, 2]}), lists, case="fallback", relatedness=False)
     bb.write_distance_table(table, tmp_path / f"table.{suffix}")
     again = bb.read_distance_table(tmp_path / f"table.{suffix}")
     assert again.attrs == table.attrs

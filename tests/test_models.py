@@ -34,6 +34,7 @@ def test_bundled_models_and_their_engines():
         "crossed_shared": "marginal, nuts",
         "pooled": "exact, nuts",
         "published": "exact, nuts",
+        "related": "exact, nuts",
         "robust": "nuts",
     }
 
@@ -56,7 +57,7 @@ def test_published_priors_are_those_of_the_study():
         ),
         ("rate = 2.0", "rate = -2.0", "greater than 0"),
         ('"exponential", rate', '"expo", rate', "'exponential', 'half_normal'"),
-        ('sigma = "connection"', 'sigma = "word"', "'connection' or 'shared'"),
+        ('sigma = "connection"', 'sigma = "word"', "'connection', 'shared' or 'vectors'"),
         ('"normal", mean', '"exponential", mean', "connection_mean.distribution"),
         ("intercept = false", "intercept = true", "priors.m' is missing"),
         ("[likelihood]", "[likelihood", "not a TOML file"),
@@ -70,7 +71,7 @@ def test_a_faulty_model_file_is_refused(edited, old, new, message):
 def test_an_unknown_model_lists_the_known_ones():
     with pytest.raises(
         bb.InputError,
-        match="one of baseline, change, crossed, crossed_plain, crossed_shared, pooled, published, robust",
+        match="one of baseline, change, crossed, crossed_plain, crossed_shared, pooled, published, related, robust",
     ):
         bb.load_model("crosed")
 
@@ -262,11 +263,11 @@ def test_predictive_draws_have_the_moments_of_the_model():
     assert "posterior_predictive" not in post.children
 
 
-def test_arviz_works_on_a_fit(religion, religion_fit):
+def test_arviz_works_on_a_fit(religion):
     import arviz as az
     import matplotlib.pyplot as plt
 
-    full = bb.add_predictive(bb.add_log_likelihood(religion_fit))
+    full = bb.add_predictive(bb.add_log_likelihood(bb.fit(religion, "crossed", seed=1)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)

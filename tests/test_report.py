@@ -111,13 +111,13 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     text = re.sub(r"\s+", " ", " ".join(Page(pages["religion"]).text))
     row = bb.contrasts(religion_fit, "associated", "human").iloc[0]
     assert f"{abs(row['mean']):.3f} closer to their own stereotypes than to words for people" in text
-    assert "gives every attribute word an effect of its own" in text
+    assert "reads off the vectors how the distances of alike words are correlated" in text
     assert "This fit can be read, within limits." in text
     cluster = bb.cluster_interval(religion_fit, "associated", "human")
     assert f"cluster interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
     published = bb.contrasts(bb.fit(religion, "published", seed=1), "associated", "human").iloc[0]
     ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("hdi_low", "hdi_high")]
-    sentence = f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under crossed"
+    sentence = f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under related"
     assert sentence.replace("-", "\N{MINUS SIGN}") in text
     first = bb.influence(religion_fit, words="stereotype").iloc[0]
     assert f"{first['word']} {first['kind']} {first['list']} {first['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
@@ -158,12 +158,14 @@ def test_wrong_paths_leave_nothing(religion_fit, tmp_path):
 
 def test_sentences_follow_the_numbers(religion):
     far = religion.copy()
+    del far.attrs["relatedness"]
     far.loc[far["connection"] == "associated", "distance"] += 0.6
     first = bb.verdict_sentences(bb.fit(far, seed=0))[0]
     assert "farther" in first
     assert "The interval excludes 0;" in first
     assert "probability of farther: > 99.9%" in first
     level = religion.copy()
+    del level.attrs["relatedness"]
     shift = level.groupby("connection")["distance"].mean()
     level["distance"] += 0.9 - level["connection"].map(shift)
     assert "includes 0, so the direction is not settled" in bb.verdict_sentences(bb.fit(level, seed=0))[0]

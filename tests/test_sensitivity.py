@@ -32,7 +32,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def few_found(few):
-    return prior_sensitivity(few, seed=2)
+    return prior_sensitivity(few, seed=2, population="similar")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def plenty():
 
 @pytest.fixture(scope="module")
 def plenty_found(plenty):
-    return prior_sensitivity(plenty)
+    return prior_sensitivity(plenty, population="similar")
 
 
 def test_with_two_words_the_prior_matters(few_found):

@@ -11,6 +11,9 @@ from bayesbias._files import home_folder
 if TYPE_CHECKING:
     import pandas as pd
 
+AUTO = "auto"
+"""The model that a table allows; repeated here, since the engines load slowly."""
+
 
 def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: Path(one).name) -> list[str]:
     """Short names of files; the whole argument where two would have the same."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias._files import check_target
-from bayesbias.cli.arguments import csv_table, short_names
+from bayesbias.cli.arguments import AUTO, csv_table, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def compare(
     similarity: Annotated[
         Path | None, typer.Option(help="CSV of word, word, similarity for the side effects, with a header.")
     ] = None,
-    model: Annotated[str, typer.Option(help="The model of changes.")] = "change",
+    model: Annotated[str, typer.Option(help="auto, or the model of changes.")] = AUTO,
     engine: Annotated[str, typer.Option(help="auto, marginal or nuts.")] = "auto",
     draws: Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)] = 4000,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)] = None,
@@ -107,7 +107,8 @@ def compare(
         raise InputError("--similarity is for the side effects: give --side-effects too")
     checked_draws(draws, CHAINS)
     one_of(engine, ENGINES, "engine")
-    load_model(model)
+    if model != AUTO:
+        load_model(model)
     pairs = None if similarity is None else _similarities(similarity)
     tables, vectors = _measured(embeddings, words, effects, case, trust_pickle)
     _show_coverages(tables)
@@ -202,7 +203,7 @@ def _measured(
     """Name to distance table, and the embeddings where all are."""
     from bayesbias.cli.screen import working
     from bayesbias.distances import distance_table, read_distance_table
-    from bayesbias.embeddings import load_embedding, spellings
+    from bayesbias.embeddings import load_embedding
     from bayesbias.errors import InputError
     from bayesbias.words import load_words
 
@@ -223,8 +224,7 @@ def _measured(
             tables[name] = read_distance_table(argument)
             continue
         with working(f"reading {name}"):
-            wanted = None if whole else spellings(listed.every_word(), case)
-            vectors.append(load_embedding(argument, words=wanted, trust_pickle=trust_pickle))
+            vectors.append(load_embedding(argument, trust_pickle=trust_pickle))
         tables[name] = distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
     return tables, vectors
 

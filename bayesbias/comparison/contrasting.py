@@ -12,6 +12,7 @@ from bayesbias.diagnostics.clustering import BESIDE, cluster_interval, contraste
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.models.results import check_fit
 
+LEAST_RATIO = 0.95
 GIVEN, SIMILAR = "given", "similar"
 POPULATIONS = {
     GIVEN: "these protected words and attribute lists like these",
@@ -82,6 +83,7 @@ def contrasts(
         "prob": prob,
         "rope": region,
         "population": population,
+        "related": "sd_factor" in post["posterior"],
         "left_out": list(names[~kept]),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
@@ -94,11 +96,14 @@ def cluster_sentence(table: pd.DataFrame) -> str:
     cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
     if cluster.reason:
         return f"There is no interval with attribute words as clusters: {cluster.reason}."
-    return (
+    sentence = (
         f"If the attribute words of a list were unrelated: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
         f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom). The "
         f"posterior sd for {POPULATIONS[table.attrs['population']]} is {ratio:.2f} times its standard error."
     )
+    if ratio < LEAST_RATIO and not table.attrs["related"]:
+        sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
+    return sentence
 
 
 def signed(value: float) -> str:

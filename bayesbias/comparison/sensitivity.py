@@ -13,7 +13,7 @@ import xarray as xr
 from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
-from bayesbias.comparison.contrasting import contrast_draws
+from bayesbias.comparison.contrasting import GIVEN, contrast_draws
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
@@ -76,7 +76,12 @@ class PriorSensitivity:
 
 
 def prior_sensitivity(
-    post: xr.DataTree, first: str = "associated", second: str | None = None, factor: float = 2.0, seed: int = 0
+    post: xr.DataTree,
+    first: str = "associated",
+    second: str | None = None,
+    factor: float = 2.0,
+    seed: int = 0,
+    population: str = GIVEN,
 ) -> PriorSensitivity:
     """How much a whole-list contrast hangs on the priors.
 
@@ -96,6 +101,8 @@ def prior_sensitivity(
         How much wider and narrower, above 1.
     seed
         Seed of the refits, which take 4,000 draws and the engine of the fit (the fastest there is in place of NUTS).
+    population
+        What the contrast speaks about, as in :func:`contrasts`.
 
     Raises
     ------
@@ -106,9 +113,9 @@ def prior_sensitivity(
     seed = whole_number(seed, "seed", least=0)
     factor = _above_one(factor)
     first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
-    given = contrast_draws(post, first, second)[0]
+    given = contrast_draws(post, first, second, population)[0]
     spec = model_of(post)
-    refits = _refits(post, spec, first, second, factor, seed, given)
+    refits = _refits(post, spec, (first, second, population), factor, seed, given)
     power = _power(post, spec, f"{first} - {second}", given)
     return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} - {second}"))
 
@@ -140,20 +147,20 @@ def _priors_used(post: xr.DataTree, spec: ModelSpec) -> dict[str, Prior]:
 
 
 def _refits(
-    post: xr.DataTree, spec: ModelSpec, first: str, second: str, factor: float, seed: int, given: FloatArray
+    post: xr.DataTree, spec: ModelSpec, asked: tuple[str, str, str], factor: float, seed: int, given: FloatArray
 ) -> pd.DataFrame:
-    """The contrast by the fit as given and by each refit."""
+    """The contrast (two connections and a population) by the fit as given and by each refit."""
     priors = _priors_used(post, spec)
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
-    asked = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
+    changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
     table, engine = distances_of(post), "auto" if post.attrs["engine"] == "nuts" else post.attrs["engine"]
     rows = [(pd.NA, "as given", *describe(given, PROB).values())]
-    with progress("fitting with other priors", len(asked)) as done:
-        for at, (name, change) in enumerate(asked):
+    with progress("fitting with other priors", len(changes)) as done:
+        for at, (name, change) in enumerate(changes):
             by = factor if change == "wider" else 1 / factor
             others = {one: priors[one].widened(by) for one in (movable if name == ALL else [name])}
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
-            rows.append((name, change, *describe(contrast_draws(again, first, second)[0], PROB).values()))
+            rows.append((name, change, *describe(contrast_draws(again, *asked)[0], PROB).values()))
             done(at + 1)
     refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "hdi_low", "hdi_high"])
     refits = refits.astype({"prior": "string", "change": "string", "hdi_low": float, "hdi_high": float})

@@ -207,11 +207,11 @@ def _shown(unit: Any) -> str:
 
 
 def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
-    """The crossed model's contrast for a query, or why there is none."""
+    """The default model's contrast for a query, or why there is none."""
     lists = word_lists_of(query)
     if isinstance(lists, str):
         return pd.DataFrame(), lists
-    post = fit(distance_table(kv, lists, relatedness=False), "crossed", seed=seed)
+    post = fit(distance_table(kv, lists), seed=seed)
     table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
     kept = table[["mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]].reset_index(drop=True)
     kept.insert(0, "contrast", f"{FIRST} - {SECOND}")

@@ -85,7 +85,7 @@ def distance_table(
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
-    related = measured_relatedness(kv, lists, SAMPLE, 0, case) if relatedness else "it was not asked for"
+    related = measured_relatedness(kv, lists, SAMPLE, 0, case) if relatedness else ""
     record = Coverage(
         word_list=lists.name,
         lists=entries,
@@ -98,7 +98,7 @@ def distance_table(
         doi=lists.doi,
         embedding=about(kv),
         pairs=len(table),
-        relatedness=f"none, because {related}" if isinstance(related, str) else related.sentence,
+        relatedness=_said(related),
     )
     table.attrs["coverage"] = record.as_dict()
     if isinstance(related, Relatedness):
@@ -106,6 +106,13 @@ def distance_table(
         if related.sampled < ENOUGH:
             warnings.warn(few_words(related), UserWarning, stacklevel=2)
     return table
+
+
+def _said(related: Relatedness | str) -> str:
+    """What the coverage says of relatedness: nothing where it was not asked for."""
+    if isinstance(related, Relatedness):
+        return related.sentence
+    return related and f"none, because {related}"
 
 
 def _entries(lists: WordLists, found: Mapping[str, str]) -> list[dict[str, object]]:

@@ -99,12 +99,13 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
 
 
 def _attributes(found: Relatedness) -> Panel:
-    similarity = found.units @ found.units.T
+    units = found.units.astype(float)
+    similarity = units @ units.T
     lists = [(f"{name} ({kind})", words) for name, kind, words in found.lists if kind != "protected"]
     apart = np.abs(similarity[np.triu_indices(len(similarity), 1)])
     most = max(LEAST, ceil(10 * float(np.quantile(apart, 0.99))) / 10) if len(apart) else 1.0
     title, scale = "Similarity of attribute words", "similarity (centred cosine)"
-    return _panel(found, (title, scale, most, SIDE), similarity.astype(float), found.attribute_words, lists)
+    return _panel(found, (title, scale, most, SIDE), similarity, found.attribute_words, lists)
 
 
 def _protected(found: Relatedness) -> Panel:

@@ -13,7 +13,7 @@ import pandas as pd
 from bayesbias._checks import probability, whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
-from bayesbias.comparison import contrasts
+from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.uncertainty import word_lists_of
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB
@@ -139,7 +139,7 @@ def metric_stability(
             measured, said = _metrics(kv, asked, chosen, case)
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
-                row = contrasts(post, prob=prob).iloc[0]
+                row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
                 measured.append((CONTRAST, None, True, row["mean"], row["hdi_low"], row["hdi_high"], None))
                 said += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
             notes |= dict.fromkeys(said)

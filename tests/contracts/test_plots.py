@@ -290,7 +290,7 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
     assert shown[6:] == ["word1", "word5"]
     first = min(shown.index(word) for word in ("word1", "near0", "near1"))
     assert set(shown[first : first + 3]) == {"word1", "near0", "near1"}
-    units = dict(zip(found.attribute_words, found.units, strict=True))
+    units = dict(zip(found.attribute_words, found.units.astype(float), strict=True))
     expected = np.array([[units[one] @ units[other] for other in shown] for one in shown])
     np.testing.assert_allclose(above.images[0].get_array(), expected)
     protected = [label.get_text() for label in below.get_yticklabels()]
@@ -323,7 +323,7 @@ def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
     assert sampled.get_yscale() == "log"
     said = [text.get_text() for text in lists.get_legend().get_texts()]
     assert said == ["random pairs", "within stereotype lists (43 pairs)", "within control lists (45 pairs)"]
-    units = dict(zip(found.attribute_words, found.units, strict=True))
+    units = dict(zip(found.attribute_words, found.units.astype(float), strict=True))
     _, _, words = next(each for each in found.lists if each[1] == "control")
     alike = [units[one] @ units[other] for at, one in enumerate(words) for other in words[:at]]
     assert f"Within a control list two words have a similarity of {np.mean(alike):.2f} on average" in noted(

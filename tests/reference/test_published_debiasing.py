@@ -11,7 +11,7 @@ def compared(shared):
         folder = shared / "paper_tables"
         before = bb.read_distance_table(folder / f"{topic}_group_reddit_dataset.csv")
         after = bb.read_distance_table(folder / f"debiased_{topic}_reddit.csv")
-        return bb.compare(before=before, after=after, seed=52, draws=8000)
+        return bb.compare(before=before, after=after, model="change", seed=52, draws=8000)
 
     return {topic: one(topic) for topic in ("religion", "gender", "race")}
 

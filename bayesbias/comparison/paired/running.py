@@ -21,7 +21,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.fitting import AUTO, RELATED, checked_draws, used_seed
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 
-ENGINES = ("auto", "exact", "marginal", "nuts")
+ENGINES = ("auto", "marginal", "nuts")
 CHANGE = "change"
 
 
@@ -111,12 +111,12 @@ def _related_draws(
 ) -> Comparison | str | None:
     """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
     asked = model.related if isinstance(model, ModelSpec) else model == RELATED
-    if not asked and (model != AUTO or engine in ("marginal", "nuts")):
+    if not asked and (model != AUTO or engine != "auto"):
         return None
     reason: str | list[ChangeDraws]
     found = [relatedness_of(table) for table in tables.values()]
     lacking = [str(name) for name, each in zip(tables, found, strict=True) if each is None]
-    if engine not in ("auto", "exact"):
+    if engine != "auto":
         reason = f"engine={engine!r} does not fit it"
     elif lacking:
         reason = f"the tables of {', '.join(lacking)} do not tell how words are related"
