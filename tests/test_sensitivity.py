@@ -77,7 +77,7 @@ def test_the_rows_and_the_fit_as_given(few, few_found):
         name for name in ("connection_mean", "connection_sd", "sigma", "all") for _ in range(2)
     ]
     assert refits["change"].tolist() == ["as given", *4 * ["wider", "narrower"]]
-    given = bb.contrasts(few, "associated", "human").iloc[0]
+    given = bb.contrasts(few, "associated", "human", population="similar").iloc[0]
     numbers = ["mean", "sd", "hdi_low", "hdi_high"]
     assert refits.loc[0, numbers].tolist() == pytest.approx(given[numbers].tolist(), abs=1e-12)
     assert refits.loc[0, ["shift", "sd_ratio"]].tolist() == [0, 1]
@@ -98,7 +98,7 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
 )
 def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
     again = bb.fit(distances_of(few), edited("published", *changes), seed=2)
-    expected = bb.contrasts(again, "associated", "human").iloc[0]
+    expected = bb.contrasts(again, "associated", "human", population="similar").iloc[0]
     numbers = ["mean", "sd", "hdi_low", "hdi_high"]
     assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
 
