@@ -293,7 +293,8 @@ def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, limited_files, toy):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
 def test_interrupt_keeps_what_is_done_and_stops_the_rest(tmp_path):
     code = (
-        "import signal, bayesbias as bb\n"
+        "import faulthandler, signal, bayesbias as bb\n"
+        "faulthandler.register(signal.SIGUSR1)\n"  # where its threads are, should it not end
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background ignores it
         f"bb.train_embeddings(bb.toy_corpus(sentences=2000), seeds=1000, dims=20, folder={str(tmp_path)!r}, jobs=2)"
     )
@@ -305,8 +306,11 @@ def test_interrupt_keeps_what_is_done_and_stops_the_rest(tmp_path):
     begin = time.monotonic()
     try:
         said = process.communicate(timeout=30)[1]
-    finally:
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
         process.kill()
+        pytest.fail(f"the process did not end:\n{process.communicate()[1]}")
     assert "KeyboardInterrupt" in said
     assert time.monotonic() - begin < 5
     assert process.returncode != 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -219,12 +221,17 @@ class _Passes:
 
 
 def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVectors]:
-    """Train some models at a time; after an error or an interrupt the others stop."""
+    """Train some models at a time; after an error or an interrupt the others stop.
+
+    The main thread waits on a queue alone: an interrupt inside of ``concurrent.futures.wait`` can leave locks behind
+    on which the workers would wait for ever.
+    """
     if not tasks:
         return {}
     stop = Event()
     passes = [_Passes(task.corpus, stop) for task in tasks]
     total = sum(task.corpus.sentences * task.options.epochs for task in tasks)
+    ended: SimpleQueue[Future[KeyedVectors]] = SimpleQueue()
     with (
         quiet("gensim"),
         progress("training embeddings", total) as done,
@@ -232,12 +239,14 @@ def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVe
     ):
         try:
             futures = [pool.submit(_finished, task, reading) for task, reading in zip(tasks, passes, strict=True)]
-            waiting = set(futures)
+            for future in futures:
+                future.add_done_callback(ended.put)
+            waiting = len(futures)
             while waiting:
-                ended, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                with suppress(Empty):
+                    ended.get(timeout=0.1).result()
+                    waiting -= 1
                 done(sum(reading.read for reading in passes))
-                for future in ended:
-                    future.result()
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
