@@ -1,16 +1,17 @@
-"""Cell means whose errors have a known covariance, times a factor: posterior by quadrature over the factor.
+"""Cell means whose errors have a known covariance, times factors: posterior by quadrature over the factors.
 
-Cells c = (j, k), protected word and connection, with observed means y_c:
+Cells c = (j, k), protected word and connection, with observed means y_c and an attribute class a(c):
 
-    y | c ~ N(c, f^2 G)     c ~ N(m, A)     T | f ~ f^2 E chi^2(d) / d     log f ~ N(log median, spread^2)
+    y_c = mean_c + f_a(c) e_c    e ~ N(0, G)    T_a | f ~ f_a^2 E_a chi^2(d_a) / d_a    log f_a ~ N(log median, s^2)
 
-G is the covariance of the cell means, read off vectors, A a wide prior, T the scatter within cells with its expectation
-E and degrees of freedom d. In the coordinates that make A the unit matrix and G diagonal everything but f is a product
-of normals.
+G is the covariance of the cell means, read off vectors; the prior of the means is flat; T_a is the scatter within the
+cells of a class with its expectation E_a and degrees of freedom d_a. The means say nothing about the factors, so that
+each factor has a posterior of its own, and the means are normal given the factors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +20,10 @@ from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 
 LOG_2PI = float(np.log(2 * np.pi))
-JITTER = 1e-9
-"""Share of the mean variance that is added to every cell: rounding of half-precision vectors."""
 REACH, NODES = 6.0, 801
 """Prior standard deviations of log f that the grid covers on either side, and its nodes."""
+QUANTILES = 31
+"""Points of equal probability that stand for the posterior of a factor where several factors meet."""
 
 
 @dataclass(frozen=True)
@@ -32,138 +33,110 @@ class RelatedSums:
     Attributes
     ----------
     y
-        Mean distance of each cell, less the prior mean, (n,).
-    word, connection
-        Protected word and connection of each cell, (n,).
+        Mean distance of each cell, (n,).
+    word, connection, kind
+        Protected word, connection and attribute class of each cell, (n,).
     covariance
         G, (n, n), positive semi-definite.
     families
         Correlation of the bias of protected words, (J, J).
     freedom
-        Degrees of freedom of the scatter within cells; 0 where there is none.
+        Degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none.
     scatter
-        Observed over expected scatter within cells.
+        Observed over expected scatter within the cells of each class, (A,).
     """
 
     y: FloatArray
     word: IntArray
     connection: IntArray
+    kind: IntArray
     covariance: FloatArray
     families: FloatArray
-    freedom: float
-    scatter: float
-
-
-@dataclass(frozen=True)
-class Diagonal:
-    """Coordinates in which the prior of the cells is standard normal and their errors are independent.
-
-    Attributes
-    ----------
-    axes
-        (n, n): cells = axes @ coordinates.
-    variances
-        Variance of the error of each coordinate for a factor of 1, (n,).
-    y
-        The observed means in these coordinates, (n,).
-    log_det
-        Log of the absolute determinant of ``axes``.
-    """
-
-    axes: FloatArray
-    variances: FloatArray
-    y: FloatArray
-    log_det: float
-
-
-def diagonal(sums: RelatedSums, prior_sd: float) -> Diagonal:
-    """The coordinates for the prior c_jk = u_k + v_jk, u_k and v_jk ~ N(0, prior_sd^2)."""
-    size = len(sums.y)
-    same = (sums.connection[:, None] == sums.connection).astype(float)
-    chol = np.linalg.cholesky(prior_sd**2 * (same + np.eye(size)))
-    jitter = JITTER * max(float(np.diag(sums.covariance).mean()), 1e-6)
-    white = np.linalg.solve(chol, np.linalg.solve(chol, sums.covariance + jitter * np.eye(size)).T)
-    variances, vectors = np.linalg.eigh((white + white.T) / 2)
-    coordinates = vectors.T @ np.linalg.solve(chol, sums.y)
-    return Diagonal(chol @ vectors, np.maximum(variances, 0.0), coordinates, float(np.log(np.diag(chol)).sum()))
+    freedom: FloatArray
+    scatter: FloatArray
 
 
 @dataclass(frozen=True)
 class FactorGrid:
-    """The posterior of the factor on a grid of its standardised log.
+    """The posteriors of the factors on one grid of their logs.
 
     Attributes
     ----------
-    z
+    factor
         Nodes, (NODES,).
     mass
-        Posterior mass of each node, (NODES,).
-    log_evidence
-        Log of the integral of prior times likelihood.
+        Posterior mass of each node for each attribute class, (A, NODES).
     """
 
-    z: FloatArray
+    factor: FloatArray
     mass: FloatArray
-    log_evidence: float
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean of each factor, (A,)."""
+        value: FloatArray = self.mass @ self.factor
+        return value
+
+    @property
+    def products(self) -> FloatArray:
+        """Posterior mean of the product of each two factors, (A, A)."""
+        value = np.outer(self.mean, self.mean)
+        np.fill_diagonal(value, self.mass @ self.factor**2)
+        return value
 
 
-def factor_grid(sums: RelatedSums, basis: Diagonal, median: float, spread: float) -> FactorGrid:
-    """The posterior of z = (log f - log median) / spread."""
+def factor_grid(sums: RelatedSums, median: float, spread: float) -> FactorGrid:
+    """The posterior of each class's factor."""
     z = np.linspace(-REACH, REACH, NODES)
     log_factor = np.log(median) + spread * z
-    variances = 1 + np.exp(2 * log_factor)[:, None] * basis.variances
-    value = -0.5 * (np.log(variances) + basis.y**2 / variances + LOG_2PI).sum(axis=1) - basis.log_det
-    value -= sums.freedom * (log_factor + 0.5 * sums.scatter * np.exp(-2 * log_factor))
-    value -= 0.5 * (z**2 + LOG_2PI)
-    top = value.max()
-    mass = np.exp(value - top)
-    return FactorGrid(z, mass / mass.sum(), float(top + np.log(mass.sum() * (z[1] - z[0]))))
+    value = -sums.freedom[:, None] * (log_factor + 0.5 * sums.scatter[:, None] * np.exp(-2 * log_factor)) - 0.5 * z**2
+    mass = np.exp(value - value.max(axis=1, keepdims=True))
+    return FactorGrid(np.exp(log_factor), mass / mass.sum(axis=1, keepdims=True))
 
 
-def draw_factor(grid: FactorGrid, count: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (count,) of z from the density that is linear between nodes."""
-    left, right = grid.mass[:-1], grid.mass[1:]
-    ends = np.append(0.0, np.cumsum((left + right) / 2))
-    u = rng.random(count) * ends[-1]
-    at = np.clip(np.searchsorted(ends, u, side="right") - 1, 0, len(left) - 1)
-    rest, low, rise = u - ends[at], left[at], (right - left)[at]
-    # low t + rise t^2 / 2 = rest, the root in [0, 1] in a form that does not cancel
-    share = 2 * rest / (low + np.sqrt(np.maximum(low**2 + 2 * rise * rest, 0)) + 1e-300)
-    z: FloatArray = grid.z[at] + (grid.z[1] - grid.z[0]) * np.clip(share, 0, 1)
-    return z
+def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
+    """Quantiles of the factors at probabilities u (..., A), from densities of the log that are linear between nodes."""
+    logs, found = np.log(grid.factor), np.empty_like(u)
+    for at, mass in enumerate(grid.mass):
+        left, right = mass[:-1], mass[1:]
+        ends = np.append(0.0, np.cumsum((left + right) / 2))
+        wanted = u[..., at] * ends[-1]
+        place = np.clip(np.searchsorted(ends, wanted, side="right") - 1, 0, len(left) - 1)
+        rest, low, rise = wanted - ends[place], left[place], (right - left)[place]
+        # low t + rise t^2 / 2 = rest, the root in [0, 1] in a form that does not cancel
+        share = 2 * rest / (low + np.sqrt(np.maximum(low**2 + 2 * rise * rest, 0)) + 1e-300)
+        found[..., at] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
+    return found
 
 
-def draw_cells(basis: Diagonal, factor: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draws (B, n) of the cells' means given the factor at each, less the prior mean."""
-    noise = factor[:, None] ** 2 * basis.variances
-    weight = 1 / (1 + noise)
-    coordinates = weight * basis.y + np.sqrt(noise * weight) * rng.standard_normal(noise.shape)
-    cells: FloatArray = coordinates @ basis.axes.T
+def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
+    """Points (M, A), equally probable, of the posterior of some classes' factors; the others are 1."""
+    middle = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    own = factor_quantiles(grid, np.tile(middle[:, None], len(grid.mass)))
+    places = np.indices((QUANTILES,) * len(classes)).reshape(len(classes), -1)
+    points = np.ones((QUANTILES ** len(classes), len(grid.mass)))
+    for at, kind in enumerate(classes):
+        points[:, kind] = own[places[at], kind]
+    return points
+
+
+def draw_factors(grid: FactorGrid, count: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (count, A) of the factors."""
+    return factor_quantiles(grid, rng.random((count, len(grid.mass))))
+
+
+def root_of(covariance: FloatArray) -> FloatArray:
+    """A matrix whose product with its transpose is the covariance; rounding below 0 is taken for 0."""
+    values, vectors = np.linalg.eigh(covariance)
+    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
+    return root
+
+
+def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (B, n) of the cells' means given the factors (B, A) at each."""
+    errors = rng.standard_normal((len(factors), len(sums.y))) @ root_of(sums.covariance).T
+    cells: FloatArray = sums.y - factors[:, sums.kind] * errors
     return cells
-
-
-def moments_of(
-    basis: Diagonal, grid: FactorGrid, factor: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean (m,) and covariance (m, m) of weighted sums (m, n) of the cells' means, less the prior mean.
-
-    Parameters
-    ----------
-    basis, grid
-        The table.
-    factor
-        The factor at the nodes of the grid.
-    weights
-        (m, n).
-    """
-    noise = factor[:, None] ** 2 * basis.variances
-    weight = 1 / (1 + noise)
-    own = weights @ basis.axes
-    means = (weight * basis.y) @ own.T
-    mean = grid.mass @ means
-    apart = means - mean
-    within = (own * (grid.mass @ (noise * weight))) @ own.T
-    return mean, within + (apart * grid.mass[:, None]).T @ apart
 
 
 @dataclass(frozen=True)
@@ -208,9 +181,7 @@ def draw_population(
             freedom = trace**2 / float((matrix * matrix.T).sum())
             spread = freedom / trace * np.einsum("bjk,bjl->bkl", apart, apart)
     covariance = _inverse_wishart(connections + freedom, spread + scale**2 * np.eye(connections), rng)
-    values, vectors = np.linalg.eigh(families)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    standard = root @ rng.standard_normal((size, len(families), connections))
+    standard = root_of(families) @ rng.standard_normal((size, len(families), connections))
     chol = np.linalg.cholesky(covariance)
     deviations = standard @ np.swapaxes(chol, 1, 2)
     own = np.where(filled, cells - deviations, 0.0)

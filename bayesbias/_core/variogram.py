@@ -24,7 +24,7 @@ WIDTH = 0.05
 """Standard deviation of the smoothing kernel, in similarity."""
 PAIRS = 1000
 """Pairs of sampled words that are kept for each bin."""
-FEWEST = 0.5
+FEWEST = 5
 """Smoothed number of pairs below which a bin says nothing."""
 NEGLIGIBLE = 1e-10
 """Components with less than this share of the largest variance are rounding."""
@@ -131,7 +131,8 @@ def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> F
     """Correlations (Q, BINS) of standardised fields (Q, N) by similarity, smoothed.
 
     Bins beyond the largest similarity that was met lead in a straight line to 1, a word with itself; bins below the
-    smallest one have its value.
+    smallest one have its value. The curve is then moved towards or away from 1 so that its mean over all pairs is
+    -1 / (N - 1), as it must be for values whose mean is 0: the mean of many random words is known exactly.
     """
     weights = pairs.weights.astype(float)
     total = np.stack(
@@ -142,7 +143,10 @@ def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> F
     met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
     values = np.clip((total @ smooth.T)[:, met] / mass[met], -1, 1)
     ends = np.append(MIDDLES[met], 1.0)
-    return np.stack([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values])
+    curves = np.stack([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values])
+    apart = 1 - curves @ pairs.counts / pairs.counts.sum()
+    moved: FloatArray = 1 - (1 - curves) * ((1 + 1 / (fields.shape[1] - 1)) / apart)[:, None]
+    return np.clip(moved, -1, 1)
 
 
 def _window(step: float, width: float) -> FloatArray:

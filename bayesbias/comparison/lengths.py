@@ -10,11 +10,12 @@ from scipy.special import ndtr, ndtri
 
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
+from bayesbias._core.related import factor_points
 from bayesbias._core.variogram import positive
 from bayesbias.comparison.designs import PlannedSize
 from bayesbias.diagnostics.clustering import lists_of
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
+from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData
 from bayesbias.models.related import RelatedPosterior, components_for, relatedness_for
 
 
@@ -28,6 +29,8 @@ class RelatedDesign:
         Words of each list, (L,).
     stereotype, contrasted
         Whether a list is a stereotype's, and whether it stands in the contrast, (L,).
+    kind
+        Attribute class of each list among those of the connections, (L,).
     protected
         Number of protected words.
     weights
@@ -43,6 +46,7 @@ class RelatedDesign:
     words: IntArray
     stereotype: NDArray[np.bool_]
     contrasted: NDArray[np.bool_]
+    kind: IntArray
     protected: int
     weights: FloatArray
     alike: FloatArray
@@ -54,8 +58,11 @@ class RelatedDesign:
         own, control = self.stereotype, ~self.stereotype & self.contrasted
         return int(lengths[own].sum()), int(lengths[control].sum()), self.protected
 
-    def sd(self, lengths: FloatArray, alike: bool) -> float:
-        """Sd of the contrast for a factor of 1, lists being longer by alike words, or by further unrelated topics."""
+    def variance(self, lengths: FloatArray, alike: bool) -> FloatArray:
+        """Variance of the contrast for factors of 1, by the attribute classes of two lists, (A, A).
+
+        Lists are longer by alike words, or by further unrelated topics.
+        """
         times = lengths / self.words
         if alike:
             own, across = self.alike * (1 - 1 / lengths) + 1 / lengths, self.across
@@ -69,26 +76,26 @@ class RelatedDesign:
         correlations = across.copy()
         places = np.arange(len(lengths))
         correlations[:, places, places] = own
-        value = np.einsum("ql,qlm,qm->", self.weights, positive(correlations), self.weights)
-        return float(np.sqrt(max(value, 0.0)))
+        weights = self.weights[:, :, None] * (self.kind[:, None] == np.arange(self.kind.max() + 1))
+        value: FloatArray = np.einsum("qla,qlm,qmb->ab", weights, positive(correlations), weights, optimize=True)
+        return value
 
 
 @dataclass(frozen=True)
 class RelatedQuestion:
-    """What is asked of each design: effect and interval, with the posterior of the factor on nodes."""
+    """What is asked of each design: effect and interval, with equally probable points of the factors, (M, A)."""
 
     effect: float
     prob: float
-    factor: FloatArray
-    mass: FloatArray
+    factors: FloatArray
 
     def answer(self, design: RelatedDesign, lengths: FloatArray, alike: bool) -> PlannedSize:
         """Width and power of lists of these lengths."""
-        sd, z = design.sd(lengths, alike) * self.factor, ndtri((1 + self.prob) / 2)
+        variance = np.einsum("ma,ab,mb->m", self.factors, design.variance(lengths, alike), self.factors)
+        sd, z = np.sqrt(np.maximum(variance, 0.0)), ndtri((1 + self.prob) / 2)
         with np.errstate(divide="ignore"):
             seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
-        width = float(2 * z * (self.mass @ sd))
-        return PlannedSize(*design.sizes(lengths), width=width, power=float(self.mass @ seen))
+        return PlannedSize(*design.sizes(lengths), width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
 def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
@@ -113,6 +120,7 @@ def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
         words=member.sum(axis=1),
         stereotype=class_of == 0,
         contrasted=(np.abs(coefficients) > 0).any(axis=0),
+        kind=np.array([data.connection_classes.index(ATTRIBUTE_CLASSES[at]) for at in class_of]),
         protected=len(data.protected_words),
         weights=(parts.loadings * np.sqrt(parts.variances)).T @ coefficients,
         alike=np.where(counted > 0, parts.correlations @ within.T, typical[:, None]),
@@ -131,5 +139,5 @@ def _shares(data: ModelData, member: NDArray[np.bool_], connection: str) -> Floa
 
 
 def related_question(found: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
-    """The question with the posterior of a table's own factor."""
-    return RelatedQuestion(effect, prob, found.factor(found.grid.z), found.grid.mass)
+    """The question with the posteriors of a table's own factors."""
+    return RelatedQuestion(effect, prob, factor_points(found.grid, range(len(found.grid.mass))))

@@ -17,7 +17,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.fitting import related_data
 from bayesbias.models.predictive import predictive_generator, residuals
 from bayesbias.models.related import further_word_sd
-from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.results import by_connection, check_fit, distances_of
 
 
 def check_predictions(
@@ -71,7 +71,7 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
     mean = posterior["word_mean"].to_numpy()
     if "sd_factor" in posterior:
         data = related_data(distances_of(post), check=False)
-        factor = posterior["sd_factor"].to_numpy()[:, :, None, None]
+        factor = by_connection(post, "sd_factor")[:, :, None]
         return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
     spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]

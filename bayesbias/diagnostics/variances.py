@@ -9,10 +9,9 @@ import xarray as xr
 from bayesbias._checks import probability
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
-from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION
 from bayesbias.models.fitting import related_data
 from bayesbias.models.related import protected_covariance
-from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.results import by_connection, check_fit, distances_of
 
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
 
@@ -81,7 +80,7 @@ def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, F
     shared = float(covariance[~group].mean()) if (~group).any() else within
     parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
     parts["residual"] = total - parts["attribute word"] - parts["word x group"]
-    factor = post["posterior/sd_factor"].to_numpy()[:, :, None] ** 2
+    factor = by_connection(post, "sd_factor") ** 2
     return {name: np.broadcast_to(factor * max(value, 0.0), shape) for name, value in parts.items()}
 
 
@@ -89,8 +88,5 @@ def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray
     scale = post["posterior/attribute_sd"].to_numpy()
     if scale.ndim == 2:
         return np.broadcast_to(scale[:, :, None] ** 2, shape)
-    present = [str(name) for name in post["posterior"]["attribute_class"].to_numpy()]
-    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
-    at = [present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[name]]) for name in names]
-    value: FloatArray = scale[:, :, at] ** 2
+    value: FloatArray = by_connection(post, "attribute_sd") ** 2
     return value

@@ -88,6 +88,17 @@ class ModelData:
         return np.unique(self.class_of_attribute, return_inverse=True)[1]
 
     @property
+    def connection_classes(self) -> list[str]:
+        """Names of the classes of attribute words that the connections are to."""
+        return [ATTRIBUTE_CLASSES[at] for at in sorted({CLASS_OF_CONNECTION[k] for k in self.connections.tolist()})]
+
+    @property
+    def connection_class(self) -> IntArray:
+        """Place of each connection's class in ``connection_classes``, (connections,)."""
+        present = self.connection_classes
+        return np.array([present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[k]]) for k in self.connections.tolist()])
+
+    @property
     def group_names(self) -> list[str]:
         """Names of the groups in the order in which they first stand in the table."""
         return list(dict.fromkeys(self.groups.tolist()))

@@ -18,6 +18,7 @@ DIMS = {
     "connection_covariance": ("connection", "other_connection"),
     "attribute_effect": ("attribute_word",),
     "attribute_sd": ("attribute_class",),
+    "sd_factor": ("attribute_class",),
     "interaction_effect": ("attribute_word", "group"),
 }
 """Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""

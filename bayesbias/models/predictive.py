@@ -12,7 +12,7 @@ from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias.models.fitting import related_data
 from bayesbias.models.related import draw_errors, protected_covariance
-from bayesbias.models.results import check_fit, distances_of, pair_places
+from bayesbias.models.results import by_connection, check_fit, distances_of, pair_places
 
 LOG_2PI = float(np.log(2 * np.pi))
 PAIRS_AT_ONCE = 1024
@@ -111,11 +111,11 @@ def _related_density(post: xr.DataTree, places: dict[str, np.ndarray], y: FloatA
     means = posterior["word_mean"].to_numpy()
     means = means.reshape(-1, *means.shape[2:])[::step]
     sd = np.sqrt(np.diag(protected_covariance(related_data(distances_of(post), check=False))))
-    factor = posterior["sd_factor"].to_numpy().reshape(-1)[::step]
+    factor = by_connection(post, "sd_factor").reshape(-1, means.shape[-1])[::step]
 
     def density(part: slice) -> FloatArray:
         word, connection = places["protected_word"][part], places["connection"][part]
-        sigma = factor[:, None] * sd[word]
+        sigma = factor[:, connection] * sd[word]
         value: FloatArray = -0.5 * (((y[part] - means[:, word, connection]) / sigma) ** 2 + LOG_2PI) - np.log(sigma)
         return value
 
@@ -146,7 +146,7 @@ def _other_lists(post: xr.DataTree, rng: np.random.Generator) -> FloatArray:
     mean = posterior["word_mean"].to_numpy()[:, :, place["protected_word"], place["connection"]]
     data = related_data(distances_of(post), check=False)
     errors = draw_errors(data, mean.shape[0] * mean.shape[1], rng).reshape(mean.shape)
-    drawn: FloatArray = mean + posterior["sd_factor"].to_numpy()[:, :, None] * errors
+    drawn: FloatArray = mean + by_connection(post, "sd_factor")[:, :, place["connection"]] * errors
     return drawn
 
 

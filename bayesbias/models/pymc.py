@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.cells import cell_numbers
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.related import RelatedSums
+from bayesbias._core.related import RelatedSums, root_of
 from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
 from bayesbias.models.data import ModelData
@@ -49,13 +49,12 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
 
 
 def _sample_related(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
-    """Draws of the cells and the factor by NUTS; the population's, which nothing flows back from, given these."""
+    """Draws of the cells and the factors by NUTS; the population's, which nothing flows back from, given these."""
     priors = related.priors_of(spec)
-    sums = related.related_sums(data, priors.mean.mean)
+    sums = related.related_sums(data)
     sampled = run_nuts(build_related(sums, priors), chains, draws, rng)
-    cells = scatter_cells(priors.mean.mean + sampled.values["cell_mean"], data.filled)
-    factor = sampled.values["sd_factor"]
-    flat = (cells.reshape(-1, *data.filled.shape), factor.ravel())
+    cells, factors = scatter_cells(sampled.values["cell_mean"], data.filled), sampled.values["sd_factor"]
+    flat = (cells.reshape(-1, *data.filled.shape), factors.reshape(-1, factors.shape[-1]))
     posterior = related.completed(*flat, sums, data, priors, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
@@ -69,16 +68,12 @@ def build_related(sums: RelatedSums, priors: related.RelatedPriors) -> pymc.Mode
     import pymc as pm
     import pytensor.tensor as pt
 
-    size = len(sums.y)
-    same = (sums.connection[:, None] == sums.connection).astype(float)
-    precision = np.linalg.inv(priors.mean.sd**2 * (same + np.eye(size)))
-    values, vectors = np.linalg.eigh(sums.covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    with pm.Model(coords={"cell": np.arange(size)}) as model:
-        factor = priors.factor.in_pymc("sd_factor")
-        cell = pm.Deterministic("cell_mean", sums.y - factor * (root @ pm.Normal("error", dims="cell")), dims="cell")
-        pm.Potential("prior", -0.5 * cell @ precision @ cell)
-        pm.Potential("scatter", -sums.freedom * (pt.log(factor) + 0.5 * sums.scatter / factor**2))
+    coords = {"cell": np.arange(len(sums.y)), "attribute_class": np.arange(len(sums.freedom))}
+    with pm.Model(coords=coords) as model:
+        factor = priors.factor.in_pymc("sd_factor", dims="attribute_class")
+        errors = root_of(sums.covariance) @ pm.Normal("error", dims="cell")
+        pm.Deterministic("cell_mean", sums.y - factor[sums.kind] * errors, dims="cell")
+        pm.Potential("scatter", -(sums.freedom * (pt.log(factor) + 0.5 * sums.scatter / factor**2)).sum())
     return model
 
 

@@ -6,27 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.related import (
     LOG_2PI,
-    Diagonal,
     FactorGrid,
     RelatedSums,
-    diagonal,
     draw_cells,
-    draw_factor,
+    draw_factors,
     draw_population,
     factor_grid,
-    moments_of,
+    factor_points,
 )
 from bayesbias._core.variogram import BINS, Components, cell_covariance, list_correlations, similarity_bins
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec, Normal
+from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
 MOST_CELLS = 2000
 """Cells beyond which a covariance matrix of cells is too large for a fit."""
@@ -35,58 +34,51 @@ MOST_WORDS = 5000
 LEAST_SCATTER = 1e-12
 FLOOR = 1e-6
 """Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
+JITTER = 1e-9
+"""Share of the mean variance that is added to that of every cell where a density is asked for."""
 
 
 @dataclass(frozen=True)
 class RelatedPriors:
     """The priors of the model of related words."""
 
-    mean: Normal
     factor: LogNormal
     population: InverseWishart
 
 
 def priors_of(spec: ModelSpec) -> RelatedPriors:
     """The priors of a model of related words."""
-    mean, factor = spec.priors["word_mean"], spec.priors["sd_factor"]
-    population = spec.priors["connection_covariance"]
-    if not isinstance(mean, Normal) or not isinstance(factor, LogNormal) or not isinstance(population, InverseWishart):
+    factor, population = spec.priors["sd_factor"], spec.priors["connection_covariance"]
+    if not isinstance(factor, LogNormal) or not isinstance(population, InverseWishart):
         raise TypeError("a model of related words has the priors of its file")
-    return RelatedPriors(mean, factor, population)
+    return RelatedPriors(factor, population)
 
 
 @dataclass(frozen=True)
 class RelatedPosterior:
-    """The posterior of the factor on a grid, and the coordinates in which the cells are independent given it.
+    """The posteriors of the factors on a grid; given these the cells' means are normal around the observed ones.
 
     Attributes
     ----------
-    priors, sums, basis, grid
+    priors, sums, grid
         What it is made of.
     """
 
     priors: RelatedPriors
     sums: RelatedSums
-    basis: Diagonal
     grid: FactorGrid
-
-    def factor(self, z: FloatArray) -> FloatArray:
-        """The factor at standardised logs."""
-        return self.priors.factor.from_normal(z)
 
     def moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Posterior mean (m,) and covariance (m, m) of weighted sums (m, cells) of the cells' means."""
-        mean, covariance = moments_of(self.basis, self.grid, self.factor(self.grid.z), weights)
-        return mean + weights.sum(axis=1) * self.priors.mean.mean, covariance
+        kind = self.sums.kind
+        covariance = self.sums.covariance * self.grid.products[np.ix_(kind, kind)]
+        return weights @ self.sums.y, weights @ covariance @ weights.T
 
 
 def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
     """The posterior of a model of related words; no pair of the table repeats."""
-    priors = priors_of(spec)
-    sums = related_sums(data, priors.mean.mean)
-    basis = diagonal(sums, priors.mean.sd)
-    grid = factor_grid(sums, basis, priors.factor.median, priors.factor.spread)
-    return RelatedPosterior(priors, sums, basis, grid)
+    priors, sums = priors_of(spec), related_sums(data)
+    return RelatedPosterior(priors, sums, factor_grid(sums, priors.factor.median, priors.factor.spread))
 
 
 def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
@@ -98,31 +90,31 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         The table does not know how words are related, or has too many cells.
     """
     found = related_posterior(spec, data)
-    factor = found.factor(draw_factor(found.grid, chains * draws, rng))
-    cells = found.priors.mean.mean + draw_cells(found.basis, factor, rng)
-    posterior = completed(scatter_cells(cells, data.filled), factor, found.sums, data, found.priors, rng)
+    factors = draw_factors(found.grid, chains * draws, rng)
+    cells = scatter_cells(draw_cells(found.sums, factors, rng), data.filled)
+    posterior = completed(cells, factors, found.sums, data, found.priors, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        attrs={"log_evidence": found.grid.log_evidence, "grid_mass_outside": float(found.grid.mass[[0, -1]].sum())},
+        attrs={"grid_mass_outside": float(found.grid.mass[:, [0, -1]].sum(axis=1).max())},
     )
 
 
 def completed(
     cells: FloatArray,
-    factor: FloatArray,
+    factors: FloatArray,
     sums: RelatedSums,
     data: ModelData,
     priors: RelatedPriors,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factor (B,)."""
+    """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
     population = draw_population(cells, data.filled, sums.families, priors.population.scale, rng)
     return {
         "connection_mean": population.mean,
         "word_mean": cells,
         "connection_sd": np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)),
         "connection_covariance": population.covariance,
-        "sd_factor": factor,
+        "sd_factor": factors,
     }
 
 
@@ -191,22 +183,23 @@ def components_for(found: Relatedness, words: NDArray[np.str_]) -> Components:
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
 
-def related_sums(data: ModelData, centre: float) -> RelatedSums:
+def related_sums(data: ModelData) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
     found = relatedness_for(data)
     parts = components_for(found, data.protected_words)
     lists = cell_lists(data)
     same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     correlations = list_correlations(parts.correlations, same, shares)
-    freedom, ratio = scatter_within(data, parts, lists, same, shares, correlations)
+    scatter = scatter_within(data, parts, lists, same, shares, correlations)
     return RelatedSums(
-        y=data.cells.mean[lists.word, lists.connection] - centre,
+        y=data.cells.mean[lists.word, lists.connection],
         word=lists.word,
         connection=lists.connection,
+        kind=data.connection_class[lists.connection],
         covariance=cell_covariance(parts, correlations, lists.word, lists.listed),
         families=found.families(data.protected_words.tolist()),
-        freedom=freedom,
-        scatter=ratio,
+        freedom=scatter[:, 0],
+        scatter=scatter[:, 1],
     )
 
 
@@ -217,34 +210,37 @@ def scatter_within(
     same: FloatArray,
     shares: FloatArray,
     correlations: FloatArray,
-) -> tuple[float, float]:
-    """Degrees of freedom of the scatter within cells, and observed over expected scatter.
+) -> FloatArray:
+    """Degrees of freedom of the scatter within the cells of each attribute class, and observed over expected scatter.
 
-    The lists of different connections share words, so that ``different`` counts only where there is no ``associated``.
-    Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
+    Shape (classes, 2). The lists of ``different`` are those of ``associated``, so that they count only where there is
+    no ``associated``. Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take
+    this into account.
     """
     ssd, n = data.cells.ssd[lists.word, lists.connection], data.cells.n[lists.word, lists.connection]
     names = data.connections.tolist()
     counted = np.array([name != "different" or "associated" not in names for name in names])[lists.connection]
+    kinds = data.connection_class[lists.connection]
     variance = parts.loadings[lists.word] ** 2 * parts.variances
     own = np.diagonal(correlations, axis1=1, axis2=2).T[lists.listed]
     expected = n * (variance * np.maximum(1 - own, 0)).sum(axis=1)
-    observed, total, spread = 0.0, 0.0, 0.0
+    observed, total, spread = np.zeros((3, len(data.connection_classes)))
     groups = data.group_index[lists.word]
     block = lists.connection * (groups.max() + 1) + np.where(
         np.isin(np.array(names), ("associated", "different"))[lists.connection], groups, 0
     )
     for at in np.unique(block[counted]):
         cells = np.flatnonzero(counted & (block == at))
-        observed, total = observed + ssd[cells].sum(), total + expected[cells].sum()
+        kind = kinds[cells[0]]
+        observed[kind], total[kind] = observed[kind] + ssd[cells].sum(), total[kind] + expected[cells].sum()
         values, counts = np.unique(lists.listed[cells], return_counts=True)
         typical = values[np.argmax(counts)]
-        spread += _scatter_variance(
+        spread[kind] += _scatter_variance(
             parts, lists.word[cells], same[typical, typical], shares[typical, typical], int(n[cells].max())
         )
-    if total <= LEAST_SCATTER or spread <= 0:
-        return 0.0, 1.0
-    return float(2 * total**2 / spread), float(observed / total)
+    known = (total > LEAST_SCATTER) & (spread > 0)
+    freedom = np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known)
+    return np.column_stack([freedom, np.divide(observed, total, out=np.ones(len(known)), where=known)])
 
 
 def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, shares: FloatArray, n: int) -> float:
@@ -351,14 +347,12 @@ def draw_errors(data: ModelData, size: int, rng: np.random.Generator) -> FloatAr
 def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
     """Log predictive density (W,) of the distances of each attribute word given those of all others.
 
-    Given the factor, a word's distances to the protected words are normal around the means of the other words of its
-    lists; the factor has its posterior. NaN for a word that is alone in a list.
+    Given the factors, a word's distances to the protected words are normal around the means of the other words of its
+    lists; the factors have their posteriors. NaN for a word that is alone in a list.
     """
     kernels = kernels_of(data)
     parts = kernels.components
     lists = cell_lists(data)
-    log_factor = np.log(found.factor(found.grid.z))
-    log_mass = np.log(np.maximum(found.grid.mass, 1e-300))
     member = lists.member / lists.member.sum(axis=1, keepdims=True)
     means = np.stack([member @ kernels.of(at) for at in range(len(parts.variances))])  # (Q, lists, W)
     between = np.einsum("qlw,mw->qlm", means, member)
@@ -379,29 +373,32 @@ def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
         inner = 1 - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
         loadings = parts.loadings[protected] * root * scale[:, None]
         covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
-        values, vectors = np.linalg.eigh(covariance)
-        values = np.maximum(values, FLOOR * values[-1])
-        squares = float(((vectors.T @ apart) ** 2 / values).sum())
-        density = -len(rows) * (log_factor + 0.5 * LOG_2PI) - 0.5 * (
-            np.log(values).sum() + squares * np.exp(-2 * log_factor)
-        )
-        value[word] = float(logsumexp(density + log_mass))
+        kind = data.connection_class[connection]
+        points = factor_points(found.grid, np.unique(kind).tolist())[:, kind]
+        covariances = covariance * (points[:, :, None] * points[:, None, :] if np.ptp(kind) else np.ones((1, 1, 1)))
+        values, vectors = np.linalg.eigh(covariances)
+        values = np.maximum(values, FLOOR * values[:, -1:])
+        squares = ((np.swapaxes(vectors, 1, 2) @ apart) ** 2 / values).sum(axis=1)
+        log_det = np.log(values).sum(axis=1)
+        if not np.ptp(kind):
+            squares, log_det = squares / points[:, 0] ** 2, log_det + 2 * len(rows) * np.log(points[:, 0])
+        density = -0.5 * (squares + log_det + len(rows) * LOG_2PI)
+        value[word] = float(logsumexp(density) - np.log(len(points)))
     return value
 
 
 def log_terms(
-    found: RelatedPosterior, cells: FloatArray, factor: FloatArray
+    found: RelatedPosterior, cells: FloatArray, factors: FloatArray
 ) -> tuple[dict[str, FloatArray], FloatArray]:
-    """Log priors by name and log likelihood, each (B,), at draws of the cells' means (B, n) and the factor (B,).
+    """Log priors by name and log likelihood, each (B,), at draws of the cells' means (B, n) and the factors (B, A).
 
     Constants are left out. The prior of the covariance between protected words is not among them: nothing flows back
     from it.
     """
-    basis = found.basis
-    coordinates = np.linalg.solve(basis.axes, (cells - found.priors.mean.mean).T).T
-    log_factor = np.log(factor)
-    variances = factor[:, None] ** 2 * basis.variances
-    likelihood = -0.5 * (np.log(variances) + (basis.y - coordinates) ** 2 / variances).sum(axis=1)
-    likelihood -= found.sums.freedom * (log_factor + 0.5 * found.sums.scatter * np.exp(-2 * log_factor))
-    priors = {"word_mean": -0.5 * (coordinates**2).sum(axis=1), "sd_factor": found.priors.factor.log_kernel(factor)}
-    return priors, likelihood
+    sums, log_factors = found.sums, np.log(factors)
+    jitter = JITTER * max(float(np.diag(sums.covariance).mean()), 1e-6)
+    chol = np.linalg.cholesky(sums.covariance + jitter * np.eye(len(sums.y)))
+    errors = solve_triangular(chol, ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
+    likelihood = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
+    likelihood -= (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom
+    return {"sd_factor": found.priors.factor.log_kernel(factors).sum(axis=1)}, likelihood

@@ -17,7 +17,7 @@ import xarray as xr
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.storage import KEY, packed, relatedness_group, relatedness_in_fit
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
+from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, ModelData
 from bayesbias.models.draws import Draws, dims_of
 from bayesbias.models.spec import ModelSpec
 
@@ -41,6 +41,8 @@ def assemble(
     }
     every = labels | {"attribute_class": data.attribute_classes, "group": data.group_names}
     every |= {"other_connection": data.connections}
+    if spec.related:
+        every["attribute_class"] = data.connection_classes
     chains, draws = drawn.posterior["connection_mean"].shape[:2]
     steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
     dims = {name: dims_of(name, values) for name, values in drawn.posterior.items()}
@@ -105,6 +107,16 @@ def pair_places(post: xr.DataTree) -> dict[str, np.ndarray]:
     for dim in labels.keys() & set(map(str, post["posterior"].dims)):
         places[dim] = pd.Index(post["posterior"][dim].to_numpy()).get_indexer(labels[dim])
     return places
+
+
+def by_connection(post: xr.DataTree, name: str) -> np.ndarray:
+    """A posterior variable of attribute classes as (chain, draw, connection)."""
+    posterior = post["posterior"]
+    present = [str(label) for label in posterior["attribute_class"].to_numpy()]
+    names = [str(label) for label in posterior["connection"].to_numpy()]
+    at = [present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[label]]) for label in names]
+    values: np.ndarray = posterior[name].to_numpy()[:, :, at]
+    return values
 
 
 def distances_of(post: xr.DataTree) -> pd.DataFrame:

@@ -269,7 +269,7 @@ class _Head(Document):
 def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
     """Name to kind of prior, for each parameter that a model with these parts has."""
     if likelihood.sigma == "vectors":
-        return {"word_mean": Normal, "sd_factor": LogNormal, "connection_covariance": InverseWishart}
+        return {"sd_factor": LogNormal, "connection_covariance": InverseWishart}
     if terms.intercept:
         needed: dict[str, Any] = {"m": Normal, "offset_mean": Normal, "offset_sd": Scale}
     else:

@@ -49,7 +49,7 @@ def related_rows(subjects, cell, drawn_lists):
         missed["related"].append(found.missed)
         z.append(found.mean / found.sd)
         sd.append(found.sd)
-        factor.append(found.factor)
+        factor.append(found.factors)
         missed["cluster interval"].append([cluster_missed(data, other) for other in OTHERS])
         missed["Welch"].append([welch_missed(data, other) for other in OTHERS])
     z = np.array(z)
@@ -59,7 +59,9 @@ def related_rows(subjects, cell, drawn_lists):
             row = {**cell, "contrast": f"associated - {other}", "method": method, **rate_row(np.array(values)[:, at])}
             if method == "related":
                 row |= {"z_mean": z[:, at].mean(), "z_sd": z[:, at].std(ddof=1), "sd": np.mean(sd, axis=0)[at]}
-                row |= {"factor": np.mean(factor)}
+                row |= dict(
+                    zip(("factor_stereotype", "factor_human", "factor_neutral"), np.mean(factor, axis=0), strict=True)
+                )
             rows.append(row)
     return rows
 

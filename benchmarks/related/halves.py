@@ -74,11 +74,11 @@ def comparisons(subjects, drawn, rng, splits):
     """
     data = replicate_data(subjects, drawn)
     posterior = related_posterior(SPEC, data)
-    factor = float(posterior.grid.mass @ posterior.factor(posterior.grid.z))
+    groups, factors = len(subjects.names), np.sqrt(np.diag(posterior.grid.products))
     related = data.relatedness
     begins = np.cumsum((0, *subjects.sizes))
     distances = 1 - unit_rows(related.protected) @ unit_rows(related.attributes).T
-    rows, weights = [], []
+    rows, weights, scale = [], [], []
     for at, size in enumerate(subjects.sizes):
         if size < FEWEST:
             continue
@@ -90,10 +90,11 @@ def comparisons(subjects, drawn, rng, splits):
                 along = np.zeros(distances.shape[1])
                 along[place] = np.where(half > 0, 1 / (half > 0).sum(), -1 / (half < 0).sum())
                 weights.append(np.outer(protected, along))
+                scale.append(factors[max(0, at - groups + 1)])
                 values = protected @ distances[:, place]
                 rows.append({"split": how, "quantity": name, "kind": "control" if at >= len(subjects.names) else "own"})
                 rows[-1] |= independent(values[half > 0], values[half < 0])
-    sd = factor * np.sqrt(np.maximum(variances(related, np.array(weights)), 0))
+    sd = np.array(scale) * np.sqrt(np.maximum(variances(related, np.array(weights)), 0))
     difference = np.array([(one * distances).sum() for one in weights])
     return [
         row | {"sd": own, "covered": abs(apart) <= LIMIT * own}

@@ -21,6 +21,7 @@ from scipy.special import ndtr
 import bayesbias as bb
 from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.cosine import unit_rows
+from bayesbias._core.related import factor_points
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.vocabularies import measured_relatedness
 from bayesbias.models.data import ModelData, model_data
@@ -214,12 +215,12 @@ def contrast_weights(data):
 
 @dataclass(frozen=True)
 class Answer:
-    """Contrasts (3,): posterior mean and sd, probability below a value, and the posterior mean of the factor."""
+    """Contrasts (3,): posterior mean and sd, probability below a value; posterior means of the factors (classes,)."""
 
     mean: np.ndarray
     sd: np.ndarray
     below: np.ndarray
-    factor: float
+    factors: np.ndarray
 
     @property
     def missed(self):
@@ -228,16 +229,16 @@ class Answer:
 
 
 def answer(found: RelatedPosterior, weights, truth=0.0):
-    """Exact moments and tail probabilities: the posterior is a mixture of normals over the factor."""
-    factor = found.factor(found.grid.z)
-    noise = factor[:, None] ** 2 * found.basis.variances
-    shrunk = 1 / (1 + noise)
-    own = weights @ found.basis.axes
-    means = (shrunk * found.basis.y) @ own.T + weights.sum(axis=1) * found.priors.mean.mean
-    spread = np.sqrt((noise * shrunk) @ (own**2).T)
+    """Exact moments and tail probabilities: the posterior is a mixture of normals over the factors."""
     mean, covariance = found.moments(weights)
-    below = found.grid.mass @ ndtr((truth - means) / spread)
-    return Answer(mean, np.sqrt(np.diag(covariance)), below, float(found.grid.mass @ factor))
+    sums, below = found.sums, []
+    for row, value, true in zip(weights, mean, np.broadcast_to(truth, mean.shape), strict=True):
+        met = np.unique(sums.kind[row != 0]).tolist()
+        by_class = row * (sums.kind == np.arange(len(sums.freedom))[:, None])
+        points = factor_points(found.grid, met)
+        spread = np.sqrt(np.einsum("ma,ab,mb->m", points, by_class @ sums.covariance @ by_class.T, points))
+        below.append(ndtr((true - value) / spread).mean())
+    return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mean)
 
 
 def related_answer(data, truth=0.0):

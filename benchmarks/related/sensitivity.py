@@ -113,7 +113,7 @@ def rest_of(vocabulary, rows, count):
 def contrast_sds(data):
     """Standard deviations (3,) of the contrasts for a factor of 1."""
     weights = contrast_weights(data)
-    return np.sqrt(np.diag(weights @ related_sums(data, 1.0).covariance @ weights.T))
+    return np.sqrt(np.diag(weights @ related_sums(data).covariance @ weights.T))
 
 
 def sd_rows(subjects, lists, cell):

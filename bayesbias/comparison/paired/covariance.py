@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.related import draw_cells, draw_factor, draw_population
+from bayesbias._core.related import draw_cells, draw_factors, draw_population
 from bayesbias._core.variogram import PairSample
 from bayesbias.comparison.paired.draws import ChangeDraws, change_notes, fixed_values
 from bayesbias.comparison.paired.matching import Matched
@@ -113,8 +113,7 @@ def by_covariance(
     one, every = made
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
-    factor = posterior.factor(draw_factor(posterior.grid, draws, rng))
-    cells = posterior.priors.mean.mean + draw_cells(posterior.basis, factor, rng)
+    cells = draw_cells(posterior.sums, draw_factors(posterior.grid, draws, rng), rng)
     size = (chains, draws // chains)
     by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *one.filled.shape)
     families = posterior.sums.families[: len(one.protected_words), : len(one.protected_words)]

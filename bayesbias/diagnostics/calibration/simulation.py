@@ -16,7 +16,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.draws import DIMS
 from bayesbias.models.fitting import related_data
-from bayesbias.models.related import RelatedPriors, draw_errors, priors_of
+from bayesbias.models.related import draw_errors, priors_of
 from bayesbias.models.spec import ModelSpec, Pooled, load_model
 
 Shape = pd.DataFrame | Mapping[str, Any]
@@ -42,9 +42,9 @@ def simulate(
     truth
         Parameter to a number, a mapping by label or an array: ``connection_mean``, ``connection_sd``, ``sigma`` and,
         for crossed models, ``attribute_sd`` and ``interaction_sd`` (and ``nu`` for robust); ``sd_factor`` for related
-        words, whose table carries relatedness. ``word_mean``,
-        ``attribute_effect`` and ``interaction_effect`` are drawn unless they are given. None draws every parameter
-        from the prior.
+        words, whose table carries relatedness and whose ``word_mean`` is that of the table unless it is given.
+        Elsewhere ``word_mean``, ``attribute_effect`` and ``interaction_effect`` are drawn unless they are given. None
+        draws every parameter that has a prior.
     seed
         Seed of the draws; None takes a fresh one.
 
@@ -122,8 +122,8 @@ def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
 def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Truth:
     """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
     if spec.related:
-        priors = priors_of(spec)
-        return _related_truth({"sd_factor": priors.factor.draw(rng, 1)[0]}, priors, data, rng)
+        factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
+        return {"sd_factor": factors, "word_mean": observed_means(data)}
     scales = {}
     for name, size in _sizes(spec, data).items():
         prior = spec.priors[name]
@@ -140,7 +140,7 @@ def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Tr
 def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
     """Given parameters as arrays, with what is not given of the effects drawn."""
     if spec.related:
-        return _given_related(truth, priors_of(spec), data, rng)
+        return _given_related(truth, data)
     sizes = _sizes(spec, data)
     effects = ("word_mean", "attribute_effect", "interaction_effect")
     unknown = sorted(set(truth) - set(sizes) - set(effects))
@@ -159,14 +159,19 @@ def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], r
     return drawn
 
 
-def _given_related(truth: Mapping[str, Any], priors: RelatedPriors, data: ModelData, rng: np.random.Generator) -> Truth:
+def observed_means(data: ModelData) -> FloatArray:
+    """Mean distance of each cell, NaN where there is none."""
+    return np.where(data.filled, data.cells.mean, np.nan)
+
+
+def _given_related(truth: Mapping[str, Any], data: ModelData) -> Truth:
     """Given parameters of the model of related words; ``word_mean`` follows ``connection_mean`` where that is given."""
     if not {"sd_factor"} <= set(truth) <= {"sd_factor", "word_mean", "connection_mean"}:
         raise InputError(
             f"the truth has {', '.join(truth) or 'nothing'}: the model 'related' takes sd_factor, and word_mean or "
             "connection_mean"
         )
-    values: Truth = {"sd_factor": _array("sd_factor", truth["sd_factor"], 0, data)}
+    values: Truth = {"sd_factor": _array("sd_factor", truth["sd_factor"], len(data.connection_classes), data)}
     if "word_mean" in truth:
         values["word_mean"] = np.asarray(truth["word_mean"], dtype=float)
         if values["word_mean"].shape != data.filled.shape:
@@ -176,23 +181,17 @@ def _given_related(truth: Mapping[str, Any], priors: RelatedPriors, data: ModelD
     elif "connection_mean" in truth:
         mean = _array("connection_mean", truth["connection_mean"], len(data.connections), data)
         values["word_mean"] = np.where(data.filled, mean, np.nan)
-    return _related_truth(values, priors, data, rng)
-
-
-def _related_truth(values: Truth, priors: RelatedPriors, data: ModelData, rng: np.random.Generator) -> Truth:
-    """The parameters with ``word_mean`` drawn from its prior where it is not given."""
-    if "word_mean" in values:
-        return values
-    shared = priors.mean.sd * rng.standard_normal(len(data.connections))
-    own = priors.mean.sd * rng.standard_normal(data.filled.shape)
-    return {**values, "word_mean": np.where(data.filled, priors.mean.mean + shared + own, np.nan)}
+    else:
+        values["word_mean"] = observed_means(data)
+    return values
 
 
 def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.random.Generator) -> FloatArray:
     """A distance for each row of ``data`` given the parameters; not confined to [0, 2]."""
     mean = truth["word_mean"][data.word, data.connection]
     if "sd_factor" in truth:
-        related: FloatArray = mean + truth["sd_factor"] * draw_errors(data, 1, rng)[0]
+        factors = truth["sd_factor"][data.connection_class][data.connection]
+        related: FloatArray = mean + factors * draw_errors(data, 1, rng)[0]
         return related
     if "attribute_effect" in truth:
         mean = mean + truth["attribute_effect"][data.attribute]
@@ -220,7 +219,8 @@ def _sizes(spec: ModelSpec, data: ModelData) -> dict[str, int]:
 
 def _array(name: str, given: Any, size: int, data: ModelData) -> FloatArray:
     if isinstance(given, Mapping):
-        labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
+        classes = data.connection_classes if name == "sd_factor" else data.attribute_classes
+        labels = {"connection": data.connections.tolist(), "attribute_class": classes}
         valid = labels.get(DIMS.get(name, ("",))[0], [])
         if set(valid) - set(given):
             raise InputError(f"the truth's {name} names {', '.join(map(str, given))}; needed are {', '.join(valid)}")
