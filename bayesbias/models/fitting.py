@@ -21,8 +21,8 @@ from bayesbias.models.spec import ModelSpec, load_model
 
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 UNRELATED = (
-    "The model 'crossed' takes different words for unrelated: for lists of one topic its 89% intervals miss in about "
-    "a quarter of trials instead of 11%."
+    "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "
+    "exclude 0 in about a quarter (protected words like these) to half (these protected words) of trials, not in 11%."
 )
 NO_RELATEDNESS = "The table does not tell how words are related, so that the model 'crossed' was fitted."
 

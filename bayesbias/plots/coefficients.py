@@ -8,8 +8,9 @@ import matplotlib as mpl
 import numpy as np
 import xarray as xr
 
-from bayesbias._checks import probability
+from bayesbias._checks import one_of, probability
 from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.contrasting import GIVEN, POPULATIONS
 from bayesbias.diagnostics.intervals import PROB, flat_draws
 from bayesbias.models.results import check_fit
 from bayesbias.plots.style import (
@@ -33,7 +34,7 @@ ONE_COLUMN = 20
 """With more protected words than this the words stand in two columns."""
 
 
-def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
+def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = GIVEN) -> Figure:
     """Mean distances by connection, above for the whole list, below for each protected word.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; the number beside a bar
@@ -46,8 +47,11 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
         A result of :func:`fit`.
     prob
         Posterior mass of the thin bars.
+    population
+        Of the whole list, as in :func:`contrasts`: ``"given"``, the mean over these protected words, or ``"similar"``.
     """
     check_fit(post)
+    one_of(population, tuple(POPULATIONS), "population")
     prob = probability(prob, "prob")
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
     words = post["posterior"]["protected_word"].to_numpy()
@@ -58,16 +62,19 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB) -> Figure:
     columns = 2 if len(words) > ONE_COLUMN else 1
     per_column = -(-len(words) // columns)
     row = 0.15 * max(len(names), 2)
-    heights = (0.24 * len(names) + 0.55, row * per_column + 0.55)
+    heights = (0.24 * len(names) + 0.7, row * per_column + 0.55)
     with mpl.rc_context(FONT):
         figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
         grid = figure.add_gridspec(2, columns, height_ratios=heights)
         top = figure.add_subplot(grid[0, :])
         mean = flat_draws(post["posterior/connection_mean"].to_numpy())
+        if population == GIVEN:
+            mean = np.nanmean(word_draws, axis=1)
         for k, name in enumerate(names):
             draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, LOOKS[name])
             _note_n(top, np.array([-float(k)]), counts[:, [k]].sum(axis=0), size=8)
-        label_rows(top, names, DISTANCE, f"Whole list, with 50% and {100 * prob:g}% intervals", 1.0)
+        heading = f"Whole list, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
+        label_rows(top, names, DISTANCE, heading, 1.0)
         shared: Axes | None = top if columns == 1 else None
         for column, chunk in enumerate(np.array_split(order, columns)):
             axes = figure.add_subplot(grid[1, column], sharex=shared)

@@ -9,7 +9,7 @@ from nulls import OTHERS, RESULTS
 EMBEDDINGS = {"google news": "Google News", "minilm": "MiniLM"}
 METHODS = {
     "related": "**related**",
-    "crossed": "crossed",
+    "crossed, these words": "crossed, these words",
     "published": "published",
     "cluster interval": "cluster interval",
     "Welch": "Welch's test of rows",
@@ -92,12 +92,12 @@ def halves():
     ]
     markdown(["lists", "halves", "words", "related", "taken for independent", "splits"], rows)
     by_list = table[table["lists"] == "bundled"].groupby(["embedding", "words", "list"])[["rate", "replicates"]].sum()
-    print((by_list["rate"] / by_list["replicates"]).unstack().round(2).to_string(), end="\n\n")
+    print((by_list["rate"] / by_list["replicates"]).round(2).to_string(), end="\n\n")
 
 
 def small_samples():
     table = pd.read_csv(RESULTS / "small_samples.csv")
-    print((100 * table.groupby(["sample", "contrast"])["rate"].mean()).unstack().round(1).to_string())
+    print((100 * table.pivot_table(index="sample", columns="contrast", values="rate")).round(1).to_string())
     print((100 * table.groupby("sample")["rate"].mean()).round(1).to_string(), end="\n\n")
 
 
