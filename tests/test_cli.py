@@ -473,13 +473,12 @@ def test_similarities_come_from_a_file(here, debiased_file, slice_vectors):
     assert "put a header above it" in " ".join(errors.split())
 
 
-@pytest.mark.parametrize("words", ["gender", "race"])
-def test_demo_debiases_too(here, words):
-    code, _, errors = here("demo", "--debias", "--words", words, "--out", "d")
+def test_demo_debiases_too(here):
+    code, _, errors = here("demo", "--debias", "--words", "race", "--out", "d")
     assert code == 0, errors
     made = {path.name for path in Path("d").iterdir()}
     assert {"change.html", "change.png", "similarity-shift.png", "side-effects.png", "changes.csv"} <= made
     page = Path("d/change.html").read_text(encoding="utf-8")
     assert page.index("What changed.") < page.index("What broke.") < page.index("<figure>")
-    if words == "race":  # two to four words a group: nothing tells them apart, and nothing is removed
-        assert "the change is exactly 0" in page
+    # two to four words a group: nothing tells them apart, and nothing is removed
+    assert "the change is exactly 0" in page

@@ -5,7 +5,8 @@ import pytest
 
 import bayesbias as bb
 
-TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "weat_7_glove")
+TABLE = "religion_group_reddit_dataset"
+"""``benchmarks/engines.py`` takes all tables."""
 
 
 def disagreements(exact, nuts):
@@ -28,14 +29,14 @@ def disagreements(exact, nuts):
 
 
 @pytest.mark.nuts
-@pytest.mark.parametrize(("table", "model"), [*((t, "published") for t in TABLES), (TABLES[0], "pooled")])
-def test_exact_agrees_with_nuts(shared, table, model):
-    rows = bb.read_distance_table(shared / "paper_tables" / f"{table}.csv")
+@pytest.mark.parametrize("model", ["published", "pooled"])
+def test_exact_agrees_with_nuts(shared, model):
+    rows = bb.read_distance_table(shared / "paper_tables" / f"{TABLE}.csv")
     exact = bb.fit(rows, model, engine="exact", draws=16_000, seed=1)
     nuts = bb.fit(rows, model, engine="nuts", draws=16_000, seed=2)
     in_mean, in_sd = disagreements(exact, nuts)
     worst = {name: f"{values.max():.2f} MCSE, sd {in_sd[name].max():.2f}" for name, values in in_mean.items()}
-    print(f"{table}, {model}: {worst}")
+    print(f"{model}: {worst}")
     for name, values in in_mean.items():
         assert values.max() < 4, f"mean of {name}"
         assert in_sd[name].max() < 1, f"sd of {name}"
