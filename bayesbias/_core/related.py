@@ -44,6 +44,8 @@ class RelatedSums:
         Degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none.
     scatter
         Observed over expected scatter within the cells of each class, (A,).
+    expected
+        Sum of squares within the cells of each class that a factor of 1 gives on average, (A,).
     """
 
     y: FloatArray
@@ -54,6 +56,7 @@ class RelatedSums:
     families: FloatArray
     freedom: FloatArray
     scatter: FloatArray
+    expected: FloatArray
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def _window(step: float, width: float) -> FloatArray:
 
 
 def list_overlaps(
-    member: NDArray[np.bool_], units: NDArray[np.floating], seed: int = 0
+    member: NDArray[np.bool_], units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Similarities between the words of lists: for each two lists, how pairs of different words spread over the bins.
 
@@ -167,6 +167,8 @@ def list_overlaps(
         Which word is in which list, (lists, W); no list is empty.
     units
         Centred unit vectors (W, d).
+    places
+        Row of ``units`` of each word, (W,), where there are more rows or they have another order.
 
     Returns
     -------
@@ -178,7 +180,7 @@ def list_overlaps(
     n = member.sum(axis=1)
     same = (member.astype(float) @ member.T.astype(float)) / np.outer(n, n)
     kept = _thinned(member, seed)
-    own, vectors = member[:, kept], units[kept].astype(np.float32)
+    own, vectors = member[:, kept], units[kept if places is None else places[kept]].astype(np.float32)
     bins = similarity_bins(vectors @ vectors.T)
     bins[np.diag_indices(len(bins))] = BINS  # a word with itself counts apart
     rows = (BINS + 1) * np.arange(len(bins))[:, None]

@@ -117,8 +117,11 @@ class Relatedness:
 
     def units_of(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Centred unit vectors of some attribute words, in that order."""
+        return self.units[self._places(words)]
+
+    def _places(self, words: Sequence[str]) -> NDArray[np.intp]:
         place = {word: at for at, word in enumerate(self.attribute_words)}
-        return self.units[[place[word] for word in words]]
+        return np.array([place[word] for word in words], dtype=np.intp)
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, see :func:`list_overlaps`.
@@ -130,7 +133,7 @@ class Relatedness:
         words
             The attribute words, in the order of the columns of ``member``.
         """
-        return list_overlaps(member, self.units_of(words), self.seed)
+        return list_overlaps(member, self.units, self.seed, self._places(words))
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
         """Variance of a weighted sum of distances, or covariance of several.

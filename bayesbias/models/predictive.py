@@ -145,8 +145,8 @@ def _other_lists(post: xr.DataTree, rng: np.random.Generator) -> FloatArray:
     posterior, place = post["posterior"], pair_places(post)
     mean = posterior["word_mean"].to_numpy()[:, :, place["protected_word"], place["connection"]]
     data = related_data(distances_of(post), check=False)
-    errors = draw_errors(data, mean.shape[0] * mean.shape[1], rng).reshape(mean.shape)
-    drawn: FloatArray = mean + by_connection(post, "sd_factor")[:, :, place["connection"]] * errors
+    factors = posterior["sd_factor"].to_numpy()
+    drawn: FloatArray = mean + draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(mean.shape)
     return drawn
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
+from bayesbias._core.cells import cell_numbers
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.related import (
     LOG_2PI,
@@ -19,6 +21,7 @@ from bayesbias._core.related import (
     draw_population,
     factor_grid,
     factor_points,
+    root_of,
 )
 from bayesbias._core.variogram import BINS, Components, cell_covariance, list_correlations, similarity_bins
 from bayesbias.distances.covariances import Relatedness
@@ -190,7 +193,9 @@ def related_sums(data: ModelData) -> RelatedSums:
     lists = cell_lists(data)
     same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     correlations = list_correlations(parts.correlations, same, shares)
-    scatter = scatter_within(data, parts, lists, same, shares, correlations)
+    freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
+    observed = (counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None]))[0]
+    known = freedom > 0
     return RelatedSums(
         y=data.cells.mean[lists.word, lists.connection],
         word=lists.word,
@@ -198,8 +203,9 @@ def related_sums(data: ModelData) -> RelatedSums:
         kind=data.connection_class[lists.connection],
         covariance=cell_covariance(parts, correlations, lists.word, lists.listed),
         families=found.families(data.protected_words.tolist()),
-        freedom=scatter[:, 0],
-        scatter=scatter[:, 1],
+        freedom=freedom,
+        scatter=np.divide(observed, expected, out=np.ones(len(known)), where=known),
+        expected=expected,
     )
 
 
@@ -210,21 +216,18 @@ def scatter_within(
     same: FloatArray,
     shares: FloatArray,
     correlations: FloatArray,
-) -> FloatArray:
-    """Degrees of freedom of the scatter within the cells of each attribute class, and observed over expected scatter.
+) -> tuple[FloatArray, FloatArray]:
+    """Degrees of freedom of the scatter within the cells of each attribute class, (A,), and its expectation (A,).
 
-    Shape (classes, 2). The lists of ``different`` are those of ``associated``, so that they count only where there is
-    no ``associated``. Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take
-    this into account.
+    Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
     """
-    ssd, n = data.cells.ssd[lists.word, lists.connection], data.cells.n[lists.word, lists.connection]
+    n, counted = data.cells.n[lists.word, lists.connection], counted_connections(data)[lists.connection]
     names = data.connections.tolist()
-    counted = np.array([name != "different" or "associated" not in names for name in names])[lists.connection]
     kinds = data.connection_class[lists.connection]
     variance = parts.loadings[lists.word] ** 2 * parts.variances
     own = np.diagonal(correlations, axis1=1, axis2=2).T[lists.listed]
     expected = n * (variance * np.maximum(1 - own, 0)).sum(axis=1)
-    observed, total, spread = np.zeros((3, len(data.connection_classes)))
+    total, spread = np.zeros((2, len(data.connection_classes)))
     groups = data.group_index[lists.word]
     block = lists.connection * (groups.max() + 1) + np.where(
         np.isin(np.array(names), ("associated", "different"))[lists.connection], groups, 0
@@ -232,15 +235,29 @@ def scatter_within(
     for at in np.unique(block[counted]):
         cells = np.flatnonzero(counted & (block == at))
         kind = kinds[cells[0]]
-        observed[kind], total[kind] = observed[kind] + ssd[cells].sum(), total[kind] + expected[cells].sum()
+        total[kind] += expected[cells].sum()
         values, counts = np.unique(lists.listed[cells], return_counts=True)
         typical = values[np.argmax(counts)]
         spread[kind] += _scatter_variance(
             parts, lists.word[cells], same[typical, typical], shares[typical, typical], int(n[cells].max())
         )
     known = (total > LEAST_SCATTER) & (spread > 0)
-    freedom = np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known)
-    return np.column_stack([freedom, np.divide(observed, total, out=np.ones(len(known)), where=known)])
+    return np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known), total
+
+
+def counted_connections(data: ModelData) -> NDArray[np.bool_]:
+    """Whose scatter counts, (K,): the lists of ``different`` are those of ``associated``, and count only without it."""
+    names = data.connections.tolist()
+    return np.array([name != "different" or "associated" not in names for name in names])
+
+
+def counted_squares(data: ModelData, deviations: FloatArray) -> FloatArray:
+    """Sums of squares (B, A) of deviations (B, rows) from the means of their cells, for each attribute class."""
+    counted = counted_connections(data)[data.connection]
+    kinds = data.connection_class[data.connection]
+    member = (kinds[:, None] == np.arange(len(data.connection_classes))) & counted[:, None]
+    squares: FloatArray = deviations**2 @ member
+    return squares
 
 
 def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, shares: FloatArray, n: int) -> float:
@@ -328,17 +345,35 @@ def further_word_sd(data: ModelData) -> FloatArray:
     return sd
 
 
-def draw_errors(data: ModelData, size: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (size, rows) of the deviations of a table's distances from the means of their cells, for a factor of 1.
+def draw_errors(data: ModelData, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (B, rows) of distances to other lists, as alike as these, less the means of their cells.
 
-    They are those of other lists, as alike as these, on the same protected words.
+    The errors of the cells' means and the scatter within cells have the distributions of the model for given factors
+    (B, A). Within a cell words deviate as their correlations say; those of many words need not be positive
+    semi-definite, so that only their pattern is taken from there, not their size.
     """
+    sums = related_sums(data)
+    deviations = _draw_fields(data, len(factors), rng)
+    cell = cell_numbers(data.filled)[data.word, data.connection]
+    member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
+    deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
+    known = sums.freedom > 0
+    chi2 = np.where(known, rng.chisquare(np.where(known, sums.freedom, 1.0), factors.shape), 1.0)
+    wanted = sums.expected * np.divide(chi2, sums.freedom, out=chi2.copy(), where=known)
+    drawn = counted_squares(data, deviations)
+    scale = np.sqrt(np.divide(wanted, drawn, out=np.ones_like(drawn), where=known & (drawn > 0))) * factors
+    errors = factors[:, sums.kind] * (rng.standard_normal((len(factors), len(sums.y))) @ root_of(sums.covariance).T)
+    total: FloatArray = errors[:, cell] + scale[:, data.connection_class[data.connection]] * deviations
+    return total
+
+
+def _draw_fields(data: ModelData, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (size, rows) of distances to random words as alike as those of a table."""
     kernels = kernels_of(data)
     parts = kernels.components
     total = np.zeros((size, len(data.y)))
     for at, column in enumerate((parts.loadings * np.sqrt(parts.variances)).T):
-        values, vectors = np.linalg.eigh(kernels.of(at))
-        root = vectors * np.sqrt(np.maximum(values, 0))
+        root = root_of(kernels.of(at))
         field = rng.standard_normal((size, len(root))) @ root.T
         total += column[data.word] * field[:, data.attribute]
     return total

@@ -190,8 +190,7 @@ def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.rando
     """A distance for each row of ``data`` given the parameters; not confined to [0, 2]."""
     mean = truth["word_mean"][data.word, data.connection]
     if "sd_factor" in truth:
-        factors = truth["sd_factor"][data.connection_class][data.connection]
-        related: FloatArray = mean + factors * draw_errors(data, 1, rng)[0]
+        related: FloatArray = mean + draw_errors(data, truth["sd_factor"][None], rng)[0]
         return related
     if "attribute_effect" in truth:
         mean = mean + truth["attribute_effect"][data.attribute]
