@@ -272,7 +272,9 @@ def test_arviz_works_on_a_fit(religion):
         warnings.simplefilter("ignore")
         table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
         loo = az.loo(full)
-        fits = {name: bb.add_log_likelihood(bb.fit(religion, name, draws=1000, seed=1)) for name in ("published", "pooled")}
+        fits = {
+            name: bb.add_log_likelihood(bb.fit(religion, name, draws=1000, seed=1)) for name in ("published", "pooled")
+        }
         ranking = az.compare(fits | {"crossed": full})
         assert az.plot_forest(full, var_names=["connection_mean"]) is not None
         assert az.plot_ppc_dist(full, num_samples=20) is not None
