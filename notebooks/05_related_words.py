@@ -183,7 +183,7 @@ for sentence in bb.verdict_sentences(fits["related"]):
 # %% [markdown]
 # Are alike words as near to each other in their distances as the vectors predict? `check_relatedness` compares observed
 # and predicted scatter of control words, by their similarity; `diagnose` names a fault. Here control words scatter half
-# as much as predicted (`ratio`). That is a matter of scale, which the model follows with a factor for each kind of list.
+# as much as predicted (`ratio`). That is a matter of scale: the model follows it with a factor for each kind of list.
 
 # %%
 bb.check_relatedness(table).round(2)
