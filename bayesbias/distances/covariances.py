@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,8 @@ class Relatedness:
         Pairs of sampled words with their similarity.
     protected_correlation
         (J, J): how alike two protected words are in their distances to these attribute lists.
+    ranks
+        Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
 
     References
     ----------
@@ -90,6 +92,30 @@ class Relatedness:
     scatter: NDArray[np.floating]
     pairs: PairSample
     protected_correlation: NDArray[np.float32]
+    ranks: NDArray[np.int32] | None = None
+
+    @property
+    def ranks_by_word(self) -> dict[str, int]:
+        """Place of each word in a file that is ordered by frequency, from 0; empty for other files."""
+        words = (*self.sample_words, *self.protected_words, *self.attribute_words)
+        if self.ranks is None or len(self.ranks) != len(words):
+            return {}
+        return dict(zip(words, self.ranks.tolist(), strict=True))
+
+    def with_sample(self, kept: NDArray[np.intp], scatter: FloatArray) -> Self:
+        """The relatedness with some words of the sample only, and other distances (J, kept) to these, rows centred."""
+        number = np.full(self.sampled, -1)
+        number[kept] = np.arange(len(kept))
+        inside = (number[self.pairs.first] >= 0) & (number[self.pairs.second] >= 0)
+        pairs = PairSample(
+            number[self.pairs.first[inside]],
+            number[self.pairs.second[inside]],
+            self.pairs.bins[inside],
+            np.round(self.pairs.counts * (len(kept) / self.sampled) ** 2).astype(np.intp),
+            self.pairs.weights[inside],
+        )
+        words = tuple(self.sample_words[at] for at in kept)
+        return replace(self, sample_words=words, scatter=scatter, pairs=pairs, ranks=None)
 
     @property
     def sampled(self) -> int:

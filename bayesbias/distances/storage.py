@@ -36,6 +36,7 @@ DIMS = {
     "counts": ("similarity_bin",),
     "weights": ("sample_pair",),
     "protected_correlation": ("protected_word", "other_word"),
+    "ranks": ("ranked_word",),
 }
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
@@ -50,7 +51,8 @@ def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
     }
     pairs = found.pairs
     place = np.uint16 if found.sampled <= np.iinfo(np.uint16).max else np.uint32
-    return {
+    ranks = {} if found.ranks is None else {"ranks": found.ranks}
+    return ranks | {
         "protected": found.protected,
         "attributes": found.attributes,
         "centre": found.centre.astype(np.float32),
@@ -108,6 +110,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             scatter=np.asarray(arrays["scatter"]),
             pairs=pairs,
             protected_correlation=np.asarray(arrays["protected_correlation"]),
+            ranks=np.asarray(arrays["ranks"]) if "ranks" in arrays else None,
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
@@ -175,7 +178,7 @@ def relatedness_group(found: Relatedness) -> xr.Dataset:
     import xarray as xr
 
     arrays = arrays_of(found)
-    data = {name: (dims, arrays[name]) for name, dims in DIMS.items()}
+    data = {name: (dims, arrays[name]) for name, dims in DIMS.items() if name in arrays}
     coords = {name: arrays[name] for name in WORDS}
     return xr.Dataset(data, coords=coords, attrs={"facts": str(arrays["facts"])})
 

@@ -150,6 +150,10 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     scatter = -(half[0].astype(float) @ vectors.T)
     scatter -= scatter.mean(axis=1, keepdims=True)
     means = _list_means(entries, attributes, half[1])
+    ranked = [
+        *(int(row) for row in chosen),
+        *(kv.key_to_index[looked.keys[word]] for word in (*protected, *attributes)),
+    ]
     return Relatedness(
         embedding=about(kv),
         kind=kind,
@@ -164,6 +168,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         scatter=scatter.astype(np.float16),
         pairs=pairs,
         protected_correlation=_correlation_of_words(half[0].astype(float) - centre, means, vectors, pairs),
+        ranks=np.array(ranked, dtype=np.int32) if ordered_by_frequency(kv.index_to_key) else None,
     )
 
 

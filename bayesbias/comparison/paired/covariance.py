@@ -16,7 +16,6 @@ import numpy as np
 from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.related import draw_cells, draw_factors, draw_population
-from bayesbias._core.variogram import PairSample
 from bayesbias.comparison.paired.draws import ChangeDraws, change_notes, fixed_values
 from bayesbias.comparison.paired.matching import Matched
 from bayesbias.distances.covariances import LEAST, Relatedness
@@ -52,24 +51,11 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
         columns = [place[first.sample_words[at]] for at in kept]
         scatter = each.scatter.astype(float)[np.ix_(own, columns)]
         rows.append(scatter - scatter.mean(axis=1, keepdims=True))
-    number = np.full(first.sampled, -1)
-    number[kept] = np.arange(len(kept))
-    inside = (number[first.pairs.first] >= 0) & (number[first.pairs.second] >= 0)
-    pairs = PairSample(
-        number[first.pairs.first[inside]],
-        number[first.pairs.second[inside]],
-        first.pairs.bins[inside],
-        np.round(first.pairs.counts * (len(kept) / first.sampled) ** 2).astype(np.intp),
-        first.pairs.weights[inside],
-    )
     own = [first.protected_words.index(word) for word in words]
     return replace(
-        first,
-        sample_words=tuple(first.sample_words[at] for at in kept),
+        first.with_sample(np.array(kept), np.concatenate(rows)),
         protected_words=tuple(f"{word} {number}" for number in range(len(found)) for word in words),
         protected=np.concatenate([first.protected[own]] * len(found)),
-        scatter=np.concatenate(rows),
-        pairs=pairs,
         protected_correlation=np.tile(first.protected_correlation[np.ix_(own, own)], (len(found), len(found))),
     )
 
