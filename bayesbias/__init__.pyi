@@ -1,13 +1,17 @@
+from .comparison import Balance as Balance
 from .comparison import Comparison as Comparison
 from .comparison import MetricUncertainty as MetricUncertainty
 from .comparison import Plan as Plan
 from .comparison import PriorSensitivity as PriorSensitivity
 from .comparison import Ranking as Ranking
 from .comparison import SideEffects as SideEffects
+from .comparison import adjustment as adjustment
+from .comparison import balance as balance
 from .comparison import bootstrap_metric as bootstrap_metric
 from .comparison import compare as compare
 from .comparison import compare_models as compare_models
 from .comparison import contrasts as contrasts
+from .comparison import decomposition as decomposition
 from .comparison import influence as influence
 from .comparison import plan as plan
 from .comparison import prior_sensitivity as prior_sensitivity
@@ -75,6 +79,7 @@ from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_components as plot_components
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decision as plot_decision
+from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
 from .plots import plot_factors as plot_factors
 from .plots import plot_null_partitions as plot_null_partitions

@@ -1,5 +1,6 @@
 """What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
 
+from bayesbias.comparison.balance import Balance, adjustment, balance
 from bayesbias.comparison.choosing import compare_models
 from bayesbias.comparison.contrasting import (
     GIVEN,
@@ -11,6 +12,13 @@ from bayesbias.comparison.contrasting import (
     contrasts,
     signed,
 )
+from bayesbias.comparison.decomposed import (
+    ONE_GROUP,
+    decomposable_controls,
+    decomposition,
+    decomposition_draws,
+    decomposition_sentence,
+)
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.influences import influence
 from bayesbias.comparison.paired import Comparison, compare, paired_distances, similarity_shift
@@ -21,14 +29,18 @@ from bayesbias.comparison.uncertainty import MetricUncertainty, bootstrap_metric
 
 __all__ = [
     "GIVEN",
+    "ONE_GROUP",
     "POPULATIONS",
     "SIMILAR",
+    "Balance",
     "Comparison",
     "MetricUncertainty",
     "Plan",
     "PriorSensitivity",
     "Ranking",
     "SideEffects",
+    "adjustment",
+    "balance",
     "beside_associated",
     "bootstrap_metric",
     "cluster_sentence",
@@ -36,6 +48,10 @@ __all__ = [
     "compare_models",
     "contrast_draws",
     "contrasts",
+    "decomposable_controls",
+    "decomposition",
+    "decomposition_draws",
+    "decomposition_sentence",
     "influence",
     "paired_distances",
     "plan",

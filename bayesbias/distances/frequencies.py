@@ -38,18 +38,18 @@ class WordValues:
         What a difference of 1 is.
     source
         Where the numbers come from.
-    values
+    numbers
         Word to number; words without one are absent.
     """
 
     name: str
     unit: str
     source: str
-    values: Mapping[str, float]
+    numbers: Mapping[str, float]
 
     def of(self, words: Iterable[str]) -> FloatArray:
         """The numbers of some words, NaN where there is none."""
-        return np.array([self.values.get(word, np.nan) for word in words], dtype=float)
+        return np.array([self.numbers.get(word, np.nan) for word in words], dtype=float)
 
 
 def word_values(

@@ -82,8 +82,10 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         facts = json.loads(str(arrays["facts"]))
         words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
         sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
-        sizes["other_word"] = sizes["protected_word"]
+        sizes |= {"other_word": sizes["protected_word"], "ranked_word": sum(sizes.values())}
         for name, dims in DIMS.items():
+            if name == "ranks" and name not in arrays:
+                continue
             values = np.asarray(arrays[name])
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(dims, values.shape, strict=True))
             if values.shape != expected:

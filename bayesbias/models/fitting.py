@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,9 @@ from bayesbias.models.engines import choose_engine
 from bayesbias.models.related import MOST_CELLS
 from bayesbias.models.results import assemble
 from bayesbias.models.spec import ModelSpec, load_model
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 UNRELATED = (
@@ -34,6 +39,8 @@ def fit(
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
 ) -> xr.DataTree:
     """The posterior of a hierarchical model of distances.
 
@@ -53,6 +60,15 @@ def fit(
         Draws kept in all, split evenly over ``chains``.
     seed
         Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
+
+    adjust
+        An attribute of words that distances are adjusted for: ``"frequency"``, ``"length"`` (letters), or a mapping
+        with one entry, the name of an attribute of your own and the number of each word. From each distance its
+        expectation at the word's value is subtracted: with vectors a smooth curve for each protected word over the
+        vocabulary's sample, without them a common slope estimated from the control words, whose uncertainty is in the
+        posterior. :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
+    frequencies
+        Where frequencies come from, as in :func:`balance`.
 
     Returns
     -------
@@ -75,6 +91,10 @@ def fit(
         A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
         engine that cannot fit the model; draws that do not split evenly.
     """
+    if adjust is not None:
+        return _adjusted_fit(table, adjust, frequencies, (model, engine, draws, chains, used_seed(seed)))
+    if frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     data = related_data(table)
     spec, note = chosen_model(model, data)
     chosen = choose_engine(spec, engine)
@@ -87,6 +107,21 @@ def fit(
     return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
 
 
+def _adjusted_fit(
+    table: pd.DataFrame,
+    adjust: str | Mapping[str, Mapping[str, float]],
+    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None,
+    how: tuple[str | Path | ModelSpec, str, int, int, int],
+) -> xr.DataTree:
+    """The fit of adjusted distances, with the contrasts of the same words before."""
+    from bayesbias.models.adjustment import adjusted_table, recorded, with_slope
+
+    adjusted, adjustment = adjusted_table(table, adjust, frequencies)
+    kept = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
+    raw = fit(kept, *how)
+    return recorded(with_slope(fit(adjusted, *how), adjustment, how[-1]), adjustment, raw)
+
+
 def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:
     """A table's codes and cells, with the relatedness that it carries, whose vectors are held against its distances.
 
@@ -97,7 +132,8 @@ def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:
     """
     data = model_data(table)
     related = relatedness_of(table)
-    if related is not None and check and "truth" not in table.attrs:  # simulated distances are not those of the vectors
+    moved = {"truth", "adjusted"} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
+    if related is not None and check and not moved:
         check_distances(related, table)
     return replace(data, relatedness=related)
 

@@ -136,6 +136,8 @@ def distances_of(post: xr.DataTree) -> pd.DataFrame:
     coverage = json.loads(post.attrs["coverage"])
     if coverage is not None:
         table.attrs["coverage"] = coverage
+    if "adjust" in post.attrs:
+        table.attrs["adjusted"] = post.attrs["adjust"]
     if (related := relatedness_in_fit(post)) is not None:
         table.attrs[KEY] = packed(related)
     return table

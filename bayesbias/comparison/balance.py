@@ -1,0 +1,277 @@
+"""Whether word lists differ in frequency, or another attribute, and whether that matters for their distances."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.cosine import FloatArray
+from bayesbias.comparison.contrasting import GIVEN, beside_associated, contrast_draws
+from bayesbias.diagnostics.intervals import PROB, describe
+from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
+from bayesbias.distances.storage import relatedness_of
+from bayesbias.errors import InputError
+from bayesbias.models.adjustment import FEWEST, GROUP, control_slope
+from bayesbias.models.data import model_data
+from bayesbias.models.results import check_fit, distances_of
+from bayesbias.words import CONTROLS
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from bayesbias.distances.covariances import Relatedness
+
+FAR = 0.5
+"""Mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation."""
+MOST_R2 = 0.1
+"""A slope matters if it explains more of the variance of the control words' distances."""
+BIN = 0.5
+LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How lists differ in an attribute of their words, and how distances depend on it.
+
+    Attributes
+    ----------
+    attribute, unit, source
+        Name of the attribute, what a difference of 1 is, and where the numbers come from.
+    lists
+        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words``, ``known`` (words with a value),
+        ``mean``, ``sd``, ``low`` and ``high`` of the values.
+    slopes
+        Slope of distance on the attribute: ``where`` (``controls``: within control lists, a word counting once;
+        ``vocabulary``: over the sample of the vocabulary, mean over protected words), ``slope``, ``se``, ``r2``,
+        ``words``. Without control words or vectors a row is missing.
+    contrasts
+        One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
+        of the two distributions that is common, in bins of half a zipf or half a standard deviation), ``expected``
+        (difference of the distances that the slope gives), ``warning``.
+    notes
+        What is to be read with the numbers.
+    """
+
+    attribute: str
+    unit: str
+    source: str
+    lists: pd.DataFrame
+    slopes: pd.DataFrame
+    contrasts: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each contrast whose lists differ much in an attribute that matters."""
+        return tuple(
+            f"{row['contrast']}: lists differ by {abs(row['difference']):.1f} {self.unit} in {self.attribute}, which "
+            f"alone lets expect a difference of {row['expected']:+.3f}. Read fit(table, adjust={self.attribute!r}) too."
+            for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        if self.slopes.empty:
+            start = f"How distances depend on {self.attribute} is not known: there are no control words and no vectors."
+        else:
+            row = self.slopes.iloc[0]
+            start = (
+                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with {row['slope']:+.3f} in "
+                f"distance among {row['words']:,} words ({row['where']}), which explains {100 * row['r2']:.0f}% of its "
+                "variance."
+            )
+        return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
+
+    def __str__(self) -> str:
+        tables = [self.lists.round(2).to_string(index=False), self.contrasts.round(3).to_string(index=False)]
+        return "\n\n".join([self.sentence, *self.notes, *tables])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        tables = [one.round(3).to_html(index=False) for one in (self.lists, self.slopes, self.contrasts)]
+        return "".join([*(f"<p>{escape(text)}</p>" for text in (self.sentence, *self.notes)), *tables])
+
+
+def balance(
+    data: pd.DataFrame | xr.DataTree,
+    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
+    attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
+) -> Balance:
+    """Whether word lists differ in frequency, and whether distances depend on it.
+
+    Frequent words are closer to, or farther from, everything in some embeddings, whatever they mean. Lists of other
+    frequency then differ in distance without any bias.
+
+    Parameters
+    ----------
+    data
+        A distance table, or a fit of one.
+    frequencies
+        Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
+        embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None
+        takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq.
+    attribute
+        ``"frequency"``, ``"length"``, or a mapping with one entry: the name of an attribute of your own and the number
+        of each word, such as its concreteness.
+
+    Returns
+    -------
+    Balance
+        Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
+        differ by more than .5 zipf (half a standard deviation of another attribute) and the slope explains more than
+        10% of the variance of distances.
+
+    Raises
+    ------
+    InputError
+        No source of frequencies, or none that knows a word of the table; counts that are not above 0.
+    """
+    if isinstance(data, xr.DataTree):
+        check_fit(data)
+        table = distances_of(data)
+        if GROUP in data.children:
+            table = table.assign(distance=data[f"{GROUP}/raw_distance"].to_numpy())
+    else:
+        table = data
+    model_data(table)
+    related = relatedness_of(table)
+    words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
+    sampled = () if related is None else related.sample_words
+    values = word_values([*words, *sampled], attribute, frequencies, related)
+    lists = _lists(table, values)
+    slopes, notes = _slopes(table, values, related)
+    spread = 1.0 if values.unit == "zipf" else float(np.nanstd(values.of(words)))
+    contrasts = _contrasts(table, values, slopes, spread)
+    unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
+    if unknown:
+        notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
+    return Balance(values.name, values.unit, values.source, lists, slopes, contrasts, tuple(notes))
+
+
+def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
+    held = [
+        (name, "protected", group["protected_word"].astype(str).unique())
+        for name, group in table.groupby("group", sort=False)
+    ]
+    attributes = table[["attribute_class", "attribute_word"]].astype(str).drop_duplicates()
+    held += [
+        (name, "control" if name in CONTROLS else "stereotype", group["attribute_word"].to_numpy())
+        for name, group in attributes.groupby("attribute_class", sort=False)
+    ]
+    rows = []
+    for name, kind, words in held:
+        found = values.of(words)
+        found = found[np.isfinite(found)]
+        figures = [np.nan] * 4
+        if len(found):
+            figures = [found.mean(), found.std(ddof=1) if len(found) > 1 else np.nan, found.min(), found.max()]
+        rows.append((name, kind, len(words), len(found), *figures))
+    return pd.DataFrame(rows, columns=LISTS)
+
+
+def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None) -> tuple[pd.DataFrame, list[str]]:
+    """Slopes among control words and over the vocabulary's sample, and why one is missing."""
+    rows, notes = [], []
+    try:
+        found = control_slope(table, values)
+    except InputError as error:
+        notes.append(f"No slope among control words: {error}.")
+    else:
+        rows.append(("controls", found.value, found.se, found.r2, found.words))
+    if related is not None:
+        x = values.of(related.sample_words)
+        known = np.isfinite(x)
+        if known.sum() >= FEWEST and np.ptp(x[known]) > 0:
+            rows.append(("vocabulary", *_mean_slope(x[known], related.scatter.astype(float)[:, known])))
+    return pd.DataFrame(rows, columns=["where", "slope", "se", "r2", "words"]), notes
+
+
+def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, float, int]:
+    """Slope, standard error, R2 and words of the mean distance (over J protected words) to N words."""
+    x, y = x - x.mean(), distances.mean(axis=0) - distances.mean()
+    slope = float(x @ y / (x @ x))
+    rest = y - slope * x
+    total = float(y @ y)
+    se = float(np.sqrt(rest @ rest / (len(x) - 2) / (x @ x)))
+    return slope, se, 1 - float(rest @ rest) / total if total > 0 else 0.0, len(x)
+
+
+def _contrasts(table: pd.DataFrame, values: WordValues, slopes: pd.DataFrame, spread: float) -> pd.DataFrame:
+    """Differences of the mean values of the lists behind each contrast."""
+    rows = table.assign(value=values.of(table["attribute_word"].astype(str)))
+    rows = rows[rows["value"].notna()]
+    by_cell = rows.groupby(["protected_word", "connection"])["value"].mean().reset_index()
+    means = by_cell.pivot_table(index="protected_word", columns="connection", values="value")
+    present = [str(name) for name in means.columns]
+    found = []
+    for other in ("different", "human", "neutral"):
+        if "associated" not in present or other not in present:
+            continue
+        difference = float((means["associated"] - means[other]).mean())
+        parts = [rows.loc[rows["connection"] == name, "value"].to_numpy() for name in ("associated", other)]
+        slope, r2 = (float(slopes["slope"].iloc[0]), float(slopes["r2"].max())) if len(slopes) else (np.nan, np.nan)
+        warning = bool(abs(difference) > FAR * spread and r2 > MOST_R2)
+        expected = slope * difference
+        common = _overlap(parts[0], parts[1], BIN * spread)
+        found.append((f"associated - {other}", difference, common, expected, warning))
+    return pd.DataFrame(found, columns=["contrast", "difference", "overlap", "expected", "warning"])
+
+
+def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
+    """Share that two distributions have in common, in bins of some width."""
+    if not (len(first) and len(second)) or width <= 0:
+        return float("nan")
+    low = min(first.min(), second.min())
+    bins = [np.floor((part - low) / width).astype(int) for part in (first, second)]
+    size = max(part.max() for part in bins) + 1
+    shares = [np.bincount(part, minlength=size) / len(part) for part in bins]
+    return float(np.minimum(*shares).sum())
+
+
+def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
+    """Contrasts before and after distances were adjusted for an attribute of words.
+
+    Parameters
+    ----------
+    post
+        A result of ``fit(table, adjust=...)``.
+    prob
+        Posterior mass of the highest-density intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
+        ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
+        how the expected distances were found.
+
+    Raises
+    ------
+    InputError
+        A fit of distances that are not adjusted.
+    """
+    check_fit(post)
+    if GROUP not in post.children:
+        raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
+    raw = post.copy()
+    raw["posterior"] = xr.DataTree(post["posterior"].dataset.assign(word_mean=post[f"{GROUP}/raw_word_mean"]))
+    rows = []
+    for other in beside_associated(post):
+        row: dict[str, object] = {"contrast": f"associated - {other}"}
+        for name, tree in (("raw", raw), ("adjusted", post)):
+            found = describe(contrast_draws(tree, "associated", other, GIVEN)[0][:, None], prob)
+            row |= {name: found["mean"][0], f"{name}_low": found["hdi_low"][0], f"{name}_high": found["hdi_high"][0]}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
+    return table

@@ -1,0 +1,259 @@
+"""Frequencies of words: balance of lists, and distances adjusted for them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias.distances.frequencies import word_values
+
+REVIEWED = {
+    "race_group_glove_dataset": (-0.101, 0.69),
+    "gender_group_glove_dataset": (-0.099, 0.68),
+    "weat_7_glove": (-0.049, 0.39),
+    "religion_group_glove_dataset": (-0.038, 0.23),
+    "weat_1_glove": (0.028, 0.23),
+}
+"""Slope of distance per zipf of wordfreq among control words, and R2, as an independent review found them."""
+
+
+def frequency_embedding(slope=0.08, gap=1.0, sampled=1500, seed=0):
+    """Vectors ordered by frequency whose cosines with two protected words depend on frequency and nothing else.
+
+    Stereotype words are ``gap`` zipf more frequent than control words.
+    """
+    rng = np.random.default_rng(seed)
+    zipf = np.sort(rng.uniform(2.5, 6.5, sampled))[::-1]
+    order = rng.permutation(np.arange(200, sampled - 200))
+    middle = zipf[order]
+    stereotype = order[np.argsort(np.abs(middle - 4.5 - gap / 2))[:12]]
+    left = np.setdiff1d(order, stereotype)
+    control = left[np.argsort(np.abs(zipf[left] - 4.5 + gap / 2))[:80]]
+    control = np.concatenate([control[::2], rng.choice(np.setdiff1d(left, control), 40, replace=False)])
+    wanted = 0.1 + slope * (zipf - 4.5)
+    dims = 30
+    protected = np.linalg.qr(rng.normal(size=(dims, 4)))[0].T  # orthogonal protected words
+    along = wanted[:, None] + 0.05 * rng.normal(size=(sampled, 4))
+    rest = rng.normal(size=(sampled, dims))
+    rest -= rest @ protected.T @ protected
+    rest *= (np.sqrt(1 - (along**2).sum(axis=1)) / np.linalg.norm(rest, axis=1))[:, None]
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    names = ["".join(rng.choice(letters, 2 + int(9 * at / sampled))) + f"q{at}" for at in range(sampled)]
+    names = [name.replace("q", "").translate(str.maketrans("0123456789", "klmnoprstu")) for name in names]
+    assert len(set(names)) == sampled
+    kv = KeyedVectors(dims, dtype=np.float32)
+    kv.add_vectors(names, (along @ protected + rest).astype(np.float32))
+    kv.add_vectors([f"p{j}" for j in range(4)], protected.astype(np.float32))
+    lists = bb.WordLists(
+        "frequencies",
+        {"g": ["p0", "p1"], "h": ["p2", "p3"]},
+        {"g": [names[at] for at in stereotype[:6]], "h": [names[at] for at in stereotype[6:]]},
+        {"neutral": [names[at] for at in control]},
+    )
+    return kv, lists, dict(zip(names, 10**zipf, strict=True)), stereotype, zipf
+
+
+@pytest.fixture(scope="module")
+def frequent():
+    kv, lists, counts, stereotype, zipf = frequency_embedding(seed=2)
+    return bb.distance_table(kv, lists), counts, kv, lists, zipf[stereotype].mean()
+
+
+class TestBalance:
+    @pytest.mark.parametrize("name", sorted(REVIEWED))
+    def test_slopes_among_controls_are_those_of_the_review(self, shared, name):
+        found = bb.balance(bb.read_distance_table(shared / "paper_tables" / f"{name}.csv"), "wordfreq")
+        slope, r2 = REVIEWED[name]
+        row = found.slopes.iloc[0]
+        assert row["slope"] == pytest.approx(slope, abs=0.001)
+        assert row["r2"] == pytest.approx(r2, abs=0.006)
+        assert row["words"] > 300
+        warned = found.contrasts.set_index("contrast")["warning"]
+        assert warned["associated - neutral"]
+        assert not warned["associated - different"]
+
+    def test_lists_differ_and_the_slope_matters(self, frequent):
+        table, counts, *_, mean = frequent
+        found = bb.balance(table, counts)
+        lists = found.lists.set_index("list")
+        assert lists.loc[["g", "h"], "kind"].tolist() != []
+        rows = found.lists[found.lists["kind"] == "stereotype"]
+        shift = 9 - np.log10(sum(counts.values()))
+        assert rows["mean"].mean() == pytest.approx(mean + shift, abs=1e-9)
+        by_where = found.slopes.set_index("where")
+        assert by_where.loc["vocabulary", "slope"] == pytest.approx(-0.08, abs=0.004)
+        controls = by_where.loc["controls"]
+        assert controls["slope"] == pytest.approx(-0.08, abs=3 * controls["se"])
+        row = found.contrasts.set_index("contrast").loc["associated - neutral"]
+        assert row["warning"]
+        assert row["expected"] == pytest.approx(row["difference"] * by_where.loc["controls", "slope"])
+        assert "adjust='frequency'" in found.sentence
+        assert found.sentence in found._repr_html_().replace("&#x27;", "'")
+
+    def test_the_order_of_the_file_is_known_to_the_table(self, frequent):
+        table, _, kv, *_ = frequent
+        found, given = bb.balance(table), bb.balance(table, kv)
+        assert "order of the file" in found.source
+        pd.testing.assert_frame_equal(found.lists[["list", "mean"]], given.lists[["list", "mean"]])
+        assert bb.relatedness(bb.fit(table, seed=0)).ranks_by_word == bb.relatedness(table).ranks_by_word
+
+    def test_overlap_of_equal_and_of_separate_lists(self):
+        from bayesbias.comparison.balance import _overlap
+
+        assert _overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
+        assert _overlap(np.zeros(4), np.ones(4), 0.5) == 0
+        assert _overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
+
+    def test_other_attributes_of_words(self, frequent):
+        table = frequent[0]
+        found = bb.balance(table, attribute="length")
+        assert found.unit == "letter"
+        assert found.lists["known"].tolist() == found.lists["words"].tolist()
+        own = bb.balance(
+            table, attribute={"even": {word: float(len(word) % 2) for word in set(table["attribute_word"])}}
+        )
+        assert own.attribute == "even"
+
+
+class TestAdjust:
+    def test_a_difference_that_is_frequency_goes(self, frequent):
+        table, counts, *_ = frequent
+        raw, post = bb.fit(table, seed=0), bb.fit(table, adjust="frequency", frequencies=counts, seed=0)
+        before, after = (bb.contrasts(one, "associated", "neutral").iloc[0] for one in (raw, post))
+        assert before["hdi_high"] < -0.02
+        assert after["hdi_low"] < 0 < after["hdi_high"]
+        assert abs(after["mean"]) < 0.02
+        both = bb.adjustment(post).set_index("contrast")
+        assert both.loc["associated - neutral", "raw"] == pytest.approx(before["mean"])
+        assert both.loc["associated - neutral", "adjusted"] == pytest.approx(after["mean"])
+        assert both.attrs["how"] == "vocabulary"
+        assert any("adjusted for frequency" in note for note in bb.diagnose(post).notes)
+
+    def test_the_curve_is_that_of_the_sample(self, frequent):
+        from bayesbias.models.adjustment import adjusted_table
+
+        table, counts, *_ = frequent
+        adjusted, made = adjusted_table(table, "frequency", counts)
+        related = bb.relatedness(table)
+        zipf = made.attribute.of(related.sample_words)
+        slopes = [np.polyfit(zipf, row, 1)[0] for row in related.scatter.astype(float)]
+        expected = made.expected.to_numpy()
+        words = made.attribute.of(made.expected.columns)
+        inside = (words > np.quantile(zipf, 0.05)) & (words < np.quantile(zipf, 0.95))
+        for row, slope in zip(expected, slopes, strict=True):
+            np.testing.assert_allclose(row[inside], slope * (words[inside] - made.reference), atol=0.025)
+        left = bb.relatedness(adjusted)
+        assert abs(np.corrcoef(made.attribute.of(left.sample_words), left.scatter.mean(axis=0))[0, 1]) < 0.05
+        assert left.components.variances.sum() < related.components.variances.sum()
+
+    def test_without_vectors_the_slope_of_the_controls_is_taken_with_its_uncertainty(self, frequent):
+        _, counts, kv, lists, _ = frequent
+        plain = bb.distance_table(kv, lists, relatedness=False)
+        post = bb.fit(plain, adjust="frequency", frequencies=counts, seed=0, draws=8000)
+        slope = bb.balance(plain, counts).slopes.iloc[0]
+        drawn = post["posterior/slope"].to_numpy()
+        assert drawn.mean() == pytest.approx(slope["slope"], abs=4 * slope["se"] / np.sqrt(8000))
+        assert drawn.std() == pytest.approx(slope["se"], rel=0.06)
+        assert bb.adjustment(post).attrs["how"] == "controls"
+        row = bb.contrasts(post, "associated", "neutral").iloc[0]
+        raw = bb.contrasts(bb.fit(plain, seed=0, draws=8000), "associated", "neutral").iloc[0]
+        rows = plain.assign(zipf=np.log10(plain["attribute_word"].map(counts)))
+        cells = rows.groupby(["protected_word", "connection"])["zipf"].mean().unstack()  # noqa: PD010
+        difference = (cells["associated"] - cells["neutral"]).mean()
+        assert row["mean"] == pytest.approx(raw["mean"] - slope["slope"] * difference, abs=0.003)
+
+    def test_published_contrasts_move_as_the_review_says(self, shared):
+        table = bb.read_distance_table(shared / "paper_tables" / "weat_7_glove.csv")
+        both = bb.adjustment(bb.fit(table, adjust="frequency", frequencies="wordfreq", seed=0)).set_index("contrast")
+        assert both.loc["associated - neutral", "raw"] == pytest.approx(-0.094, abs=0.003)
+        assert both.loc["associated - neutral", "adjusted"] == pytest.approx(0.004, abs=0.005)
+        assert both.loc["associated - different", "adjusted"] == pytest.approx(
+            both.loc["associated - different", "raw"], abs=0.001
+        )
+
+    def test_an_adjusted_fit_is_kept_and_understood(self, frequent, tmp_path):
+        table, counts, *_ = frequent
+        post = bb.fit(table, adjust="frequency", frequencies=counts, seed=0)
+        bb.save_fit(post, tmp_path / "fit.nc")
+        back = bb.load_fit(tmp_path / "fit.nc")
+        pd.testing.assert_frame_equal(bb.adjustment(back), bb.adjustment(post))
+        assert bb.diagnose(back).ok
+        assert bb.check_predictions(post)["inside_89"].between(0.7, 1).all()
+        assert bb.influence(post).shape[0] > 10
+        raw = bb.balance(post, counts)
+        pd.testing.assert_frame_equal(raw.lists, bb.balance(table, counts).lists)
+        assert raw.slopes["slope"].iloc[0] == pytest.approx(bb.balance(table, counts).slopes["slope"].iloc[0], abs=1e-6)
+        facts = json.loads(post["adjustment"].attrs["facts"])
+        assert facts["source"] == "the frequencies that were given"
+
+    def test_words_without_a_frequency_are_left_out_and_named(self, frequent):
+        table, counts, *_ = frequent
+        gone = table.loc[table["connection"] == "neutral", "attribute_word"].iloc[0]
+        post = bb.fit(table, adjust="frequency", frequencies={w: c for w, c in counts.items() if w != gone}, seed=0)
+        assert gone not in post["constant_data"]["attribute_word"].to_numpy()
+        assert any("1 attribute words" in note and gone in note for note in bb.diagnose(post).notes)
+
+
+class TestSources:
+    def test_counts_of_a_file(self, tmp_path):
+        for text in ("word\tcount\nthe\t1000\nnurse\t10\n", "the 1000\nnurse 10\n", "the,1000\nnurse,10\n"):
+            (tmp_path / "counts.txt").write_text(text, encoding="utf-8")
+            found = word_values(["the", "Nurse", "absent"], "frequency", tmp_path / "counts.txt")
+            assert found.numbers["the"] == pytest.approx(9 + np.log10(1000 / 1010))
+            assert found.numbers["Nurse"] == pytest.approx(9 + np.log10(10 / 1010))
+            assert "absent" not in found.numbers
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"the": 0}, "frequency of the is not usable .*numbers above 0"),
+            ({"the": -3.0}, "numbers above 0"),
+            ({"the": "many"}, "numbers above 0"),
+            ({}, "holds no word"),
+            ({"unheard": 3}, "for none of the words"),
+            ("no such file.txt", "no file"),
+            (7, "frequencies are a int"),
+        ],
+    )
+    def test_wrong_frequencies(self, frequent, given, message):
+        with pytest.raises(bb.InputError, match=message):
+            bb.balance(frequent[0], given)
+
+    def test_wrong_lines_of_a_file(self, tmp_path):
+        (tmp_path / "bad.txt").write_text("the 3\nnurse many\n", encoding="utf-8")
+        with pytest.raises(bb.InputError, match="line 2"):
+            word_values(["the"], "frequency", tmp_path / "bad.txt")
+        (tmp_path / "zero.txt").write_text("the 3\nnurse 0\n", encoding="utf-8")
+        with pytest.raises(bb.InputError, match="not a number above 0"):
+            word_values(["the"], "frequency", tmp_path / "zero.txt")
+
+    def test_an_embedding_in_another_order_is_refused(self, frequent, slice_vectors):
+        keys = sorted(frequent[2].index_to_key)
+        other = KeyedVectors(30, dtype=np.float32)
+        other.add_vectors(keys, frequent[2][keys])
+        with pytest.raises(bb.InputError, match="does not seem to be ordered"):
+            bb.balance(frequent[0], other)
+
+    def test_a_constant_attribute_and_wrong_attributes(self, frequent):
+        table = frequent[0]
+        same = dict.fromkeys(table["attribute_word"], 3.0)
+        with pytest.raises(bb.InputError, match="all attribute words have the same flat"):
+            bb.fit(table, adjust={"flat": same})
+        with pytest.raises(bb.InputError, match="attribute is 'colour'"):
+            bb.fit(table, adjust="colour")
+        with pytest.raises(bb.InputError, match="mapping with one entry"):
+            bb.balance(table, attribute={"a": {}, "b": {}})
+        with pytest.raises(bb.InputError, match="nothing is adjusted for"):
+            bb.fit(table, frequencies={"a": 1})
+        with pytest.raises(bb.InputError, match="are not adjusted"):
+            bb.adjustment(bb.fit(table, seed=0))
+
+    def test_a_table_of_one_class(self, frequent):
+        table, counts, *_ = frequent
+        own = table[table["connection"] == "associated"]
+        found = bb.balance(own, counts)
+        assert found.contrasts.empty
+        assert any("No slope among control words" in note for note in found.notes)
