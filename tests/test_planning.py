@@ -78,7 +78,7 @@ def test_sd_by_hand_where_protected_words_rule():
 
 
 def test_four_times_as_many_stereotype_words_halve_the_interval():
-    found = plan(shape(human=2000, neutral=0), scales=ATTRIBUTES_RULE)
+    found = plan(shape(human=2000, neutral=0), scales=ATTRIBUTES_RULE, second="human")
     curve = found.curve[found.curve["varied"] == "stereotype lists"].set_index("factor")
     assert curve.loc[4.0, "width"] == pytest.approx(curve.loc[1.0, "width"] / 2, rel=0.01)
     assert curve.loc[16.0, "width"] == pytest.approx(curve.loc[1.0, "width"] / 4, rel=0.02)
@@ -87,7 +87,7 @@ def test_four_times_as_many_stereotype_words_halve_the_interval():
 
 
 def test_width_and_power_of_one_sd():
-    found = plan(shape(human=2000, neutral=0), effect=-0.07, scales=ATTRIBUTES_RULE)
+    found = plan(shape(human=2000, neutral=0), effect=-0.07, scales=ATTRIBUTES_RULE, second="human")
     sd = found.present.width / (2 * Z)
     power = ndtr(0.07 / sd - Z) + ndtr(-0.07 / sd - Z)
     assert found.present.power == pytest.approx(power, abs=1e-4)
@@ -119,7 +119,7 @@ def test_fewest_words_reach_the_power_and_one_fewer_do_not(way):
 
 def test_a_way_that_does_not_lead_there_says_so():
     scales = EVEN | {"connection_sd": 0.1}
-    found = plan(shape(), scales=scales)
+    found = plan(shape(), scales=scales, second="human")
     row = found.needed.set_index("varied").loc["stereotype lists"]
     assert not row["reachable"]
     assert row["stereotype_words"] is pd.NA
@@ -144,13 +144,13 @@ def test_curves_fall_with_length_and_powers_rise():
 
 
 def test_word_lists_take_typical_scales():
-    found = plan("religion")
+    found = plan("religion", second="human")
     words = bb.load_words("religion")
     assert found.scales_from == "typical scales of 18 published tables"
     assert found.present.stereotype_words == sum(map(len, words.stereotypes.values()))
     assert found.present.control_words == len(words.controls["human"])
     assert found.present.protected_words == sum(map(len, words.protected.values()))
-    given = plan(words, scales=TYPICAL_SCALES)
+    given = plan(words, scales=TYPICAL_SCALES, second="human")
     assert given.scales_from == "given"
     assert given.present == found.present
     pd.testing.assert_frame_equal(given.needed, found.needed)
@@ -165,14 +165,15 @@ def test_typical_scales_are_those_of_the_benchmark():
     assert (table["tables"] == 18).all()
 
 
-def test_a_table_is_planned_with_its_own_scales(religion, religion_fit):
-    found = plan(religion)
+@pytest.mark.parametrize("second", ["different", "human"])
+def test_a_table_is_planned_with_its_own_scales(religion, religion_fit, second):
+    found = plan(religion, second=second)
     mean = religion_fit["posterior/word_mean"].mean("protected_word")
-    draws = (mean.sel(connection="associated") - mean.sel(connection="human")).to_numpy()
+    draws = (mean.sel(connection="associated") - mean.sel(connection=second)).to_numpy()
     low, high = np.quantile(draws, [0.055, 0.945])
     assert found.scales_from == "this table, words as related as in the vectors"
     assert found.present.width == pytest.approx(high - low, rel=0.06)
-    assert plan(religion_fit).present.width == pytest.approx(found.present.width, rel=0.03)
+    assert plan(religion_fit, second=second).present.width == pytest.approx(found.present.width, rel=0.03)
 
 
 def test_a_seed_fixes_the_plan(religion):
@@ -205,7 +206,7 @@ def test_simulated_tables_have_the_width_and_the_power_that_were_planned():
     """In a reduced size; 300 tables of each of ten kinds gave ratios of widths from 1.00 to 1.04."""
     table = shape(stereotypes=8, protected=8, human=30, neutral=0)
     truth = EVEN | {"connection_mean": {"associated": 0.9, "different": 0.96, "human": 0.96}}
-    found = plan(table, effect=0.06, scales=EVEN)
+    found = plan(table, effect=0.06, scales=EVEN, second="human")
     widths, seen = [], []
     for seed in range(14):
         post = bb.fit(bb.simulate(table, truth=truth, seed=seed), draws=400, chains=1, seed=seed)
@@ -220,13 +221,14 @@ def test_simulated_tables_have_the_width_and_the_power_that_were_planned():
 
 
 def test_the_sentence_says_what_is_there_and_what_is_needed():
-    found = plan(shape(human=2000, neutral=0), effect=0.05, scales=ATTRIBUTES_RULE)
+    found = plan(shape(human=2000, neutral=0), effect=0.05, scales=ATTRIBUTES_RULE, second="human")
     needed = found.needed.set_index("varied").loc["stereotype lists", "stereotype_words"]
     assert str(found) == found.sentence
     assert "12 stereotype, 2,000 control and 10 protected words" in found.sentence
     assert f"about {found.present.width:.3f} wide" in found.sentence
     assert f"({needed} stereotype words)" in found.sentence
     assert "For 80%" in found.sentence
+    assert "With 12 stereotype and 10 protected words the 89% interval of associated - different" in str(plan(shape()))
 
 
 WRONG = {

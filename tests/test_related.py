@@ -330,16 +330,18 @@ class TestModel:
         assert (np.abs(draws.mean(axis=0) - mean) < 4 * sd / 200).all()
         np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.03)
 
-    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender):
+    @pytest.mark.parametrize("second", ["different", "human"])
+    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender, second):
         table, post = gender
         found = bb.relatedness(table)
         means = table.pivot_table("distance", "protected_word", "connection")
-        observed = (means["associated"] - means["human"]).mean()
-        row = bb.contrasts(post).iloc[0]
+        observed = (means["associated"] - means[second]).mean()
+        row = bb.contrasts(post, second=second).iloc[0]
         factors = (post["posterior/sd_factor"] ** 2).mean(["chain", "draw"]) ** 0.5
-        signs = table["connection"].map({"associated": 1.0, "human": -1.0, "different": 0.0, "neutral": 0.0})
+        signs = table["connection"].map({"associated": 1.0, second: -1.0}).astype(float).fillna(0.0)
         n = table.groupby(["protected_word", "connection"])["distance"].transform("size")
-        scale = table["connection"].map({"associated": factors[0], "human": factors[1]}).astype(float).fillna(0.0)
+        of_class = {"associated": factors[0], "different": factors[0], "human": factors[1]}
+        scale = table["connection"].map(of_class).astype(float).fillna(0.0)
         weights = table.assign(weight=signs * scale / n / 14)
         weights = weights.pivot_table("weight", "protected_word", "attribute_word")
         assert row["mean"] == pytest.approx(observed, abs=0.004)
@@ -347,7 +349,7 @@ class TestModel:
 
     def test_populations_are_named_and_the_wider_one_is_less_certain(self, gender):
         post = gender[1]
-        given, similar = (bb.contrasts(post, population=name) for name in ("given", "similar"))
+        given, similar = (bb.contrasts(post, "associated", "human", population=name) for name in ("given", "similar"))
         assert given.attrs["population"] == "given"
         assert similar["sd"][0] > 1.3 * given["sd"][0]
         pd.testing.assert_frame_equal(given[1:], similar[1:])
@@ -533,13 +535,14 @@ class TestAround:
         assert table.loc["a1", "sd"] == pytest.approx(row["sd"], rel=0.03)
 
     def test_alike_words_help_little(self, gender):
-        plan = bb.plan(gender[0], effect=0.1)
+        plan = bb.plan(gender[0], effect=0.1, second="human")
         width = plan.curve[plan.curve["factor"] == 8].set_index("varied")["width"]
-        assert plan.present.width == pytest.approx(2 * 1.598 * bb.contrasts(gender[1])["sd"][0], rel=0.05)
+        sd = bb.contrasts(gender[1], second="human")["sd"][0]
+        assert plan.present.width == pytest.approx(2 * 1.598 * sd, rel=0.05)
         assert width["stereotype lists, alike words"] > 0.9 * plan.present.width
         assert width["stereotype lists, unrelated words"] < 0.65 * plan.present.width
         assert "alike words" in plan.sentence
-        assert str(bb.plan(gender[1], effect=0.1)) == str(plan)
+        assert str(bb.plan(gender[1], effect=0.1, second="human")) == str(plan)
 
     def test_the_present_width_equals_that_of_the_covariance(self, small):
         from bayesbias.comparison.lengths import related_design
@@ -593,10 +596,11 @@ class TestChanges:
         assert result.posterior.attrs["model"] == "related"
         assert result.population == "given"
         means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
-        apart = [(m["associated"] - m["human"]).mean() for m in means]
-        row = result.changes().iloc[0]
-        assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
-        alone = bb.contrasts(gender[1])["sd"][0]
+        for second in ("different", "human"):
+            apart = [(m["associated"] - m[second]).mean() for m in means]
+            row = result.contrasts("associated", second).iloc[0]
+            assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
+        alone = bb.contrasts(gender[1], second="human")["sd"][0]
         assert row["sd"] < 0.3 * alone
         assert "these protected words" in result.verdict
 

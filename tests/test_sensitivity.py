@@ -32,7 +32,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def few_found(few):
-    return prior_sensitivity(few, seed=2, population="similar")
+    return prior_sensitivity(few, seed=2, second="human", population="similar")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def plenty():
 
 @pytest.fixture(scope="module")
 def plenty_found(plenty):
-    return prior_sensitivity(plenty, population="similar")
+    return prior_sensitivity(plenty, second="human", population="similar")
 
 
 def test_with_two_words_the_prior_matters(few_found):
@@ -204,7 +204,7 @@ def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_lef
     found = prior_sensitivity(post)
     asked = found.refits["prior"].dropna().unique().tolist()
     assert asked == ["connection_mean", "connection_sd", "sigma", "attribute_sd", "all"]
-    assert set(found.power["parameter"]) == {"associated - human", *asked[:-1]}
+    assert set(found.power["parameter"]) == {"associated - different", *asked[:-1]}
 
 
 @pytest.mark.parametrize(

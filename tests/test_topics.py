@@ -12,7 +12,7 @@ HAND = {
     **{f"word{at}": (np.cos(at), np.sin(at)) for at in range(5)},
 }  # fmt: skip
 LISTS = bb.WordLists("hand", {"A": ["a"], "B": ["b"]}, {"A": ["x1", "x2"], "B": ["y1", "y2"]}, {"human": ["h"]})
-CONTRASTS = ("associated - human", "associated - neutral", "associated - different")
+CONTRASTS = ("associated - different", "associated - human", "associated - neutral")
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +107,8 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
     first, second, third = null.table.to_dict("records")
     assert null.sentence == (
         f"Of 99 random lists as coherent as these, {first['count']} are at least as far from 0 "
-        f"(associated - human: {first['observed']:.3f}). The count is {second['count']} for associated - neutral "
-        f"({second['observed']:.3f}) and {third['count']} for associated - different ({third['observed']:.3f})."
+        f"(associated - different: {first['observed']:.3f}). The count is {second['count']} for associated - human "
+        f"({second['observed']:.3f}) and {third['count']} for associated - neutral ({third['observed']:.3f})."
     )
     assert str(null).startswith(null.sentence)
     assert repr(null) == str(null)
@@ -355,7 +355,7 @@ def test_wrong_input_is_refused(given, options, message):
 def test_what_a_null_does_not_have_is_refused():
     null = bb.topic_null(HAND, LISTS, replicates=3)
     with pytest.raises(
-        bb.InputError, match="statistic is 'weat': valid are associated - human, associated - different"
+        bb.InputError, match="statistic is 'weat': valid are associated - different, associated - human"
     ):
         null.of("weat")
     with pytest.raises(bb.InputError, match="replicate is 3: there are 3, counted from 0"):

@@ -160,7 +160,7 @@ def fit(
 def contrasts(
     fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
     first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
-    second: Annotated[str | None, typer.Option(help="By default human, else neutral, else different.")] = None,
+    second: Annotated[str | None, typer.Option(help="By default different, else human, else neutral.")] = None,
     prob: Prob = 0.89,
     rope: Annotated[float | None, typer.Option(help="Half width of the region of practical equivalence.")] = None,
     population: Annotated[
@@ -172,6 +172,7 @@ def contrasts(
     from bayesbias._files import write_text
     from bayesbias.cli.screen import say, show_contrasts
     from bayesbias.comparison import contrasts as contrast_table
+    from bayesbias.comparison import decomposable_controls, decomposition, decomposition_sentence
     from bayesbias.diagnostics import diagnose
     from bayesbias.models import load_fit
 
@@ -180,6 +181,9 @@ def contrasts(
     post = load_fit(fit)
     found = contrast_table(post, first, second, prob=prob, rope=rope, population=population)
     show_contrasts(found)
+    if first == "associated":
+        for control in decomposable_controls(post)[:1]:
+            say(f"  {decomposition_sentence(decomposition(post, control, prob, population))}")
     say(str(diagnose(post)))
     if out is not None:
         write_text(out, found.to_csv(index=False))
@@ -237,7 +241,7 @@ def plan(
     prob: Prob = 0.89,
     power: Annotated[float, typer.Option(help="Probability with which the interval is to exclude 0.")] = 0.8,
     first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
-    second: Annotated[str | None, typer.Option(help="By default human, else neutral, else different.")] = None,
+    second: Annotated[str | None, typer.Option(help="By default different, else human, else neutral.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fit.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from bayesbias._files import whole_file, write_text
 from bayesbias.cli.changing import show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
-from bayesbias.comparison import beside_associated, compare, contrasts, side_effects
+from bayesbias.comparison import beside_associated, compare, contrasts, decomposable_controls, side_effects
 from bayesbias.debiasing import debias
 from bayesbias.diagnostics import diagnose, topic_null
 from bayesbias.diagnostics.intervals import PROB
@@ -20,6 +20,7 @@ from bayesbias.plots import (
     plot_change,
     plot_coefficients,
     plot_contrasts,
+    plot_decomposition,
     plot_distances,
     plot_predictions,
     plot_side_effects,
@@ -68,6 +69,8 @@ def run_demo(words: str, out: Path, seed: int) -> None:
         }
         if other is not None:
             pictures["contrasts"] = plot_contrasts(post, second=other)
+        for control in decomposable_controls(post)[:1]:
+            pictures["decomposition"] = plot_decomposition(post, control)
         for name, figure in pictures.items():
             with whole_file(out / f"{name}.png") as temporary:
                 figure.savefig(temporary, dpi=150)

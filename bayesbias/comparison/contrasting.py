@@ -37,8 +37,8 @@ def contrasts(
     post
         A result of :func:`fit`.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``human`` or, where the
-        fit has none, ``neutral`` or ``different``. Negative: ``first`` is closer.
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
+        the fit has none, ``human`` or ``neutral``. Negative: ``first`` is closer.
     prob
         Posterior mass of the highest-density intervals.
     rope

@@ -89,11 +89,12 @@ class Plan:
         """The plan in words."""
         now = self.present
         ways = [_way_in_words(row, now) for row in self.needed.to_dict("records")]
+        controls = f", {now.control_words:,} control" if now.control_words else ""
         return (
-            f"With {now.stereotype_words:,} stereotype, {now.control_words:,} control and {now.protected_words:,} "
-            f"protected words the {100 * self.prob:g}% interval of {self.first} - {self.second} is about "
-            f"{now.width:.3f} wide, and a difference of {self.effect:g} is seen with probability {share(now.power)} "
-            f"(scales: {self.scales_from}). For {100 * self.power:g}%: {'; '.join(ways)}."
+            f"With {now.stereotype_words:,} stereotype{controls} and {now.protected_words:,} protected words the "
+            f"{100 * self.prob:g}% interval of {self.first} - {self.second} is about {now.width:.3f} wide, and a "
+            f"difference of {self.effect:g} is seen with probability {share(now.power)} (scales: {self.scales_from}). "
+            f"For {100 * self.power:g}%: {'; '.join(ways)}."
         )
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.results import distances_of
 
 NO_SPREAD = 1e-12
-BESIDE = ("human", "neutral", "different", "associated")
+BESIDE = ("different", "human", "neutral", "associated")
 """What a connection is set beside where nothing is asked for, the headline first."""
 
 
@@ -77,8 +77,8 @@ def cluster_interval(
     data
         A distance table, or a result of :func:`fit`.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``human`` or, where the
-        table has none, ``neutral`` or ``different``.
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
+        the table has none, ``human`` or ``neutral``.
     prob
         Confidence of the interval.
 

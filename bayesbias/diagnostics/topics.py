@@ -176,9 +176,9 @@ def topic_null(
         if a metric is given.
     metric
         A name that :func:`list_metrics` shows, or a pair of it and its options; the groups of word lists are then the
-        target sets, their stereotypes the attribute sets. By default the contrasts associated - human, associated -
-        neutral and associated - different, as far as the lists have them: means over protected words of the difference
-        of two mean distances, as in :func:`cluster_interval`.
+        target sets, their stereotypes the attribute sets. By default the contrasts associated -
+        different, associated - human and associated - neutral, as far as the lists have them: means over protected
+        words of the difference of two mean distances, as in :func:`cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
     kind

@@ -10,6 +10,7 @@ from bayesbias.plots.components import plot_components
 from bayesbias.plots.contrasting import plot_contrasts
 from bayesbias.plots.decaying import plot_bias_decay
 from bayesbias.plots.deciding import plot_decision
+from bayesbias.plots.decomposed import plot_decomposition
 from bayesbias.plots.factors import plot_factors
 from bayesbias.plots.growing import plot_silhouette
 from bayesbias.plots.null_weat import plot_null_partitions, plot_null_sample, plot_null_weat
@@ -36,6 +37,7 @@ __all__ = [
     "plot_components",
     "plot_contrasts",
     "plot_decision",
+    "plot_decomposition",
     "plot_distances",
     "plot_factors",
     "plot_null_partitions",

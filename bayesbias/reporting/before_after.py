@@ -62,14 +62,15 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
     if stereotypes:
         title = f"Cosine similarities by connection, {before} and {after}"
         drawn.append((f"shift-{number}", title, plot_similarity_shift(result, None, before, after)))
-    contrasts = [("associated", name) for name in result.connections if name != "associated"]
-    contrasts = contrasts if "associated" in result.connections else []
+    others = [name for name in result.connections if name != "associated"]
+    contrasts = [("associated", name) for name in others] if "associated" in result.connections else []
+    shared = [("different", name) for name in CONTROLS[::-1] if {"different", name} <= set(result.connections)]
     means: list[tuple[str, str | None]] = [(name, None) for name in result.connections]
     return {
         "before": before,
         "after": after,
         "pictures": [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn],
-        "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts]],
+        "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts, *shared]],
         "words": {
             f"{first} \N{MINUS SIGN} {second}": _records(result.outcomes(first, second, prob, change=number))
             for first, second in contrasts

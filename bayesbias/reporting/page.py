@@ -18,6 +18,8 @@ from bayesbias.comparison import (
     beside_associated,
     cluster_sentence,
     contrasts,
+    decomposable_controls,
+    decomposition,
     influence,
     plan,
 )
@@ -33,6 +35,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.contrasting import plot_contrasts
+from bayesbias.plots.decomposed import plot_decomposition
 from bayesbias.plots.predictive import plot_predictions
 from bayesbias.plots.raw import plot_distances
 from bayesbias.plots.topics import plot_topic_null
@@ -40,7 +43,7 @@ from bayesbias.plots.variance import plot_variance
 from bayesbias.reporting.before_after import change_page
 from bayesbias.reporting.beside import side_by_side, what_changed
 from bayesbias.reporting.rendering import rendered
-from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.reporting.sentences import contrast_sentences, verdict_sentences
 from bayesbias.reporting.svg import inline_svg
 
 MOST_WORDS = 10
@@ -119,7 +122,7 @@ def _page(post: xr.DataTree, prob: float, topics: TopicNull | None) -> dict[str,
     table = distances_of(post)
     sentences = verdict_sentences(post, prob, verdict)
     if topics is not None:
-        sentences.insert(len(beside_associated(post)), topics.sentence)
+        sentences.insert(sentences.index(contrast_sentences(post, prob)[-1]) + 1, topics.sentence)
     return {
         "title": table.attrs.get("coverage", {}).get("word_list", "distance table"),
         "attrs": post.attrs,
@@ -187,6 +190,14 @@ def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float, topics: Topic
             )
             for other in others[:1]
         ),
+        *(
+            (
+                "decomposition",
+                f"Associated \N{MINUS SIGN} {other} as the sum of two parts",
+                plot_decomposition(post, other, prob),
+            )
+            for other in decomposable_controls(post)[:1]
+        ),
         *([] if topics is None else [("topics", "The contrast of random topics", plot_topic_null(topics))]),
         ("variance", "Where the spread of distances comes from", plot_variance(post)),
         ("predictions", "Observed and predicted distances", plot_predictions(post, prob)),
@@ -203,10 +214,15 @@ def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
     return {
         "whole": everything[~of_words].to_dict("records"),
         "words": everything[of_words].to_dict("records"),
+        "decompositions": {name: _records(decomposition(post, name, prob)) for name in decomposable_controls(post)},
         "contrasts": {name: _contrast(post, name, prob) for name in beside_associated(post)},
         "predictions": check_predictions(post, (0.5, prob)).to_dict("records"),
         "variances": variance_shares(post, prob).to_dict("records"),
     }
+
+
+def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    return table.fillna({"protected_word": "whole list"}).to_dict("records")
 
 
 def _contrast(post: xr.DataTree, other: str, prob: float) -> dict[str, Any]:

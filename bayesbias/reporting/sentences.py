@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import xarray as xr
 
-from bayesbias.comparison import GIVEN, POPULATIONS, SIMILAR, beside_associated, contrasts, signed
+from bayesbias.comparison import (
+    GIVEN,
+    ONE_GROUP,
+    POPULATIONS,
+    SIMILAR,
+    beside_associated,
+    contrasts,
+    decomposable_controls,
+    decomposition,
+    decomposition_sentence,
+    signed,
+)
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.distances.storage import relatedness_in_fit
+from bayesbias.errors import listed
 from bayesbias.models.fitting import UNRELATED
 from bayesbias.models.results import check_fit
 
@@ -17,6 +30,7 @@ KINDS = {
     "different": "the stereotypes of other groups",
 }
 
+OTHER = "different"
 
 RESERVATIONS = {
     "independent": (
@@ -28,7 +42,11 @@ RESERVATIONS = {
 
 
 def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | None = None) -> list[str]:
-    """What a fit says about the whole word list, one sentence a contrast, and the reservations that belong to it.
+    """What a fit says about the whole word list, and the reservations that belong to it.
+
+    First whether protected words are closer to their own stereotypes than to those of other groups, by how much, and
+    for which of them. Then how much of the contrast with words for people is special to own stereotypes, and how much
+    stereotype words of any kind share. Then neutral words.
 
     Parameters
     ----------
@@ -40,23 +58,30 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
         The result of :func:`diagnose`, if it is at hand.
     """
     check_fit(post)
-    others = beside_associated(post)
-    one = post["posterior"].sizes["protected_word"] == 1
     verdict = diagnose(post) if verdict is None else verdict
     sentences = [] if verdict.ok else [verdict.headline()]
-    if not one:
-        sentences += [_contrast_sentence(post, other, KINDS[other], prob) for other in others]
-    if one:
-        sentences.append("There is one protected word only: read its own contrasts, there is no list to speak about.")
-    elif not others:
-        present = ", ".join(str(name) for name in post["posterior"]["connection"].to_numpy())
-        sentences.append(
-            f"The table holds {present} distances only: there is no contrast of associated words to report."
-        )
+    sentences += contrast_sentences(post, prob)
     sentences += effective_sentences(post)
     sentences += verdict.notes
     sentences += RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
     return list(dict.fromkeys(sentences))
+
+
+def contrast_sentences(post: xr.DataTree, prob: float) -> list[str]:
+    """What a fit says about its contrasts, the headline first."""
+    if post["posterior"].sizes["protected_word"] == 1:
+        return ["There is one protected word only: read its own contrasts, there is no list to speak about."]
+    others = beside_associated(post)
+    if not others:
+        present = ", ".join(str(name) for name in post["posterior"]["connection"].to_numpy())
+        return [f"The table holds {present} distances only: there is no contrast of associated words to report."]
+    sentences, told = [_contrast_sentence(post, others[0], prob)], others[:1]
+    if OTHER not in others:
+        sentences.append(ONE_GROUP)
+    for control in decomposable_controls(post)[:1]:
+        sentences.append(decomposition_sentence(decomposition(post, control, prob)))
+        told.append(control)
+    return sentences + [_brief_sentence(post, name, prob) for name in others if name not in told]
 
 
 def effective_sentences(post: xr.DataTree) -> list[str]:
@@ -73,22 +98,50 @@ def effective_sentences(post: xr.DataTree) -> list[str]:
     ]
 
 
-def _contrast_sentence(post: xr.DataTree, other: str, phrase: str, prob: float) -> str:
+def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
+    """Yes, no or not settled; how much; for whom."""
     table = contrasts(post, "associated", other, prob=prob)
     row, similar = table.iloc[0], contrasts(post, "associated", other, prob=prob, population=SIMILAR).iloc[0]
     closer = row["mean"] < 0
     certainty = float(row["p_below_zero"]) if closer else 1 - float(row["p_below_zero"])
     direction, far = ("closer", "to") if closer else ("farther", "from")
-    settled = row["hdi_high"] < 0 or row["hdi_low"] > 0
     words = table.iloc[1:]
-    nearer, further = int((words["hdi_high"] < 0).sum()), int((words["hdi_low"] > 0).sum())
+    counted = {
+        "closer": words.loc[words["hdi_high"] < 0, "protected_word"].tolist(),
+        "farther": words.loc[words["hdi_low"] > 0, "protected_word"].tolist(),
+    }
+    undecided = len(words) - sum(map(len, counted.values()))
+    named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in counted.items()]
+    size = f"{abs(row['mean']):.3f}"
+    what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
-        f"These protected words are on average {abs(row['mean']):.3f} {direction} {far} their own stereotypes "
-        f"than {far} {phrase} ({100 * prob:g}% interval of the difference {signed(row['hdi_low'])} to "
-        f"{signed(row['hdi_high'])} for {POPULATIONS[GIVEN]}, {signed(similar['hdi_low'])} to "
-        f"{signed(similar['hdi_high'])} for further protected words like these; probability of {direction}: "
-        f"{share(certainty)}). "
-        f"{'The interval excludes 0' if settled else 'The interval includes 0, so the direction is not settled'}; "
-        f"of {len(words)} protected words {nearer} are closer, {further} farther and {len(words) - nearer - further} "
-        "undecided."
+        f"{_answer(row, other)} On average {what} "
+        f"({100 * prob:g}% interval of the difference {_ends(row)} for {POPULATIONS[GIVEN]}, {_ends(similar)} for "
+        f"further protected words like these; probability of {direction}: {share(certainty)}). Of {len(words)} "
+        f"protected words, taken one by one, {', '.join(named)}, {undecided} undecided."
     )
+
+
+def _answer(row: pd.Series, other: str) -> str:
+    """Whether protected words are closer to their own stereotypes than to other words."""
+    if row["hdi_high"] < 0:
+        return f"Yes: these protected words are closer to their own stereotypes than to {KINDS[other]}."
+    if row["hdi_low"] > 0:
+        return f"No: these protected words are farther from their own stereotypes than from {KINDS[other]}."
+    return (
+        f"Not settled: whether these protected words are closer to their own stereotypes than to {KINDS[other]}. The "
+        "interval includes 0."
+    )
+
+
+def _brief_sentence(post: xr.DataTree, other: str, prob: float) -> str:
+    row = contrasts(post, "associated", other, prob=prob).iloc[0]
+    settled = "excludes" if row["hdi_low"] > 0 or row["hdi_high"] < 0 else "includes"
+    return (
+        f"Beside {KINDS[other]}, associated \N{MINUS SIGN} {other} is {signed(row['mean'])} ({100 * prob:g}% interval "
+        f"{_ends(row)}, which {settled} 0)."
+    )
+
+
+def _ends(row: pd.Series) -> str:
+    return f"{signed(row['hdi_low'])} to {signed(row['hdi_high'])}"

@@ -111,7 +111,7 @@ def metric_stability(
         sub-queries.
     contrast
         Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
-        (or neutral) where the query has a set of that name.
+        (or neutral) for one target set and a set of that name.
     random_pairs
         Pairs of words for the yardstick.
     prob, seed

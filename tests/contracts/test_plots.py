@@ -88,6 +88,21 @@ def test_a_picture_of_a_fit(fits, plot, kind):
     through_the_mould(lambda: plot(fits[kind]))
 
 
+@pytest.mark.parametrize(
+    ("kind", "second"),
+    [
+        ("four words", "human"),
+        ("fifty words", "neutral"),
+        ("one distance in each cell", "human"),
+        ("words that look like formulas", "human"),
+    ],
+)
+def test_a_picture_of_a_decomposition(fits, kind, second):
+    figure = through_the_mould(lambda: bb.plot_decomposition(fits[kind], second))
+    words = fits[kind]["posterior"]["protected_word"].to_numpy().tolist()
+    assert {"whole list", *words} <= texts(figure)
+
+
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 def test_words_are_text_and_never_formulas(fits, plot):
     figure = plot(fits["words that look like formulas"])

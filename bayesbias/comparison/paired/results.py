@@ -13,7 +13,8 @@ import xarray as xr
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.cosine import FloatArray
-from bayesbias.comparison.contrasting import SIMILAR
+from bayesbias.comparison.contrasting import GIVEN, SIMILAR
+from bayesbias.comparison.decomposed import OTHER, OWN, check_parts, parts_of, tabulated
 from bayesbias.comparison.paired.sentences import verdict_of
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
@@ -37,7 +38,8 @@ class Comparison:
     """The same pairs in several embeddings: what :func:`compare` returns.
 
     A contrast is the mean distance of one connection minus that of another, in one embedding; by default associated -
-    human. A change is its value after minus its value before, draw by draw, so that what both embeddings share cancels.
+    different. A change is its value after minus its value before, draw by draw, so that what both embeddings share
+    cancels.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class Comparison:
         Parameters
         ----------
         first, second
-            Two connections (``second`` by default human, else neutral or different): the change of their contrast, the
+            Two connections (``second`` by default different, else human or neutral): the change of their contrast, the
             value after minus the value before. Or two embeddings: the contrast that :attr:`headline` names, in
             ``first`` minus in ``second``.
         prob
@@ -267,6 +269,53 @@ class Comparison:
             )
         table = self._joined(pieces, ("before_embedding", "after_embedding"))
         table.attrs = {"first": first, "second": second, "prob": prob, "unit": SPREADS if standardise else DISTANCE}
+        return table
+
+    def decomposition(
+        self, second: str = "human", prob: float = PROB, standardise: bool = False, change: int | None = None
+    ) -> pd.DataFrame:
+        """The change of a contrast of associated words as the sum of two changes, as in :func:`decomposition`.
+
+        The change of (associated - human) is that of (associated - different), special to a word's own stereotypes,
+        plus that of (different - human), which stereotype words of any kind share.
+
+        Parameters
+        ----------
+        second
+            The control words, ``"human"`` or ``"neutral"``.
+        prob, standardise, change
+            As in :meth:`contrasts`.
+
+        Returns
+        -------
+        DataFrame
+            Three rows for the whole list, then three for each protected word with all three connections. Columns
+            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``, ``p_below_zero``; for more
+            than one change first ``before`` and ``after``.
+
+        Raises
+        ------
+        InputError
+            A connection that the pairs do not hold, or no control words.
+        """
+        prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
+        check_parts(list(self.connections), second)
+        pieces, left_out = {}, []
+        for number in self._chosen(change):
+            means = [self.sides(name, None, number, standardise).change for name in (OWN, OTHER, second)]
+            stacked = np.stack(means, axis=-1)
+            whole = None if self.population == GIVEN else stacked[:, 0]
+            parts = parts_of(stacked[:, 1:], whole, second)
+            left_out += self._names[1:][~parts.kept].tolist()
+            pieces[number] = tabulated(parts, self._names[1:], prob)
+        table = self._joined(pieces, ("before", "after"))
+        table.attrs = {
+            "second": second,
+            "prob": prob,
+            "population": self.population,
+            "unit": SPREADS if standardise else DISTANCE,
+            "left_out": list(dict.fromkeys(left_out)),
+        }
         return table
 
     def sides(self, first: str, second: str | None, change: int = 0, standardise: bool = False) -> Sides:

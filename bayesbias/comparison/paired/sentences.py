@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.comparison.contrasting import POPULATIONS, signed
+from bayesbias.comparison.decomposed import ONE_GROUP, decomposable, decomposition_sentence
 from bayesbias.diagnostics.intervals import share
 from bayesbias.errors import listed
 
@@ -32,11 +33,10 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
         if result.headline is not None:
             first, second = result.headline
             table = result.outcomes(first, second, prob, change=number)
-            others = None
-            if "different" in result.connections:
-                others = table if second == "different" else result.outcomes(first, "different", prob, change=number)
-            parts["What changed"] += _headline(result, number, prob, table, others)
-            parts["For whom"] += [_words(result, number, table), *_orders(result, number, others)]
+            parts["What changed"] += [*_headline(result, number, prob, table), *_decomposed(result, number, prob)]
+            parts["For whom"].append(_words(result, number, table))
+            if second == "different":
+                parts["For whom"].append(_orders(result, number, table))
             parts["How surely"] += _widths(result, number, prob, table)
         parts[broke] += _controls(result, number, prob)
     if result.headline is None and not parts[broke]:
@@ -73,10 +73,8 @@ def _interval(row: Mapping[str, Any], prob: float) -> str:
     return f"{100 * prob:g}% interval {figure(low)} to {figure(high)}, which {settled} 0"
 
 
-def _headline(
-    result: Comparison, number: int, prob: float, table: pd.DataFrame, others: pd.DataFrame | None
-) -> list[str]:
-    """The whole list's contrast, in either unit, and beside the other groups' stereotypes."""
+def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
+    """The whole list's contrast, in either unit."""
     first, second = table.attrs["first"], table.attrs["second"]
     row = _whole(table)
     what = (
@@ -91,14 +89,18 @@ def _headline(
         f"{part} ({_interval(row, prob)}). Probability that it came nearer to 0: {share(row['p_shrank'])}; that its "
         f"sign reversed: {share(row['p_reversed'])}."
     ]
-    sentences += _scale(result, number, prob, table)
-    if second != "different" and others is not None:
-        other = _whole(others)
-        sentences.append(
-            f"The contrast {first} \N{MINUS SIGN} different went from {figure(other['before'])} to "
-            f"{figure(other['after'])}, a change of {figure(other['change'])} ({_interval(other, prob)})."
-        )
-    return sentences
+    return sentences + _scale(result, number, prob, table)
+
+
+def _decomposed(result: Comparison, number: int, prob: float) -> list[str]:
+    """How much of the change is special to a word's own stereotypes; nothing without control words."""
+    if "different" not in result.connections:
+        return [ONE_GROUP]
+    controls = decomposable(result.posterior["paired/word_before"].to_numpy()[0, 0, number], list(result.connections))
+    if not controls:
+        return []
+    table = result.decomposition(controls[0], prob, change=number)
+    return [_prefix(result, number) + decomposition_sentence(table, "the change of ", figure)]
 
 
 def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
@@ -134,21 +136,19 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     return f"{sentence}. At hand, for these very pairs, it came nearer to 0 for {nearer}."
 
 
-def _orders(result: Comparison, number: int, table: pd.DataFrame | None) -> list[str]:
-    if table is None:
-        return []
+def _orders(result: Comparison, number: int, table: pd.DataFrame) -> str:
     part = table.iloc[1:]
     clear = (part["observed_before"].abs() >= SLIGHT) & (part["observed_after"].abs() >= SLIGHT)
     turned = part[clear & (part["observed_before"] * part["observed_after"] < 0)]
     turned = turned.sort_values("p_reversed", ascending=False)
     sentence = f"{_prefix(result, number)}Which of associated and different words are closer turned round at hand for "
     if turned.empty:
-        return [f"{sentence}no protected word."]
+        return f"{sentence}no protected word."
     named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
-    return [
+    return (
         f"{sentence}{len(turned)} of {len(part)}; in brackets the probability that it did for words of their kind: "
         f"{listed(named)}."
-    ]
+    )
 
 
 def _controls(result: Comparison, number: int, prob: float) -> list[str]:

@@ -1,0 +1,231 @@
+"""Associated - human is the sum of what own stereotypes have for themselves and what all stereotypes share."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+COLUMNS = ["protected_word", "contrast", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+PARTS = ["associated - different", "different - human", "associated - human"]
+
+
+def cells(table):
+    """Mean distances, protected words by connections."""
+    return table.pivot_table("distance", "protected_word", "connection")
+
+
+def one_group(seed=0):
+    """A table of one group with stereotypes and human words."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"word{word}", "g", f"{connection}{at}", kind, connection, rng.normal(centre, 0.05))
+        for word in range(4)
+        for connection, kind, centre in (("associated", "stereotype", 0.7), ("human", "human", 0.9))
+        for at in range(8)
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@pytest.fixture(scope="module")
+def published(shared):
+    return bb.read_distance_table(shared / "paper_tables" / "debiased_gender_reddit.csv")
+
+
+@pytest.fixture(scope="module")
+def debiased_fit(published):
+    return bb.fit(published, seed=0)
+
+
+@pytest.mark.parametrize("second", ["human", "neutral"])
+@pytest.mark.parametrize("population", ["given", "similar"])
+def test_the_parts_add_up(religion_fit, second, population):
+    table = bb.decomposition(religion_fit, second, population=population)
+    assert list(table.columns) == COLUMNS
+    names = religion_fit["posterior"]["protected_word"].to_numpy().tolist()
+    assert table["protected_word"].fillna("").tolist() == np.repeat(["", *names], 3).tolist()
+    assert table["contrast"].iloc[:3].tolist() == [part.replace("human", second) for part in PARTS]
+    means = table["mean"].to_numpy().reshape(-1, 3)
+    np.testing.assert_allclose(means[:, 0] + means[:, 1], means[:, 2], atol=1e-12)
+    assert table.attrs == {"second": second, "prob": 0.89, "population": population, "left_out": []}
+
+
+@pytest.mark.parametrize("population", ["given", "similar"])
+def test_each_part_is_the_contrast_of_its_name(religion_fit, population):
+    table = bb.decomposition(religion_fit, prob=0.7, population=population)
+    for part in PARTS:
+        alone = bb.contrasts(religion_fit, *part.split(" - "), prob=0.7, population=population)
+        own = table[table["contrast"] == part].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own[COLUMNS[2:6]], alone[COLUMNS[2:6]], rtol=1e-9)
+
+
+def test_the_sum_holds_in_every_draw(religion_fit):
+    from bayesbias.comparison import decomposition_draws
+
+    parts = decomposition_draws(religion_fit)
+    for draws in (parts.whole, parts.words):
+        np.testing.assert_array_equal(draws[..., 0] + draws[..., 1], draws[..., 2])
+    np.testing.assert_allclose(parts.words.mean(axis=1), parts.whole, atol=1e-12)
+
+
+def test_figures_of_related_words_are_those_of_the_distances(religion, religion_fit):
+    mean = cells(religion)
+    found = bb.decomposition(religion_fit).iloc[3:].pivot_table("mean", "protected_word", "contrast")
+    for part in PARTS:
+        first, second = part.split(" - ")
+        np.testing.assert_allclose(found[part], mean[first] - mean[second], atol=0.01)
+
+
+def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, debiased_fit):
+    mean = cells(published).mean()
+    assert mean["associated"] - mean["human"] == pytest.approx(-0.257, abs=0.005)
+    assert mean["associated"] - mean["different"] == pytest.approx(0.0, abs=0.002)
+    special, shared_part, whole = bb.decomposition(debiased_fit).iloc[:3].to_dict("records")
+    assert special["mean"] == pytest.approx(0.0, abs=0.002)
+    assert special["hdi_low"] < 0 < special["hdi_high"]
+    assert whole["mean"] == pytest.approx(-0.257, abs=0.005)
+    assert whole["hdi_high"] < -0.15
+    assert shared_part["mean"] == pytest.approx(whole["mean"], abs=0.002)
+    lead, parts, *_ = bb.verdict_sentences(debiased_fit)
+    assert lead.startswith("Not settled: whether these protected words are closer to their own stereotypes than to the")
+    assert "Of 14 protected words, taken one by one, 0 closer, 0 farther, 14 undecided." in lead
+    assert parts.startswith("Associated − human, −0.2")
+    assert f"is the sum of associated − different, {special['mean']:.3f} (".replace("-", "−") in parts
+
+
+def test_the_headline_is_the_special_part_where_there_is_one(religion_fit, debiased_fit):
+    for post in (religion_fit, debiased_fit):
+        assert bb.contrasts(post).attrs["second"] == "different"
+        assert bb.cluster_interval(post).second == "different"
+    assert "associated − different" in bb.plot_contrasts(religion_fit).axes[0].get_title(loc="left")
+
+
+def test_the_verdict_answers_first(religion_fit):
+    row = bb.contrasts(religion_fit).iloc[0]
+    lead, parts, neutral = bb.verdict_sentences(religion_fit)[:3]
+    assert row["hdi_high"] < 0
+    assert lead.startswith(
+        "Yes: these protected words are closer to their own stereotypes than to the stereotypes of other groups."
+    )
+    assert f"On average they are {-row['mean']:.3f} closer to their own (89% interval of the difference" in lead
+    table = bb.decomposition(religion_fit)
+    for figures in table.iloc[:3].to_dict("records"):
+        ends = f"{figures['hdi_low']:.3f} to {figures['hdi_high']:.3f}".replace("-", "−")
+        assert ends in parts
+    assert neutral.startswith("Beside neutral words, associated − neutral is −0.")
+
+
+def test_one_group_cannot_tell_special_from_shared():
+    post = bb.fit(one_group(), seed=0)
+    assert bb.contrasts(post).attrs["second"] == "human"
+    lead, reservation, *_ = bb.verdict_sentences(post)
+    assert lead.startswith("Yes: these protected words are closer to their own stereotypes than to words for people")
+    assert reservation.startswith("With one group only it cannot be told how much of this is special")
+    message = "no distances to the stereotypes of other groups, only associated, human. With one group only"
+    for asked in (bb.decomposition, bb.plot_decomposition):
+        with pytest.raises(bb.InputError, match=message):
+            asked(post)
+
+
+def test_without_controls_there_is_nothing_to_decompose(religion):
+    alone = religion[religion["connection"].isin(["associated", "different"])]
+    post = bb.fit(alone, seed=0)
+    assert bb.verdict_sentences(post)[0].startswith(("Yes", "No"))
+    assert not any("is the sum of" in sentence for sentence in bb.verdict_sentences(post))
+    with pytest.raises(bb.InputError, match="there are no human distances, only associated, different"):
+        bb.decomposition(post)
+
+
+def test_words_without_one_of_the_three_are_left_out(published):
+    first = published["protected_word"].iloc[0]
+    gone = (published["protected_word"] == first) & (published["connection"] == "human")
+    post = bb.fit(published[~gone], seed=0)
+    table = bb.decomposition(post)
+    assert table.attrs["left_out"] == [first]
+    assert first not in table["protected_word"].tolist()
+    by_word = table.iloc[3:].pivot_table("mean", "protected_word", "contrast")
+    whole = table.iloc[:3].set_index("contrast")["mean"]
+    pd.testing.assert_series_equal(by_word.mean()[PARTS], whole[PARTS], check_names=False, check_index_type=False)
+    assert first in bb.plot_decomposition(post).get_supxlabel()
+
+
+def test_no_protected_word_with_all_three():
+    table = one_group()
+    other = one_group(1).assign(protected_word=lambda t: "other " + t["protected_word"], group="h")
+    other["connection"] = other["connection"].replace({"human": "different"})
+    post = bb.fit(pd.concat([table, other], ignore_index=True), seed=0)
+    with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
+        bb.decomposition(post)
+    assert not any("is the sum of" in sentence for sentence in bb.verdict_sentences(post))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"second": "different"}, "second is 'different': valid are"),
+        ({"second": "people"}, "second is 'people': valid are"),
+        ({"population": "all"}, "population is 'all': valid are given, similar"),
+        ({"prob": 2}, "prob"),
+    ],
+)
+def test_wrong_input_is_refused(religion_fit, religion, options, message):
+    for asked in (bb.decomposition, bb.plot_decomposition):
+        with pytest.raises(bb.InputError, match=message):
+            asked(religion_fit, **options)
+        with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
+            asked(religion)
+
+
+@pytest.fixture(scope="module")
+def before_and_after(shared):
+    folder = shared / "paper_tables"
+    names = {"before": "gender_group_reddit_dataset", "after": "debiased_gender_reddit"}
+    return bb.compare({side: bb.read_distance_table(folder / f"{name}.csv") for side, name in names.items()}, seed=0)
+
+
+def test_changes_add_up_as_well(before_and_after):
+    table = before_and_after.decomposition()
+    assert table["contrast"].tolist()[:3] == PARTS
+    means = table["mean"].to_numpy().reshape(-1, 3)
+    np.testing.assert_allclose(means[:, 0] + means[:, 1], means[:, 2], atol=1e-12)
+    for part in PARTS:
+        alone = before_and_after.contrasts(*part.split(" - "))
+        own = table[table["contrast"] == part].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own[COLUMNS[2:]], alone[COLUMNS[2:]], rtol=1e-9)
+    assert before_and_after.headline == ("associated", "different")
+    first, *rest = before_and_after.parts()["What changed"]
+    assert "the contrast associated − different of the whole list" in first
+    assert rest[-1].startswith("The change of associated − human, ")
+    with pytest.raises(bb.InputError, match="second is 'different'"):
+        before_and_after.decomposition("different")
+
+
+def test_changes_between_three_embeddings(before_and_after, religion):
+    tables = {
+        name: religion.assign(distance=religion["distance"] + shift)
+        for name, shift in zip("abc", (0, 1, 2), strict=True)
+    }
+    shifted = bb.compare(tables, seed=0)
+    table = shifted.decomposition("neutral")
+    assert table.columns[:2].tolist() == ["before", "after"]
+    assert len(table) == 3 * 3 * (1 + religion["protected_word"].nunique())
+    np.testing.assert_allclose(table["mean"], 0, atol=1e-9)
+    with pytest.raises(bb.InputError, match="With one group only"):
+        bb.compare(a=one_group(), b=one_group(1), seed=0).decomposition()
+
+
+def test_the_picture_has_a_panel_for_each_part(religion_fit):
+    figure = bb.plot_decomposition(religion_fit, second="neutral", prob=0.7)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["associated − different", "+ different − neutral", "= associated − neutral"]
+    table = bb.decomposition(religion_fit, "neutral")
+    order = table[table["contrast"] == PARTS[0]].iloc[1:].sort_values("mean")["protected_word"].tolist()
+    labels = [label.get_text().split(" (")[0] for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["whole list", *order]
+    by_word = table.fillna({"protected_word": "whole list"}).set_index(["contrast", "protected_word"])["mean"]
+    for axes, part in zip(figure.axes, table["contrast"].iloc[:3], strict=True):
+        drawn = axes.collections[-1].get_offsets()[:, 0]
+        np.testing.assert_allclose(drawn, by_word[part].reindex(labels))
+        assert axes.get_xlim() == figure.axes[0].get_xlim()
+    assert "70% intervals" in figure.get_supxlabel()
