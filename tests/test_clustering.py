@@ -70,7 +70,7 @@ def test_lists_without_names_are_told_apart_by_their_groups(table):
 
 def test_thin_lists_have_no_interval(table):
     one = table[~table["connection"].eq("human") | table["attribute_word"].eq("human word 0")]
-    found = bb.cluster_interval(one)
+    found = bb.cluster_interval(one, "associated", "human")
     assert "one attribute word only" in found.reason
     assert np.isnan([found.se, found.low, found.high]).all()
     assert found.estimate == pytest.approx(balanced(one, "associated", "human"))

@@ -105,7 +105,7 @@ def test_draws_add_up(result):
 
 
 def test_the_paired_interval_is_narrower(result):
-    paired, separate = (whole(result.changes(paired=which)) for which in (True, False))
+    paired, separate = (whole(result.contrasts("associated", "human", paired=which)) for which in (True, False))
     assert paired["mean"] == pytest.approx(separate["mean"], abs=1e-9)
     assert paired["sd"] < 0.5 * separate["sd"]
     fits = [bb.fit(table, seed=at) for at, table in enumerate(simulated(0)[:2])]
@@ -113,7 +113,8 @@ def test_the_paired_interval_is_narrower(result):
         *(whole(bb.contrasts(post, "associated", "human", population="similar"))["sd"] for post in fits)
     )
     assert separate["sd"] == pytest.approx(expected, rel=0.1)
-    assert f"{paired['hdi_high'] - paired['hdi_low']:.3f} wide" in result.verdict
+    headline = whole(result.changes())
+    assert f"{headline['hdi_high'] - headline['hdi_low']:.3f} wide" in result.verdict
 
 
 def test_outcomes_by_hand(result):
@@ -145,7 +146,7 @@ def test_outcome_says_what_is_sure(result):
 def test_standardised_contrasts_are_in_spreads_of_control_distances(tables, result):
     spreads = [table.loc[table["connection"].isin(["human", "neutral"]), "distance"].std() for table in tables]
     np.testing.assert_allclose(result.spreads(), spreads)
-    sides = result.sides("associated", "human")
+    sides = result.sides("associated", "different")
     expected = sides.after[:, 0] / spreads[1] - sides.before[:, 0] / spreads[0]
     table = result.changes(standardise=True)
     assert whole(table)["mean"] == pytest.approx(expected.mean())
@@ -228,12 +229,12 @@ def test_a_change_in_proportion_to_the_distances(tables):
     half = before.assign(distance=1 + (before["distance"] - 1) / 2)
     found = bb.compare(before=before, after=half, seed=1)
     own = whole(bb.contrasts(bb.fit(before, seed=1), "associated", "human"))
-    row = whole(found.outcomes())
+    row = whole(found.outcomes("associated", "human"))
     assert row["p_shrank"] == 1
     assert row["p_reversed"] == 0
     assert row["before"] == pytest.approx(own["mean"], abs=0.3 * own["sd"])
     assert row["after"] == pytest.approx(row["before"] / 2, abs=1e-6)
-    assert whole(found.changes())["sd"] == pytest.approx(own["sd"] / 2, rel=0.15)
+    assert whole(found.contrasts("associated", "human"))["sd"] == pytest.approx(own["sd"] / 2, rel=0.15)
     assert whole(found.changes(standardise=True))["mean"] == pytest.approx(0, abs=1e-6)
 
 
@@ -504,12 +505,16 @@ def test_what_is_documented_is_there(result):
 def test_a_verdict_by_its_parts(result):
     parts = result.parts()
     assert list(parts) == ["What changed", "For whom", "How surely", "What broke"]
-    row = whole(result.outcomes("associated", "human"))
+    row = whole(result.outcomes())
     first = parts["What changed"][0]
     assert f"{100 * abs(row['change'] / row['before']):.0f}% of its size" in first
     assert "which excludes 0" in first
-    assert "The contrast associated \N{MINUS SIGN} different went from" in parts["What changed"][-1]
-    words = result.outcomes("associated", "human").iloc[1:]
+    table = result.decomposition().iloc[:3].set_index("contrast")["mean"]
+    last = parts["What changed"][-1]
+    minus = "\N{MINUS SIGN}"
+    assert last.startswith(f"The change of associated {minus} human, {table['associated - human']:.3f} (89% interval ")
+    assert f"is the sum of the change of associated {minus} different, {row['change']:.3f} (" in last
+    words = result.outcomes().iloc[1:]
     nearer = (words["observed_after"].abs() < words["observed_before"].abs()).sum()
     assert f"it came nearer to 0 for {nearer}." in parts["For whom"][0]
 

@@ -91,7 +91,7 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert lead.startswith("Not settled: whether these protected words are closer to their own stereotypes than to the")
     assert "Of 14 protected words, taken one by one, 0 closer, 0 farther, 14 undecided." in lead
     assert parts.startswith("Associated − human, −0.2")
-    assert f"is the sum of associated − different, {special['mean']:.3f} (".replace("-", "−") in parts
+    assert "is the sum of associated − different, 0.000 (" in parts
 
 
 def test_the_headline_is_the_special_part_where_there_is_one(religion_fit, debiased_fit):
@@ -143,7 +143,7 @@ def test_words_without_one_of_the_three_are_left_out(published):
     post = bb.fit(published[~gone], seed=0)
     table = bb.decomposition(post)
     assert table.attrs["left_out"] == [first]
-    assert first not in table["protected_word"].tolist()
+    assert first not in table["protected_word"].dropna().tolist()
     by_word = table.iloc[3:].pivot_table("mean", "protected_word", "contrast")
     whole = table.iloc[:3].set_index("contrast")["mean"]
     pd.testing.assert_series_equal(by_word.mean()[PARTS], whole[PARTS], check_names=False, check_index_type=False)
@@ -201,12 +201,10 @@ def test_changes_add_up_as_well(before_and_after):
         before_and_after.decomposition("different")
 
 
-def test_changes_between_three_embeddings(before_and_after, religion):
-    tables = {
-        name: religion.assign(distance=religion["distance"] + shift)
-        for name, shift in zip("abc", (0, 1, 2), strict=True)
-    }
-    shifted = bb.compare(tables, seed=0)
+def test_changes_between_three_embeddings(religion):
+    bare = pd.DataFrame(religion.to_dict("list"))
+    shifts = {"a": 0.0, "b": 0.01, "c": 0.02}
+    shifted = bb.compare({name: bare.assign(distance=bare["distance"] + by) for name, by in shifts.items()}, seed=0)
     table = shifted.decomposition("neutral")
     assert table.columns[:2].tolist() == ["before", "after"]
     assert len(table) == 3 * 3 * (1 + religion["protected_word"].nunique())

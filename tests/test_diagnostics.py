@@ -214,7 +214,7 @@ def test_a_sentence_counts_both_directions():
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=6)
     table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
     sentence = bb.verdict_sentences(bb.fit(table, seed=0))[0]
-    assert "Of 6 protected words, taken one by one, 5 closer (w0, w2, w3, w4, w5), 1 farther (w1), 0 undecided." in sentence
+    assert sentence.endswith("taken one by one, 5 closer (w0, w2, w3, w4, w5), 1 farther (w1), 0 undecided.")
 
 
 def test_values_that_code_a_missing_distance_are_a_fault(religion):

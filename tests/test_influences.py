@@ -40,7 +40,7 @@ def post(planted):
 
 @pytest.fixture(scope="module")
 def found(post):
-    return influence(post)
+    return influence(post, second="human")
 
 
 def drawn_moments(table, model, draws):
@@ -166,14 +166,14 @@ def test_a_shift_is_that_of_a_fit_without_the_word(found, planted, kind, word):
 
 
 def test_noise_is_far_below_the_influence_of_a_control_word(post, found):
-    again = influence(post, words="attribute", seed=9).set_index("word")["shift_sd"]
+    again = influence(post, second="human", words="attribute", seed=9).set_index("word")["shift_sd"]
     control = found.query("list == 'human'").set_index("word")["shift_sd"]
     assert (again[control.index] - control).std() < 0.1 * control.std()
 
 
 def test_words_whose_points_do_not_reach_get_points_of_their_own(post, found, monkeypatch):
     monkeypatch.setattr(influences, "moved_points", lambda points, spec, data: None)
-    again = influence(post, words="protected").set_index("word")["shift_sd"]
+    again = influence(post, second="human", words="protected").set_index("word")["shift_sd"]
     expected = found.query("kind == 'protected'").set_index("word")["shift_sd"]
     np.testing.assert_allclose(again[expected.index], expected, atol=0.05)
 
@@ -181,7 +181,7 @@ def test_words_whose_points_do_not_reach_get_points_of_their_own(post, found, mo
 def test_the_exact_engine_draws_nothing_either(planted):
     part = planted[planted["connection"].isin(["associated", "different", "human"])]
     post = bb.fit(part, "published", draws=400, seed=0)
-    ask = partial(influence, post, words="attribute")
+    ask = partial(influence, post, second="human", words="attribute")
     found = ask()
     pd.testing.assert_frame_equal(found, ask(seed=7))
     assert found.loc[0, "word"] == MOVED
@@ -193,7 +193,7 @@ def test_the_exact_engine_draws_nothing_either(planted):
 def test_a_word_without_which_there_is_no_contrast_is_told(planted):
     only = planted["attribute_word"].isin(["human word 0", *(f"a word {at}" for at in range(8)), "b word 0"])
     post = bb.fit(planted[only], "crossed_plain", draws=400, seed=0)
-    found = influence(post, words="attribute")
+    found = influence(post, second="human", words="attribute")
     assert found.attrs["left_out"] == [("attribute", "human word 0", "it has all distances of human")]
     assert "human word 0" not in found["word"].tolist()
     assert len(found) == 9
@@ -202,7 +202,8 @@ def test_a_word_without_which_there_is_no_contrast_is_told(planted):
 def test_the_model_follows_when_a_group_is_gone(planted):
     """Without its only word, one of two groups is gone, and word x group with it, as in a fit of the rest."""
     part = planted[planted["protected_word"].isin(["a 0", "a 1", "a 2", "b 0"])]
-    found = influence(bb.fit(part, "crossed_shared", draws=400, seed=0), words="protected").set_index("word")
+    post = bb.fit(part, "crossed_shared", draws=400, seed=0)
+    found = influence(post, second="human", words="protected").set_index("word")
     rest = part[part["protected_word"] != "b 0"]
     spec, data = fit_for_crossed(bb.load_model("crossed_shared"), model_data(rest), rest)
     assert not spec.terms.word_x_group
@@ -214,7 +215,9 @@ def test_the_model_follows_when_a_group_is_gone(planted):
 
 def test_the_headline_is_the_second_connection(planted):
     post = bb.fit(planted[planted["connection"] != "human"], "published", draws=400, seed=0)
-    assert influence(post, words="protected").attrs["second"] == "neutral"
+    assert influence(post, words="protected").attrs["second"] == "different"
+    controls = bb.fit(planted[planted["connection"] != "different"], "published", draws=400, seed=0)
+    assert influence(controls, words="protected").attrs["second"] == "human"
     assert influence(post, first="neutral", second="different", words="protected").attrs["first"] == "neutral"
     with pytest.raises(bb.InputError, match="give second: the fit holds human, and no headline with 'human'"):
         influence(bb.fit(planted.query("connection == 'human'"), "published", draws=400, seed=0), first="human")
