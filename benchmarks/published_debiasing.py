@@ -167,6 +167,24 @@ def findings(tables):
     return pd.DataFrame(rows)
 
 
+def decomposed(tables):
+    """The contrast of associated and human words before and after, and its change, as the sum of two parts."""
+    rows = []
+    for name in dict.fromkeys(each.topic for each in FINDINGS):
+        topic = Topic(name, tables)
+        for row in topic.paired.decomposition("human").head(3).to_dict("records"):
+            first, second = row["contrast"].split(" - ")
+            observed = topic.observed(first, second)
+            row |= {"at_hand_before": observed[0][0], "at_hand_after": observed[1][0]}
+            for at, when in enumerate(("before", "after")):
+                draws = topic.by_paired(first, second).draws[at][:, 0]
+                row |= {when: draws.mean(), f"p_below_zero_{when}": (draws < 0).mean()}
+            del row["protected_word"]
+            rows.append({"topic": name, **row})
+    return pd.DataFrame(rows).round(4)
+
+
 if __name__ == "__main__":
     with pd.option_context("display.width", 250, "display.max_colwidth", 90):
         keep(findings(published_tables()), "published_debiasing")
+        keep(decomposed(published_tables()), "published_debiasing_parts")

@@ -83,19 +83,29 @@ bb.summary(post).head(8)
 # %% [markdown]
 # ## Contrasts
 #
-# How much closer are protected words to their own stereotypes than to words for people in general? The first row is
+# How much closer are protected words to their own stereotypes than to those of the other group? The first row is
 # the whole list, the others are its protected words. A region of practical equivalence (here plus or minus 0.02)
 # shows how much of the posterior is too close to 0 to matter.
 
 # %%
-bb.contrasts(post, "associated", "human", rope=0.02)
+bb.contrasts(post, "associated", "different", rope=0.02)
 
 # %% [markdown]
-# This speaks about these protected words, and attribute lists like these. Further protected words like these are a
-# second population, about which fourteen words say less:
+# And than to words for people in general? That is the sum of two things: this contrast, and how much closer they are to
+# stereotype words of any kind than to other words. Here each is half of it.
 
 # %%
-bb.contrasts(post, "associated", "human", population="similar").head(1)
+bb.decomposition(post).head(3)
+
+# %%
+bb.plot_decomposition(post)
+
+# %% [markdown]
+# These intervals speak about these protected words, and attribute lists like these. Further protected words like these
+# are a second population, about which fourteen words say less:
+
+# %%
+bb.contrasts(post, "associated", "different", population="similar").head(1)
 
 # %% [markdown]
 # The same question without a model: of random lists as coherent as these, how many are as far from 0?
@@ -124,7 +134,7 @@ bb.plot_contrasts(post, "associated", "different")
 # %%
 crossed = bb.fit(table, "crossed", seed=0)
 fits = [bb.fit(table, "published", seed=0), crossed, post]
-pd.concat(bb.contrasts(each, "associated", "human").head(1).assign(model=each.attrs["model"]) for each in fits)
+pd.concat(bb.decomposition(each).head(3).assign(model=each.attrs["model"]) for each in fits)
 
 # %%
 bb.plot_variance(crossed)
@@ -208,7 +218,14 @@ for part, sentences in result.parts().items():
 bb.plot_change(result)
 
 # %%
-result.outcomes("associated", "human").round(3)
+result.outcomes("associated", "different").round(3)
+
+# %% [markdown]
+# The change of associated - human is again a sum: debiasing took off what is special to own stereotypes, and brought
+# stereotype words of any kind a little closer.
+
+# %%
+result.decomposition().head(3)
 
 # %% [markdown]
 # And what changed that nobody asked to change? Neighbours, control words, and whether the old bias can still be found.
