@@ -156,7 +156,8 @@ def test_word_in_several_lists_counts_once_for_the_first_connection():
     assert (known["repeated_rows"], known["kept_duplicates"]) == (0, False)
     assert bb.coverage(table).attrs["notes"] == [
         "in several attribute lists, counted once for a protected word: "
-        "boss (man, neutral), nurse (man, woman, human), walk (neutral, human)"
+        "boss (man, neutral), nurse (man, woman, human), walk (neutral, human)",
+        "one vector in different lists, where all stay: he (man), walk (neutral and human)",
     ]
 
 
@@ -257,6 +258,7 @@ def test_coverage_tells_each_list():
     assert known.attrs["notes"] == [
         "protected list man: 1 of 2 words found; missing x",
         "control list human: 1 of 3 words found; missing y, z",
+        "one vector in different lists, where all stay: he (man), walk (human)",
     ]
 
 

@@ -210,8 +210,16 @@ def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
     chance = found.probabilities.set_index(["less", "more"])["probability"]
     assert chance["one", "two"] + chance["two", "one"] == pytest.approx(1)
     both = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5)
-    assert any("left out for all: no value in flat, because" in note for note in both.notes)
-    assert both.scores["ripa"].isna().all()  # the first pair of "all pairs" has one vector too
+    assert any(
+        "one pair was left out for all" in n and "the words of every pair have one vector" in n for n in both.notes
+    )
+    # the first pair of "all pairs" has one vector too, and is left out in every embedding
+    rest = bb.Query({name: words[1:] for name, words in whole.targets.items()}, whole.attributes)
+    expected = [abs(bb.metric("ripa", kv, rest).value) for kv in kvs.values()]
+    assert both.scores["ripa"].tolist() == pytest.approx(expected)
+    kept = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5, twins="keep")
+    assert any("left out for all: no value in flat, because" in note for note in kept.notes)
+    assert kept.scores["ripa"].isna().all()
 
 
 def test_an_outside_score_that_is_no_number_is_refused():

@@ -376,7 +376,11 @@ class TestModel:
         kv, lists = made_up()
         twins = {word: kv[word] for word in kv.index_to_key}
         twins["p2"] = twins["p1"]
-        table = bb.distance_table(embedding(twins, np.array(list(twins.values()))), lists)
+        pruned = embedding(twins, np.array(list(twins.values())))
+        once = bb.fit(bb.distance_table(pruned, lists), seed=0)["posterior"]
+        assert "p1" in once["protected_word"]
+        assert "p2" not in once["protected_word"]
+        table = bb.distance_table(pruned, lists, twins="keep")
         post = bb.fit(table, seed=0)
         words = post["posterior/word_mean"]
         apart = words.sel(protected_word="p1") - words.sel(protected_word="p2")

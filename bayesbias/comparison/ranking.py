@@ -16,10 +16,10 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.resampling import draw_all, pools_of
 from bayesbias.comparison.uncertainty import units_of
-from bayesbias.embeddings import Case, Embedding, find_words
+from bayesbias.embeddings import Case, Embedding, Twins, find_words
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.lookup import Lookup
+from bayesbias.metrics.lookup import Lookup, alike_in_some
 from bayesbias.metrics.preparing import AnyQuery, Prepared, parts_for, prepared, untested
 from bayesbias.metrics.registry import find_metric
 from bayesbias.metrics.running import AnyMetric, named_embeddings, named_metrics, named_queries
@@ -121,6 +121,7 @@ def rank(
     max_missing: float = 0.2,
     case: Case = "as-is",
     normalize: bool = False,
+    twins: Twins = "once",
 ) -> Ranking:
     """Rank embeddings by bias over queries and metrics, with the probability of each order.
 
@@ -147,6 +148,8 @@ def rank(
     case, normalize
         As in :func:`metric`. RND, RNSB and RIPA change with the lengths of vectors: embeddings whose vectors are of
         different length are compared with ``normalize=True``.
+    twins
+        As in :func:`metric`; words that have one vector in one of the embeddings count once in all.
 
     Raises
     ------
@@ -165,13 +168,16 @@ def rank(
     draws = whole_number(draws, "draws", least=0)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     asked, notes = named_queries(queries), dict[str, None]()
-    how = Lookup.checked("drop", max_missing, case, normalize, compat=None)
+    how = Lookup.checked("drop", max_missing, case, normalize, None, twins)
     how = replace(how, without=_only_in_some(asked, embeddings, case, notes))
+    if twins == "once":
+        how = replace(how, alike=alike_in_some(asked.values(), embeddings.values(), case))
     tables, scores, drawn = [], {}, {}
     labelled = named_metrics(metrics)
     with progress("ranking", len(labelled) * max(draws, 1)) as done:
         for number, (label, name, options) in enumerate(labelled):
             ready = _ready(name, untested(options), asked, embeddings, how)
+            notes |= dict.fromkeys(f"{q}: {note}." for (q, _), one in ready.items() for note in one.found.twin_notes)
             table = _by_query(label, ready)
             usable = _usable(table, notes)
             tables.append(table)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
-from bayesbias._checks import flag
+from bayesbias._checks import flag, one_of
 from bayesbias._core.cosine import FloatArray, cosine_distances
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.coverages import Coverage, list_entry
 from bayesbias.distances.storage import KEY, packed
 from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
-from bayesbias.embeddings import Case, Embedding, about, find_words, opened
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_words, opened, twins_of, twins_within
 from bayesbias.errors import InputError, shortened
 from bayesbias.words import WordLists, load_words
 
@@ -32,6 +34,7 @@ def distance_table(
     keep_duplicates: bool = False,
     case: Case = "as-is",
     relatedness: bool = True,
+    twins: Twins = "once",
 ) -> pd.DataFrame:
     """Cosine distances between protected words and attribute words, one row a pair.
 
@@ -51,6 +54,10 @@ def distance_table(
     relatedness
         Whether the table carries how the distances of alike words are correlated, as :func:`relatedness` reads it off
         the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.
+    twins
+        Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
+        ``"once"`` takes the first and leaves the others out, ``"keep"`` takes all. :func:`coverage` names them, and
+        words of different lists that have one vector, which stay.
 
     Returns
     -------
@@ -63,7 +70,7 @@ def distance_table(
     Raises
     ------
     InputError
-        A list of which no word is found; a vector with NaN; an unknown ``case``.
+        A list of which no word is found; a vector with NaN; an unknown ``case`` or ``twins``.
 
     Warns
     -----
@@ -72,11 +79,16 @@ def distance_table(
         is none, and the coverage says so.)
     """
     flag(relatedness, "relatedness")
+    one_of(twins, TWINS, "twins")
     lists = words if isinstance(words, WordLists) else load_words(words)
     kv = opened(kv)
     looked = find_words(kv, lists.every_word(), case)
     found = looked.keys
     entries = _entries(lists, found)
+    alike = twins_of(looked)
+    counted = _counted_once(lists, found, alike)
+    if twins == "once":
+        lists = _without(lists, counted)
     by_group = {group: _attributes(lists, group, found, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in found]
     attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
@@ -99,6 +111,9 @@ def distance_table(
         embedding=about(kv),
         pairs=len(table),
         relatedness=_said(related),
+        twins=counted,
+        kept_twins=twins == "keep",
+        one_vector=_one_vector(lists, alike) if alike else [],
     )
     table.attrs["coverage"] = record.as_dict()
     if isinstance(related, Relatedness):
@@ -115,11 +130,55 @@ def _said(related: Relatedness | str) -> str:
     return related and f"none, because {related}"
 
 
+LISTS = (("protected", "protected"), ("stereotype", "stereotypes"), ("control", "controls"))
+"""Kind of a list, and the part of the word lists that holds it."""
+
+
+def _counted_once(lists: WordLists, found: Mapping[str, str], alike: Mapping[str, str]) -> list[dict[str, str]]:
+    """The words of each list that have the vector of an earlier word of the same list."""
+    return [
+        {"list": name, "kind": kind, "word": word, "first": first}
+        for kind, part in LISTS
+        for name, listed in getattr(lists, part).items()
+        for word, first in twins_within([word for word in listed if word in found], alike).items()
+    ]
+
+
+def _without(lists: WordLists, counted: list[dict[str, str]]) -> WordLists:
+    """The lists without the words that are counted once."""
+    if not counted:
+        return lists
+    left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in counted}
+
+    def kept(kind: str, part: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        return {name: [w for w in words if (kind, name, w) not in left_out] for name, words in part.items()}
+
+    return replace(
+        lists,
+        protected=kept("protected", lists.protected),
+        stereotypes=kept("stereotype", lists.stereotypes),
+        controls=kept("control", lists.controls),
+    )
+
+
+def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, list[str]]]:
+    """Sets of words of different lists that have one vector: each word with the lists that hold it."""
+    places: dict[str, list[str]] = {}
+    for _, part in LISTS:
+        for name, listed in getattr(lists, part).items():
+            for word in listed:
+                places.setdefault(word, []).append(name)
+    sets: dict[str, dict[str, list[str]]] = {}
+    for word, names in places.items():
+        if word in alike or word in alike.values():
+            sets.setdefault(alike.get(word, word), {})[word] = names
+    return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
+
+
 def _entries(lists: WordLists, found: Mapping[str, str]) -> list[dict[str, object]]:
     entries = []
-    parts = (("protected", lists.protected), ("stereotype", lists.stereotypes), ("control", lists.controls))
-    for kind, part in parts:
-        for name, listed in part.items():
+    for kind, part in LISTS:
+        for name, listed in getattr(lists, part).items():
             missing = [word for word in listed if word not in found]
             if len(missing) == len(listed):
                 raise InputError(

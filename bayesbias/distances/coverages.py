@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.embeddings.twins import SHOWN, twin_sentence
 from bayesbias.errors import InputError
 
 COLUMNS = ["list", "kind", "asked", "found", "missing"]
@@ -43,6 +44,12 @@ class Coverage:
         Rows of a file that hold no distance.
     relatedness
         What the covariance of distances was read off, or why there is none.
+    twins
+        Words with the vector of an earlier word (``first``) of the same list, with that list and its kind.
+    kept_twins
+        Whether these were kept; else the first word stands for all.
+    one_vector
+        Sets of words that have one vector and stand in different lists: each word with its lists. They stay.
     """
 
     word_list: str
@@ -58,6 +65,9 @@ class Coverage:
     embedding: dict[str, Any] = field(default_factory=dict)
     pairs: int = 0
     relatedness: str = ""
+    twins: list[dict[str, str]] = field(default_factory=list)
+    kept_twins: bool = False
+    one_vector: list[dict[str, list[str]]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -76,6 +86,7 @@ class Coverage:
         notes = []
         if table is not None and self.pairs and len(table) != self.pairs:
             asked = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
+            asked -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
             left = table["protected_word"].nunique()
             notes.append(
                 f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {asked} "
@@ -103,6 +114,22 @@ class Coverage:
             notes.append(f"{self.missing_pairs} pairs have no distance")
         if self.relatedness.startswith("none"):
             notes.append(f"relatedness of words: {self.relatedness}")
+        return notes + self._twin_notes()
+
+    def _twin_notes(self) -> list[str]:
+        """Words that have the vector of another: of the same list, and of another one."""
+        by_list: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for entry in self.twins:
+            by_list.setdefault((entry["kind"], entry["list"]), []).append((entry["word"], entry["first"]))
+        rule = "kept" if self.kept_twins else "counted once"
+        notes = [f"{kind} list {name}: {twin_sentence(pairs)}: {rule}" for (kind, name), pairs in by_list.items()]
+        if self.one_vector:
+            sets = [
+                ", ".join(f"{word} ({' and '.join(lists)})" for word, lists in words.items())
+                for words in self.one_vector
+            ]
+            more = f"; and {len(sets) - SHOWN} more" if len(sets) > SHOWN else ""
+            notes.append(f"one vector in different lists, where all stay: {'; '.join(sets[:SHOWN])}{more}")
         return notes
 
 

@@ -6,13 +6,16 @@ from bayesbias.embeddings.saving import save_embedding
 from bayesbias.embeddings.settings import Setting
 from bayesbias.embeddings.toy import ToyCorpus, toy_corpus
 from bayesbias.embeddings.training import train_embeddings
+from bayesbias.embeddings.twins import TWINS, Twins, twin_sentence, twins_of, twins_within
 
 __all__ = [
+    "TWINS",
     "Case",
     "Embedding",
     "FoundWords",
     "Setting",
     "ToyCorpus",
+    "Twins",
     "about",
     "find_words",
     "list_embeddings",
@@ -22,5 +25,8 @@ __all__ = [
     "spellings",
     "toy_corpus",
     "train_embeddings",
+    "twin_sentence",
+    "twins_of",
+    "twins_within",
     "zero_words",
 ]

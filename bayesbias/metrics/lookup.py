@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, share
 from bayesbias._core.cosine import unit_rows
-from bayesbias.embeddings import Case, FoundWords, find_words
+from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.errors import InputError, shortened
 from bayesbias.metrics.base import Sets
 from bayesbias.metrics.queries import Query
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 OnMissing = Literal["drop", "error"]
+
+
+OPTIONS = ("on_missing", "max_missing", "case", "normalize", "compat", "twins")
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,12 @@ class Lookup:
         Whether vectors are scaled to length 1 first.
     compat
         ``"wefe"`` follows WEFE: repeated words count as lost, and pairs whose word is missing shift.
+    twins
+        ``"once"`` counts the words of a set that have one vector as one word, ``"keep"`` as several; in pairs, pairs.
     without
         Words that count as missing although the embedding holds them.
+    alike
+        Word to the word that it counts as, for several embeddings at once; None reads it off the vectors.
     """
 
     on_missing: OnMissing = "drop"
@@ -48,18 +55,32 @@ class Lookup:
     case: Case = "as-is"
     normalize: bool = False
     compat: str | None = None
+    twins: Twins = "once"
     without: frozenset[str] = frozenset()
+    alike: Mapping[str, str] | None = None
 
     @classmethod
     def checked(
-        cls, on_missing: OnMissing, max_missing: float, case: Case, normalize: bool, compat: str | None
+        cls,
+        on_missing: OnMissing,
+        max_missing: float,
+        case: Case,
+        normalize: bool,
+        compat: str | None,
+        twins: Twins = "once",
     ) -> Lookup:
         """Arguments of a public function, checked."""
         one_of(on_missing, ("drop", "error"), "on_missing")
         one_of(case, ("as-is", "fallback"), "case")
         if compat is not None:
             one_of(compat, ("wefe",), "compat")
-        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalize, "normalize"), compat)
+        one_of(twins, TWINS, "twins")
+        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalize, "normalize"), compat, twins)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was asked for, by the names of the public functions' arguments."""
+        return {name: getattr(self, name) for name in OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -80,6 +101,8 @@ class FoundSets:
         Why there can be no value, or None.
     notes
         Sentences on what was left out.
+    twin_notes
+        Those of them on words that have one vector.
     """
 
     targets: Sets
@@ -89,6 +112,7 @@ class FoundSets:
     entries: tuple[Mapping[str, Any], ...]
     reason: str | None
     notes: tuple[str, ...]
+    twin_notes: tuple[str, ...] = ()
 
 
 def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
@@ -109,32 +133,34 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
             f"the embedding lacks {shortened(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
-    kept = {name: _once(found.keys) for name, found in sets.items()}
-    notes = [
-        f"{entry['set']} lacks {', '.join(entry['missing'])} ({len(entry['missing'])} of {entry['asked']} words)"
-        for entry in entries
-        if entry["missing"]
-    ]
-    for name, found in sets.items():
-        if len(kept[name]) < len(found.keys):
-            keys = list(found.keys.values())
-            again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
-            notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
+    kept: dict[str, tuple[str, ...]] = {name: _once(found.keys) for name, found in sets.items()}
+    notes = _lost(entries, sets, kept)
+    alike = _alike(sets, how)
+    twin_notes = []
+    for name in query.attributes if paired else query.sets:
+        again = twins_within(kept[name], alike)
+        kept[name] = tuple(word for word in kept[name] if word not in again)
+        twin_notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
     if paired and how.compat != "wefe":
         reasons = _too_few(query, query.attributes, sets, how)
         pairs = _pairs(query)
         first, second = (sets[name].keys for name in query.targets)
         whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
-        kept |= dict(zip(query.targets, zip(*whole, strict=True) if whole else ((), ()), strict=True))
         if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
             reasons.insert(0, f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word{_limit(how)}")
         elif len(whole) < len(pairs):
             notes.append(f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word and were left out")
+        apart, said = pairs_once(whole, alike)
+        twin_notes += said
+        if whole and not apart:
+            reasons.append("the words of every pair have one vector, so that nothing relates them")
+        kept |= dict(zip(query.targets, zip(*apart, strict=True) if apart else ((), ()), strict=True))
     else:
         reasons = _too_few(query, query.sets, sets, how)
         if paired:
             least = min(len(kept[name]) for name in query.targets)
             kept |= {name: kept[name][:least] for name in query.targets}
+    twin_notes += _across(kept, sets, alike)
 
     def vectors(names: Mapping[str, object]) -> Sets:
         arrays = [sets[name].of(kept[name]) for name in names]
@@ -147,8 +173,90 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         keys={word: key for found in sets.values() for word, key in found.keys.items()},
         entries=entries,
         reason="; ".join(reasons) or None,
-        notes=tuple(notes),
+        notes=(*notes, *twin_notes),
+        twin_notes=tuple(twin_notes),
     )
+
+
+def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
+    """Word to the first word of the sets that has its vector, for words that are not the first."""
+    if how.twins == "keep" or how.compat == "wefe":
+        return {}
+    if how.alike is not None:
+        return how.alike
+    keys: dict[str, str] = {}
+    vectors = []
+    for found in sets.values():
+        new = {word: key for word, key in found.keys.items() if word not in keys}
+        vectors.append(found.of(list(new)))
+        keys |= new
+    return twins_of(FoundWords(keys, np.concatenate(vectors)))
+
+
+def alike_in_some(queries: Iterable[Query], embeddings: Iterable[KeyedVectors], case: Case) -> dict[str, str]:
+    """Word to the first word whose vector it has in one of several embeddings, or through several of them."""
+    words = list(dict.fromkeys(word for query in queries for listed in query.sets.values() for word in listed))
+    place = {word: at for at, word in enumerate(words)}
+    first: dict[str, str] = {}
+    for kv in embeddings:
+        for word, other in twins_of(find_words(kv, words, case)).items():
+            keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
+            first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
+    return {word: of for word, of in first.items() if word != of}
+
+
+def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Pairs without those of one vector and those that have the vectors of an earlier pair, and sentences on them.
+
+    Parameters
+    ----------
+    pairs
+        Pairs of words; one that is listed twice stays twice.
+    alike
+        As :func:`twins_of` returns it.
+    """
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    kept, single, again = [], [], []
+    for pair in pairs:
+        one, other = (alike.get(word, word) for word in pair)
+        earlier = first.setdefault((one, other), pair)
+        if one == other:
+            single.append(pair)
+        elif earlier != pair:
+            again.append(("/".join(pair), "/".join(earlier)))
+        else:
+            kept.append(pair)
+    notes = [f"pairs left out, since their words have one vector: {', '.join(map('/'.join, single))}"] if single else []
+    if again:
+        notes.append(f"pairs counted once: {', '.join(f'{pair} has the vectors of {of}' for pair, of in again)}")
+    return kept, notes
+
+
+def _across(kept: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]) -> list[str]:
+    """A sentence on words of different sets that have one vector, although the embedding tells them apart by name."""
+    places: dict[str, dict[str, str]] = {}
+    for name, words in kept.items() if alike else ():
+        for word in words:
+            places.setdefault(alike.get(word, word), {}).setdefault(sets[name].keys[word], f"{word} ({name})")
+    shared = [", ".join(words.values()) for words in places.values() if len(words) > 1]
+    return [f"one vector in different sets, where all stay: {'; '.join(shared)}"] if shared else []
+
+
+def _lost(
+    entries: Iterable[Mapping[str, Any]], sets: Mapping[str, FoundWords], kept: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Sentences on missing words, and on those that are one under several spellings."""
+    notes = [
+        f"{entry['set']} lacks {', '.join(entry['missing'])} ({len(entry['missing'])} of {entry['asked']} words)"
+        for entry in entries
+        if entry["missing"]
+    ]
+    for name, found in sets.items():
+        if len(kept[name]) < len(found.keys):
+            keys = list(found.keys.values())
+            again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+            notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
+    return notes
 
 
 def _entry(query: Query, name: str, found: FoundWords) -> dict[str, Any]:

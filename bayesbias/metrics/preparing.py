@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,10 +133,8 @@ def prepared(
 
 def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
     """The look-up that options ask for, and the options of the metric."""
-    default = Lookup()
-    names = [field.name for field in fields(Lookup) if field.name != "without"]
-    how = Lookup.checked(**{name: options.get(name, getattr(default, name)) for name in names})
-    return how, {name: value for name, value in options.items() if name not in names}
+    asked = {name: options.get(name, value) for name, value in Lookup().options.items()}
+    return Lookup.checked(**asked), {name: value for name, value in options.items() if name not in asked}
 
 
 def untested(options: Mapping[str, Any]) -> dict[str, Any]:

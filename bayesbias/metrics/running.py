@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias._progress import progress
-from bayesbias.embeddings import Case, Embedding, about, opened
+from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric
 from bayesbias.metrics.lookup import FoundSets, Lookup, OnMissing, look_up, vocabulary
@@ -39,6 +38,7 @@ def metric(
     case: Case = "as-is",
     normalize: bool = False,
     compat: str | None = None,
+    twins: Twins = "once",
     **options: Any,
 ) -> MetricResult:
     """A classic bias metric of an embedding.
@@ -64,6 +64,9 @@ def metric(
     compat
         ``"wefe"`` gives the number of WEFE 1.0.1 where ours differs: repeated words count as lost, pairs shift past a
         missing word, ``rnsb`` holds out a fifth of the words and stops at its solver's tolerance.
+    twins
+        Words of one set that have one vector (see :func:`distance_table`) count once, the first of them; pairs whose
+        two words have one vector are left out. ``"keep"`` takes all, and so does ``compat="wefe"``. Notes name them.
     **options
         The metric's own: ``rnd`` takes ``distance`` (``"norm"``, ``"cos"``); ``rnsb`` ``holdout``, ``train`` and
         ``seed``; ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``. Tests take ``p_value``, ``alternative``
@@ -89,7 +92,7 @@ def metric(
     UserWarning
         Sets so small that the value is the same whatever the words; the result says so too.
     """
-    how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
+    how = Lookup.checked(on_missing, max_missing, case, normalize, compat, twins)
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
     if measured.warning:
@@ -106,6 +109,7 @@ def run_metrics(
     case: Case = "as-is",
     normalize: bool = False,
     compat: str | None = None,
+    twins: Twins = "once",
 ) -> pd.DataFrame:
     """Metrics of embeddings and queries, one row each.
 
@@ -118,7 +122,7 @@ def run_metrics(
     metrics
         Names of metrics, pairs of a name and its options, or a mapping of labels to either. By default those that need
         no pairs and for which every query has enough sets.
-    on_missing, max_missing, case, normalize, compat
+    on_missing, max_missing, case, normalize, compat, twins
         As in :func:`metric`.
 
     Returns
@@ -136,7 +140,7 @@ def run_metrics(
     """
     import pandas as pd
 
-    how = Lookup.checked(on_missing, max_missing, case, normalize, compat)
+    how = Lookup.checked(on_missing, max_missing, case, normalize, compat, twins)
     embeddings = named_embeddings(kvs)
     asked = named_queries(queries)
     usual, too_few = usual_metrics(asked.values()) if metrics is None else ([], [])
@@ -273,7 +277,7 @@ def _result(ready: Prepared, measured: Measured) -> MetricResult:
         entries=found.entries,
         words=words,
         by_word=measured.by_word,
-        options={**ready.options, **{name: at for name, at in asdict(ready.how).items() if name != "without"}},
+        options={**ready.options, **ready.how.options},
         reason=measured.reason,
         notes=(*query.notes, *found.notes, *measured.every_note),
         source=chosen.source,

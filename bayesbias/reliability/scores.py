@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,9 +15,10 @@ from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray, unit_rows, unit_single
 from bayesbias._core.neighbours import nearest_rows
 from bayesbias._progress import progress
-from bayesbias.embeddings import find_words
+from bayesbias.embeddings import TWINS, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
+from bayesbias.metrics.lookup import pairs_once
 from bayesbias.reliability.seeds import Seeds, called, seeds_of
 from bayesbias.words import pairs_given, words_given
 
@@ -38,6 +39,7 @@ def bias_scores(
     measures: Sequence[str] = MEASURES,
     neighbours: int = NEIGHBOURS,
     compat: Literal["published"] | None = None,
+    twins: Twins = "once",
 ) -> xr.DataArray:
     """How much nearer each target word is to the first word of a base pair than to the second, by several measures.
 
@@ -57,13 +59,18 @@ def bias_scores(
     neighbours
         k of NBM.
     compat
-        ``"published"`` scales target words to length 1 for RIPA, as the study's program does against its formula.
+        ``"published"`` scales target words to length 1 for RIPA, as the study's program does against its formula, and
+        keeps words of one vector.
+    twins
+        Target words that have one vector in all embeddings (see :func:`distance_table`) count once, the first of them,
+        and so do base pairs; pairs whose two words have one vector in all are left out. ``"keep"`` takes all.
 
     Returns
     -------
     DataArray
         ``bias_score`` with dims ``measure``, ``target``, ``base_pair`` (labels such as ``he/she``), ``seed``.
-        ``attrs["notes"]`` names the words and pairs that some embedding lacks, which are left out of all.
+        ``attrs["notes"]`` names the words and pairs that some embedding lacks, which are left out of all, and those
+        that have one vector.
 
     Raises
     ------
@@ -83,6 +90,7 @@ def bias_scores(
         raise InputError(f"no measure was given: valid are {', '.join(MEASURES)}")
     if compat not in (None, "published"):
         raise InputError(f"compat is {compat!r}: give None or 'published'")
+    one_of(twins, TWINS, "twins")
     neighbours = whole_number(neighbours, "neighbours")
     words, pairs = words_given(targets, "targets"), pairs_given(base_pairs, "base_pairs")
     named = seeds_of(kvs)
@@ -93,6 +101,9 @@ def bias_scores(
     if not held or not kept:
         lost = "target words" if not held else "base pairs"
         raise InputError(f"the embeddings share none of the {len(pairs) if held else len(words)} {lost}: choose others")
+    if twins == "once" and compat is None:
+        held, kept, said = _once(named, held, kept)
+        notes += said
     scores = np.empty((len(chosen), len(held), len(kept), len(named)))
     with progress("scoring words", len(named)) as done:
         for at, kv in enumerate(named.values()):
@@ -105,6 +116,23 @@ def bias_scores(
         name="bias_score",
         attrs={"notes": tuple(notes), "neighbours": neighbours},
     )
+
+
+def _once(
+    named: Mapping[Hashable, KeyedVectors], words: list[str], pairs: list[tuple[str, str]]
+) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """Words and pairs without those that have the vectors of earlier ones in all embeddings, and sentences on them."""
+    every = list(dict.fromkeys([*words, *chain(*pairs)]))
+    alike: dict[str, str] | None = None
+    for kv in named.values():
+        found = twins_of(find_words(kv, every))
+        alike = {word: of for word, of in found.items() if alike is None or alike.get(word) == of}
+    again = twins_within(words, alike or {})
+    notes = [f"Target words: {twin_sentence(again.items())}: counted once."] if again else []
+    kept, said = pairs_once(pairs, alike or {})
+    if not kept:
+        raise InputError(f"the words of the pair {'/'.join(pairs[0])} have one vector, so that nothing relates them")
+    return [word for word in words if word not in again], kept, notes + [f"Base {note}." for note in said]
 
 
 def _refuse_twice(named: Mapping[Hashable, KeyedVectors]) -> None:

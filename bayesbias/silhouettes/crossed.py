@@ -17,9 +17,9 @@ from bayesbias.comparison.uncertainty import word_lists_of
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, hdi
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Case
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
+from bayesbias.metrics.lookup import Lookup
 from bayesbias.models import load_model
 from bayesbias.models.crossed import fit_for_crossed
 from bayesbias.models.data import ModelData, data_of_rows, model_data
@@ -81,7 +81,7 @@ class _Fit:
         return float(apart.mean()), float(low), float(high)
 
 
-def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query, case: Case) -> Subject:
+def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """The posterior mean of a contrast of two connections, with its interval.
 
     The target sets are the groups, and the attribute sets their stereotypes in the same order; sets named ``human`` and
@@ -91,12 +91,12 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if unknown := [name for name in options if name not in OPTIONS]:
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
     used: dict[str, Any] = OPTIONS | dict(options)
-    found, notes = found_sets(kv, query, case, paired=False)
+    found, notes = found_sets(kv, query, how, paired=False)
     kept = {kind: {name: found.words[name] for name in getattr(query, kind)} for kind in VARIED}
     lists = word_lists_of(Query(kept["targets"], kept["attributes"], name=query.name))
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
-    table = distance_table(kv, lists, case=case, relatedness=False)
+    table = distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins)
     data = model_data(table)
     spec = used["model"] if isinstance(used["model"], ModelSpec) else load_model(used["model"])
     engine = choose_engine(spec, "auto")

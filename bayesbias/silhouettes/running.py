@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesbias._checks import one_of, whole_number
-from bayesbias.embeddings import Case, Embedding, about, opened
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
+from bayesbias.metrics.lookup import Lookup
 from bayesbias.metrics.preparing import AnyQuery, as_query
 from bayesbias.silhouettes import crossed
 from bayesbias.silhouettes.curves import CURVES
@@ -47,6 +48,7 @@ def silhouette(
     orders: Mapping[str, Sequence[Sequence[str]]] | None = None,
     compat: Literal["published"] | None = None,
     case: Case = "as-is",
+    twins: Twins = "once",
 ) -> Silhouette:
     """The values of a metric while its word lists grow in random order: how much hangs on which words are there.
 
@@ -82,6 +84,9 @@ def silhouette(
         ``"published"`` shuffles every list with the run's number as seed, and takes [0, 1] for the range of RNSB.
     case
         As in :func:`distance_table`.
+    twins
+        As in :func:`metric`: words of one set that have one vector count once; with ``"keep"`` and with
+        ``compat="published"`` all count.
 
     Returns
     -------
@@ -104,8 +109,10 @@ def silhouette(
         raise InputError(f"compat is {compat!r}: give None or 'published'")
     runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0)
     step = STEPS[vary] if step is None else whole_number(step, "step")
+    one_of(twins, TWINS, "twins")
+    how = Lookup(max_missing=1.0, case=case, twins="keep" if compat == "published" else twins)
     vectors = opened(kv)
-    subject = _subject(metric, vectors, as_query(query), case)
+    subject = _subject(metric, vectors, as_query(query), how)
     lengths = _lengths(subject, sizes)
     lists = getattr(subject, vary)
     grown = {name: words[:most] for (name, words), most in zip(lists.items(), getattr(lengths, vary), strict=True)}
@@ -135,19 +142,19 @@ def silhouette(
     )
 
 
-def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, case: Case) -> Subject:
+def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
     name = "weat_effect_size" if name == "weat" else name
     valid = [*CURVES, *(other for other in with_range() if other not in CURVES), crossed.NAME]
     if not isinstance(name, str) or not isinstance(options, Mapping):
         raise InputError(f"metric is {metric!r}: give a name ({', '.join(valid)}), or a pair of a name and its options")
     if name == crossed.NAME:
-        return crossed.contrast_subject(options, kv, query, case)
+        return crossed.contrast_subject(options, kv, query, how)
     if name in CURVES and not options:
-        return study_subject(name, kv, query, case)
+        return study_subject(name, kv, query, how)
     if name in CURVES:
         raise InputError(f"{name} takes no options here, given are {', '.join(options)}: give its name alone")
-    return registered_subject(name, options, kv, query, case)
+    return registered_subject(name, options, kv, query, how)
 
 
 def _lengths(subject: Subject, sizes: str) -> Lengths:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from bayesbias._core.cosine import FloatArray
-from bayesbias.embeddings import Case
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.metrics.lookup import FoundSets, Lookup, look_up
@@ -75,7 +74,7 @@ class Subject:
     notes: tuple[str, ...] = ()
 
 
-def study_subject(name: str, kv: KeyedVectors, query: Query, case: Case) -> Subject:
+def study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """A metric of the study, all sizes of a run in one pass."""
     curves = CURVES[name]
     (least, most), attributes = curves.sets
@@ -85,7 +84,7 @@ def study_subject(name: str, kv: KeyedVectors, query: Query, case: Case) -> Subj
             f"{name} takes {least}{'' if most else ' or more'} target and {attributes} attribute sets; the query "
             f"{query.name!r} has {shape[0]} and {shape[1]}: take one of query.subqueries({least}, {attributes})"
         )
-    found, notes = found_sets(kv, query, case, paired=False)
+    found, notes = found_sets(kv, query, how, paired=False)
 
     def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
         curve = curves.targets if vary == "targets" else curves.attributes
@@ -103,11 +102,11 @@ def study_subject(name: str, kv: KeyedVectors, query: Query, case: Case) -> Subj
     )
 
 
-def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, query: Query, case: Case) -> Subject:
+def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """A metric of the registry, measured anew at every size."""
     metric = find_metric(name)
     used = untested(checked_options(metric, options))
-    ready = prepared(name, kv, query, used, Lookup(max_missing=1.0, case=case)).with_neighbours()
+    ready = prepared(name, kv, query, used, how).with_neighbours()
     notes = _checked(ready.found)
     bounds = metric.bounds([len(vectors) for vectors in ready.found.targets], used)
     if not np.isfinite(bounds).all():
@@ -153,9 +152,9 @@ def with_range() -> list[str]:
     ]
 
 
-def found_sets(kv: KeyedVectors, query: Query, case: Case, paired: bool) -> tuple[FoundSets, tuple[str, ...]]:
+def found_sets(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> tuple[FoundSets, tuple[str, ...]]:
     """The sets with the words that the embedding holds, and sentences on the others."""
-    found = look_up(kv, query, Lookup(max_missing=1.0, case=case), paired)
+    found = look_up(kv, query, how, paired)
     return found, _checked(found)
 
 
@@ -170,7 +169,7 @@ def _checked(found: FoundSets) -> tuple[str, ...]:
             notes.append(f"{len(lost)} of {entry['asked']} words of {entry['set']} are missing: {listed(lost)}.")
     if found.reason is not None:
         raise InputError(f"the embedding holds too little of the query: {found.reason}")
-    return tuple(notes)
+    return (*notes, *(f"{note}." for note in found.twin_notes))
 
 
 def words_of(query: Query, found: FoundSets) -> dict[str, Any]:
