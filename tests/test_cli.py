@@ -60,13 +60,16 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert "61 of 226" in said["distances"].stdout
     assert "can be read" in said["fit"].stdout
     assert "(whole list)" in said["contrasts"].stdout
+    flat = " ".join(said["contrasts"].stdout.split())
+    assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
+    assert "which stereotype words of any kind share." in flat
     assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_demo_writes_pictures_and_a_report(tmp_path):
     done = run("demo", "--words", "weat7", "--out", tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "coefficients.png", "contrasts.png", "predictions.png", "distances.png",
+        "coefficients.png", "contrasts.png", "decomposition.png", "predictions.png", "distances.png",
         "distances.csv", "distances.csv.coverage.json", "distances.csv.relatedness.npz", "fit.nc", "report.html",
     }  # fmt: skip
     assert "(whole list)" in done.stdout
@@ -391,12 +394,12 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
     expected = bb.compare({"google-news-slice": tables[0], "after.bin": tables[1]}, seed=3)
     written = pd.read_csv("c.csv")
     assert written["of"].unique().tolist() == [f"associated - {name}" for name in ("different", "human", "neutral")]
-    own = written[written["of"] == "associated - human"]
+    own = written[written["of"] == "associated - different"]
     assert own["change"].to_numpy() == pytest.approx(expected.changes()["mean"].to_numpy(), abs=1e-9)
     assert own["protected_word"].iloc[0] == "(whole list)"
     assert written["unit"].unique() == ["cosine distance"]
     flat = " ".join(out.split())
-    assert "Change of associated \N{MINUS SIGN} human, 89% highest-density intervals, in cosine distance" in flat
+    assert "Change of associated \N{MINUS SIGN} different, 89% highest-density intervals, in cosine distance" in flat
     for part in ("What changed.", "For whom.", "How surely.", "What broke.", "nearest neighbours", "Coverage"):
         assert part in flat
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")

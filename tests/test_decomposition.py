@@ -128,6 +128,24 @@ def test_one_group_cannot_tell_special_from_shared():
             asked(post)
 
 
+def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
+    """No protected word has both associated and different words then, so that human words lead."""
+    words = published["protected_word"].unique()
+    group = published.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    own, other = (words[(group[words] == name).to_numpy()] for name in group.unique())
+    part = published["protected_word"].isin(own) & (published["connection"] != "different")
+    part |= published["protected_word"].isin(other) & (published["connection"] != "associated")
+    table = published[part].reset_index(drop=True)
+    post = bb.fit(table, seed=0)
+    assert set(table["connection"]) == {"associated", "different", "human", "neutral"}
+    assert bb.contrasts(post).attrs["second"] == bb.cluster_interval(table).second == "human"
+    assert bb.compare({"a": table, "b": table}, seed=0).headline == ("associated", "human")
+    assert "associated - human" in str(bb.plan(table))
+    assert "than to words for people in general" in bb.verdict_sentences(post)[0]
+    with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
+        bb.decomposition(post)
+
+
 def test_without_controls_there_is_nothing_to_decompose(religion):
     alone = religion[religion["connection"].isin(["associated", "different"])]
     post = bb.fit(alone, seed=0)
@@ -210,7 +228,7 @@ def test_changes_between_three_embeddings(religion):
     assert len(table) == 3 * 3 * (1 + religion["protected_word"].nunique())
     np.testing.assert_allclose(table["mean"], 0, atol=1e-9)
     with pytest.raises(bb.InputError, match="With one group only"):
-        bb.compare(a=one_group(), b=one_group(1), seed=0).decomposition()
+        bb.compare({"a": one_group(), "b": one_group(1)}, seed=0).decomposition()
 
 
 def test_the_picture_has_a_panel_for_each_part(religion_fit):

@@ -126,8 +126,11 @@ def test_control_sets_are_controls(kv):
     controlled = bb.Query(
         asked.targets, {"a": asked.attributes["a"][:6], "b": asked.attributes["b"], "human": asked.attributes["a"][6:]}
     )
-    found = bb.silhouette(kv, controlled, ("crossed", {"draws": 200}), runs=1, step=24)
+    found = bb.silhouette(kv, controlled, ("crossed", {"draws": 200, "second": "human"}), runs=1, step=24)
     assert found.metric == "associated - human"
+    assert (
+        bb.silhouette(kv, controlled, ("crossed", {"draws": 200}), runs=1, step=24).metric == "associated - different"
+    )
     one = bb.silhouette(kv, single(), ("crossed", {"draws": 200}), runs=1, step=24)
     assert one.metric == "associated - different"  # the one list is the first group's
     with pytest.raises(bb.InputError, match="no counterpart of 2 target and 3 attribute sets"):

@@ -181,9 +181,10 @@ def contrasts(
     post = load_fit(fit)
     found = contrast_table(post, first, second, prob=prob, rope=rope, population=population)
     show_contrasts(found)
-    if first == "associated":
-        for control in decomposable_controls(post)[:1]:
-            say(f"  {decomposition_sentence(decomposition(post, control, prob, population))}")
+    controls = decomposable_controls(post) if first == "associated" else []
+    if controls:
+        control = second if second in controls else controls[0]
+        say(f"  {decomposition_sentence(decomposition(post, control, prob, population))}")
     say(str(diagnose(post)))
     if out is not None:
         write_text(out, found.to_csv(index=False))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.cosine import FloatArray
-from bayesbias.diagnostics.clustering import BESIDE, cluster_interval, contrasted
+from bayesbias.diagnostics.clustering import beside, cluster_interval, contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.models.results import check_fit
 
@@ -66,7 +67,7 @@ def contrasts(
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
-    first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
+    first, second = contrasted(first, second, *connections_of(post))
     whole, words = contrast_draws(post, first, second, population)
     names = post["posterior"]["protected_word"].to_numpy()
     kept = ~np.isnan(words).any(axis=0)
@@ -113,8 +114,14 @@ def signed(value: float) -> str:
 
 def beside_associated(post: xr.DataTree) -> list[str]:
     """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
-    present = {str(name) for name in post["posterior"]["connection"].to_numpy()}
-    return [name for name in BESIDE[:3] if {"associated", name} <= present]
+    valid, filled = connections_of(post)
+    return beside("associated", valid, filled) if "associated" in valid else []
+
+
+def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
+    """Connections (K,) of a fit, and which protected words have which (J, K)."""
+    posterior = post["posterior"]
+    return posterior["connection"].to_numpy().tolist(), ~np.isnan(posterior["word_mean"].to_numpy()[0, 0])
 
 
 def contrast_draws(
@@ -125,8 +132,8 @@ def contrast_draws(
     The whole list is the mean of these protected words, or that of a population of similar ones.
     """
     posterior = post["posterior"]
-    valid = [str(name) for name in posterior["connection"].to_numpy()]
-    first, second = contrasted(first, second, valid)
+    valid, filled = connections_of(post)
+    first, second = contrasted(first, second, valid, filled)
     one_of(population, tuple(POPULATIONS), "population")
     a, b = valid.index(first), valid.index(second)
     word = flat_draws(posterior["word_mean"].to_numpy())

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability
 from bayesbias._core.cosine import FloatArray
-from bayesbias.comparison.contrasting import GIVEN, POPULATIONS, signed
+from bayesbias.comparison.contrasting import GIVEN, POPULATIONS, connections_of, signed
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.results import check_fit
@@ -134,13 +135,13 @@ def _summed(means: FloatArray) -> FloatArray:
     return np.stack([special, shared, special + shared], axis=-1)
 
 
-def decomposable(words: FloatArray, valid: list[str]) -> list[str]:
+def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
     """Control lists, human first, whose contrast with associated words has a decomposition.
 
     Parameters
     ----------
-    words
-        Means (J, K) of protected words, NaN where a cell is empty.
+    filled
+        Which protected words have which connections (J, K).
     valid
         Names of the K connections.
     """
@@ -148,14 +149,14 @@ def decomposable(words: FloatArray, valid: list[str]) -> list[str]:
         name
         for name in reversed(CONTROLS)
         if {OWN, OTHER, name} <= set(valid)
-        and not np.isnan(words[:, [valid.index(OWN), valid.index(OTHER), valid.index(name)]]).any(axis=1).all()
+        and filled[:, [valid.index(OWN), valid.index(OTHER), valid.index(name)]].all(axis=1).any()
     ]
 
 
 def decomposable_controls(post: xr.DataTree) -> list[str]:
     """The same for a fit."""
-    posterior = post["posterior"]
-    return decomposable(posterior["word_mean"].to_numpy()[0, 0], posterior["connection"].to_numpy().tolist())
+    valid, filled = connections_of(post)
+    return decomposable(filled, valid)
 
 
 def check_parts(valid: list[str], second: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._progress import progress
-from bayesbias.comparison.contrasting import GIVEN, SIMILAR, beside_associated
+from bayesbias.comparison.contrasting import GIVEN, SIMILAR, beside_associated, connections_of
 from bayesbias.comparison.sensitivity import model_of
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
@@ -108,7 +108,7 @@ def influence(
 
 
 def _connections(post: xr.DataTree, first: str, second: str | None) -> tuple[str, str]:
-    valid = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    valid = connections_of(post)[0]
     one_of(first, valid, "the connection")
     if second is None:
         beside = [name for name in beside_associated(post) if name != first]

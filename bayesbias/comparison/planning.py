@@ -152,7 +152,7 @@ def plan(
         return _related_plan(*spec_and_data, effect, prob, power, first, second)
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0))
     valid = data.connections.tolist()
-    first, second = contrasted(first, second, valid)
+    first, second = contrasted(first, second, valid, data.filled)
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
     ways = _ways(design)
@@ -197,7 +197,7 @@ def _related_plan(
     spec: ModelSpec, data: ModelData, effect: float, prob: float, power: float, first: str, second: str | None
 ) -> Plan:
     """The plan for given protected words: lists grow by alike or by unrelated words."""
-    first, second = contrasted(first, second, data.connections.tolist())
+    first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     design = related_design(data, first, second)
     question = related_question(related_posterior(spec, data), effect, prob)
     now = design.words.astype(float)

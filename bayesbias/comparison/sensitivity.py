@@ -13,7 +13,7 @@ import xarray as xr
 from bayesbias._checks import whole_number
 from bayesbias._core.cosine import FloatArray
 from bayesbias._progress import progress
-from bayesbias.comparison.contrasting import GIVEN, contrast_draws
+from bayesbias.comparison.contrasting import GIVEN, connections_of, contrast_draws
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
@@ -112,7 +112,7 @@ def prior_sensitivity(
     check_fit(post)
     seed = whole_number(seed, "seed", least=0)
     factor = _above_one(factor)
-    first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
+    first, second = contrasted(first, second, *connections_of(post))
     given = contrast_draws(post, first, second, population)[0]
     spec = model_of(post)
     refits = _refits(post, spec, (first, second, population), factor, seed, given)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability
 from bayesbias._core.cells import IntArray
@@ -94,11 +95,23 @@ def cluster_interval(
     """
     prob = probability(prob, "prob")
     rows = model_data(distances_of(data) if isinstance(data, xr.DataTree) else data)
-    return interval_of(rows, *contrasted(first, second, rows.connections.tolist()), prob)
+    return interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
 
 
-def contrasted(first: str, second: str | None, valid: list[str]) -> tuple[str, str]:
+def contrasted(
+    first: str, second: str | None, valid: list[str], filled: NDArray[np.bool_] | None = None
+) -> tuple[str, str]:
     """The two connections of a contrast; where the second is left open, the first that is there of :data:`BESIDE`.
+
+    Parameters
+    ----------
+    first, second
+        What was asked.
+    valid
+        Connections (K,) that are there.
+    filled
+        Which protected words have which connections (J, K). Connections that some word has beside ``first`` are
+        chosen before others: with stereotypes of one group only, no word has both associated and different ones.
 
     Raises
     ------
@@ -107,13 +120,22 @@ def contrasted(first: str, second: str | None, valid: list[str]) -> tuple[str, s
     """
     one_of(first, valid, "the connection")
     if second is None:
-        second = next((name for name in BESIDE if name in valid and name != first), None)
+        second = next((name for name in beside(first, valid, filled)), None)
         if second is None:
             raise InputError(f"a contrast needs two connections, and there is only {first!r}")
     one_of(second, valid, "the connection")
     if first == second:
         raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")
     return first, second
+
+
+def beside(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
+    """The connections that ``first`` can be set beside, the headline first; see :func:`contrasted`."""
+    others = [name for name in BESIDE if name in valid and name != first]
+    if filled is None:
+        return others
+    met = {name: bool((filled[:, valid.index(first)] & filled[:, valid.index(name)]).any()) for name in others}
+    return sorted(others, key=lambda name: not met[name])
 
 
 def interval_of(rows: ModelData, first: str, second: str, prob: float) -> ClusterInterval:

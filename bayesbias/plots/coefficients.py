@@ -11,6 +11,7 @@ import xarray as xr
 from bayesbias._checks import one_of, probability
 from bayesbias._core.cosine import FloatArray
 from bayesbias.comparison.contrasting import GIVEN, POPULATIONS
+from bayesbias.diagnostics.clustering import beside
 from bayesbias.diagnostics.intervals import PROB, flat_draws
 from bayesbias.models.results import check_fit
 from bayesbias.plots.style import (
@@ -39,7 +40,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; the number beside a bar
     says how many distances are behind it. The line at 1 is where unrelated words lie. Words are sorted by their
-    contrast of associated with the controls, the closest first.
+    headline contrast, associated - different where there are two groups, the closest first.
 
     Parameters
     ----------
@@ -93,11 +94,11 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
 
 
 def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
-    """Order of words by associated minus the mean of the controls, or by the first connection there is."""
-    controls = [names.index(name) for name in ("human", "neutral") if name in names]
+    """Order of words by associated minus the connection that it is set beside, or by the first connection there is."""
     first = mean[:, names.index("associated") if "associated" in names else 0]
-    if controls and "associated" in names:
-        first = first - np.mean(mean[:, controls], axis=1)
+    others = beside("associated", names, ~np.isnan(mean)) if "associated" in names else []
+    if others:
+        first = first - mean[:, names.index(others[0])]
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesbias._checks import interval, probability
-from bayesbias.comparison import GIVEN, POPULATIONS, contrast_draws
+from bayesbias.comparison import GIVEN, POPULATIONS, connections_of, contrast_draws
 from bayesbias.diagnostics.clustering import contrasted
 from bayesbias.diagnostics.intervals import PROB, share
 from bayesbias.models.results import check_fit
@@ -54,7 +54,7 @@ def plot_contrasts(
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
-    first, second = contrasted(first, second, post["posterior"]["connection"].to_numpy().tolist())
+    first, second = contrasted(first, second, *connections_of(post))
     whole, words = contrast_draws(post, first, second, population)
     names = post["posterior"]["protected_word"].to_numpy()
     labels = word_labels(names, post["constant_data/group"].to_numpy())

@@ -181,7 +181,6 @@ def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
 def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float, topics: TopicNull | None) -> list[dict[str, Any]]:
     others = beside_associated(post)
     drawn = [
-        ("coefficients", "Mean distances by connection and by protected word", plot_coefficients(post, prob)),
         *(
             (
                 f"contrast-{other}",
@@ -198,6 +197,7 @@ def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float, topics: Topic
             )
             for other in decomposable_controls(post)[:1]
         ),
+        ("coefficients", "Mean distances by connection and by protected word", plot_coefficients(post, prob)),
         *([] if topics is None else [("topics", "The contrast of random topics", plot_topic_null(topics))]),
         ("variance", "Where the spread of distances comes from", plot_variance(post)),
         ("predictions", "Observed and predicted distances", plot_predictions(post, prob)),

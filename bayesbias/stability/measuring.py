@@ -111,7 +111,7 @@ def metric_stability(
         sub-queries.
     contrast
         Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
-        (or neutral) for one target set and a set of that name.
+        (or neutral) where only one target set has an attribute set.
     random_pairs
         Pairs of words for the yardstick.
     prob, seed

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.cosine import FloatArray
@@ -95,11 +96,17 @@ class Comparison:
         return str(self.posterior.attrs.get("population", SIMILAR))
 
     @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which protected words have which connections (J, K)."""
+        some: NDArray[np.bool_] = self.posterior["constant_data/n"].to_numpy() > 0
+        return some
+
+    @property
     def headline(self) -> tuple[str, str] | None:
         """The two connections of the contrast that is shown where none is asked for; None without one."""
         if "associated" not in self.connections or len(self.connections) < 2:
             return None
-        return contrasted("associated", None, list(self.connections))
+        return contrasted("associated", None, list(self.connections), self.filled)
 
     @property
     def verdict(self) -> str:
@@ -161,7 +168,7 @@ class Comparison:
         first, second = str(first), None if second is None else str(second)
         if first in self.embeddings and second in self.embeddings and not {first, second} <= set(self.connections):
             return self._between(first, str(second), prob, standardise, paired)
-        first, second = contrasted(first, second, list(self.connections))
+        first, second = contrasted(first, second, list(self.connections), self.filled)
         label = f"{first} \N{MINUS SIGN} {second}"
         draws = self._draws_of(first, second, standardise, paired, self._chosen(change))
         return self._table(draws, label, prob, standardise)
@@ -235,7 +242,7 @@ class Comparison:
             the whole list their mean over protected words): what became of these attribute words, where the posterior
             speaks of words of their kind. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
-        first, second = contrasted(first, second, list(self.connections))
+        first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         groups = [pd.NA, *self.posterior["constant_data/group"].to_numpy().tolist()]
         pieces = {}

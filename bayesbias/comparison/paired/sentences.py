@@ -96,7 +96,7 @@ def _decomposed(result: Comparison, number: int, prob: float) -> list[str]:
     """How much of the change is special to a word's own stereotypes; nothing without control words."""
     if "different" not in result.connections:
         return [ONE_GROUP]
-    controls = decomposable(result.posterior["paired/word_before"].to_numpy()[0, 0, number], list(result.connections))
+    controls = decomposable(result.filled, list(result.connections))
     if not controls:
         return []
     table = result.decomposition(controls[0], prob, change=number)
