@@ -1,6 +1,7 @@
 """Fixtures: shared reference data, the bundled vectors, one fit."""
 
 import os
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -66,3 +67,18 @@ def religion(slice_vectors):
 @pytest.fixture(scope="session")
 def religion_fit(religion):
     return bb.fit(religion, seed=1)
+
+
+@pytest.fixture
+def here(monkeypatch, capsys, tmp_path):
+    """Run the command in this process, in an empty folder: (exit code, output, errors)."""
+    from bayesbias.cli import main
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code, *capsys.readouterr()
+
+    monkeypatch.chdir(tmp_path)
+    return command

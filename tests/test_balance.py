@@ -257,3 +257,24 @@ class TestSources:
         found = bb.balance(own, counts)
         assert found.contrasts.empty
         assert any("No slope among control words" in note for note in found.notes)
+
+
+def test_commands_give_what_the_functions_give(frequent, here):
+    table, counts, *_ = frequent
+    bb.write_distance_table(table, "t.csv")
+    pd.Series(counts).to_csv("counts.tsv", sep="\t", header=False)
+    code, out, errors = here("balance", "t.csv", "--frequencies", "counts.tsv")
+    assert (code, errors) == (0, "")
+    text = " ".join(out.split())
+    assert "which alone lets expect a difference of" in text
+    code, out, _ = here(
+        "fit", "t.csv", "-o", "f.nc", "--adjust", "frequency", "--frequencies", "counts.tsv", "--seed", 0
+    )
+    assert code == 0
+    assert "Contrasts before and after" in out
+    kept = bb.adjustment(bb.load_fit("f.nc"))
+    expected = bb.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
+    np.testing.assert_allclose(kept["adjusted"], expected["adjusted"], atol=1e-6)
+    code, _, errors = here("balance", "t.csv", "--frequencies", "missing.tsv")
+    assert code == 1
+    assert "no file" in errors

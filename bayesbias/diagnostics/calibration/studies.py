@@ -89,6 +89,9 @@ def real_null(
     metrics: Sequence[str] = METRICS,
     source: str = "neutral",
     prob: float = PROB,
+    pool: Sequence[str] | None = None,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Mapping[str, float] | str | Path | None = None,
 ) -> pd.DataFrame:
     """False alarms on real distances: stereotype lists replaced by words drawn at random from a control list.
 
@@ -105,6 +108,11 @@ def real_null(
         ``"neutral"`` or ``"human"``.
     models, replicates, seed, metrics, prob
         As in :func:`false_alarms`.
+    pool
+        Words of that list from which the pseudo lists are drawn, such as its most frequent third: what differs then
+        between the lists is no bias either. None: all.
+    adjust, frequencies
+        What the models adjust distances for, as in :func:`fit`.
 
     Returns
     -------
@@ -117,10 +125,11 @@ def real_null(
         The table has no known groups or stereotype words, or the control list has too few words.
     """
     one_of(source, ("neutral", "human"), "source")
-    relabel = _pseudo_lists(table, source)
+    relabel = _pseudo_lists(table, source, pool)
     rngs = (np.random.default_rng([whole_number(seed, "seed", least=0), at]) for at in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
-    calls = _judged(tables, models, metrics, replicates, prob, others=("different", source))
+    how = {} if adjust is None else {"adjust": adjust, "frequencies": frequencies}
+    calls = _judged(tables, models, metrics, replicates, prob, ("different", source), how)
     return _rates(calls, "alarm", 1 - prob)
 
 
@@ -178,6 +187,7 @@ def _judged(
     replicates: int,
     prob: float,
     others: Sequence[str] = CONNECTIONS[1:],
+    how: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """One row for each table, method and contrast: ``low``, ``high`` (NaN for tests) and ``alarm``."""
     prob = probability(prob, "prob")
@@ -189,7 +199,7 @@ def _judged(
             data = model_data(table)
             present = [name for name in others if name in data.connections]
             for spec in specs:
-                rows += _model_calls(spec, table, present, rng, prob)
+                rows += _model_calls(spec, table, present, rng, prob, how or {})
             for name in metrics:
                 rows += _METRICS[name](data, present, rng, prob)
             done(at + 1)
@@ -210,9 +220,14 @@ Calls = list[tuple[str, str, float, float, bool]]
 
 
 def _model_calls(
-    spec: ModelSpec, table: pd.DataFrame, others: list[str], rng: np.random.Generator, prob: float
+    spec: ModelSpec,
+    table: pd.DataFrame,
+    others: list[str],
+    rng: np.random.Generator,
+    prob: float,
+    how: Mapping[str, Any],
 ) -> Calls:
-    post = fit(table, spec, draws=DRAWS, chains=1, seed=int(rng.integers(2**31)))
+    post = fit(table, spec, draws=DRAWS, chains=1, seed=int(rng.integers(2**31)), **how)
     mean = flat_draws(post["posterior/connection_mean"].to_numpy())
     labels = post["posterior"]["connection"].to_numpy().tolist()
     calls: Calls = []
@@ -282,15 +297,22 @@ _METRICS: Mapping[str, Callable[[ModelData, list[str], np.random.Generator, floa
 }
 
 
-def _pseudo_lists(table: pd.DataFrame, source: str) -> Callable[[np.random.Generator], pd.DataFrame]:
+def _pseudo_lists(
+    table: pd.DataFrame, source: str, words: Sequence[str] | None = None
+) -> Callable[[np.random.Generator], pd.DataFrame]:
     own = table["connection"] == "associated"
     if "" in model_data(table).group_names or not own.any():
         raise InputError("the real null needs the group of each protected word and associated distances")
     sizes = table[own].groupby("group", sort=False)["attribute_word"].nunique()
     pool = table.loc[table["connection"] == source, "attribute_word"].unique()
-    needed = int(sizes.sum())
-    if len(pool) <= needed:
-        raise InputError(f"the {source} list has {len(pool)} words: the pseudo lists take {needed} and leave none")
+    whole, needed = len(pool), int(sizes.sum())
+    if words is not None:
+        pool = pool[np.isin(pool.astype(str), list(map(str, words)))]
+    if len(pool) < needed or whole <= needed:
+        raise InputError(
+            f"the pseudo lists take {needed} words from {len(pool)} of the {whole} words of the {source} list, and "
+            "leave none to compare with: take another list, or a larger pool"
+        )
     controls = table[table["connection"].isin(("human", "neutral"))].reset_index(drop=True)
     group, word = controls["group"].to_numpy(), controls["attribute_word"].to_numpy()
     from_source = (controls["connection"] == source).to_numpy()
