@@ -15,6 +15,7 @@ import xarray as xr
 
 from bayesbias._core.cosine import FloatArray
 from bayesbias.comparison.contrasting import GIVEN, beside_associated, contrast_draws
+from bayesbias.diagnostics.clustering import interval_of
 from bayesbias.diagnostics.intervals import PROB, describe
 from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
 from bayesbias.distances.storage import relatedness_of
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 FAR = 0.5
 """Mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation."""
 MOST_R2 = 0.1
-"""A slope matters if it explains more of the variance of the control words' distances."""
+MOST_SHARE = 0.5
+"""A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
+standard errors) and lets expect a difference of more than the latter of the contrast's cluster standard error."""
 BIN = 0.5
 LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
 
@@ -128,8 +131,9 @@ def balance(
     -------
     Balance
         Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
-        differ by more than .5 zipf (half a standard deviation of another attribute) and the slope explains more than
-        10% of the variance of distances.
+        differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
+        more than 10% of the variance of distances, or lets expect a difference of more than half the standard error of
+        the contrast (that of the cluster interval).
 
     Raises
     ------
@@ -208,6 +212,7 @@ def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, flo
 
 def _contrasts(table: pd.DataFrame, values: WordValues, slopes: pd.DataFrame, spread: float) -> pd.DataFrame:
     """Differences of the mean values of the lists behind each contrast."""
+    data = model_data(table)
     rows = table.assign(value=values.of(table["attribute_word"].astype(str)))
     rows = rows[rows["value"].notna()]
     by_cell = rows.groupby(["protected_word", "connection"])["value"].mean().reset_index()
@@ -219,9 +224,11 @@ def _contrasts(table: pd.DataFrame, values: WordValues, slopes: pd.DataFrame, sp
             continue
         difference = float((means["associated"] - means[other]).mean())
         parts = [rows.loc[rows["connection"] == name, "value"].to_numpy() for name in ("associated", other)]
-        slope, r2 = (float(slopes["slope"].iloc[0]), float(slopes["r2"].max())) if len(slopes) else (np.nan, np.nan)
-        warning = bool(abs(difference) > FAR * spread and r2 > MOST_R2)
+        slope, error, r2 = slopes[["slope", "se", "r2"]].to_numpy(dtype=float)[0] if len(slopes) else np.full(3, np.nan)
         expected = slope * difference
+        cluster = interval_of(data, "associated", other, PROB)
+        known = abs(slope) > 2 * error and abs(expected) > MOST_SHARE * cluster.se
+        warning = bool(abs(difference) > FAR * spread and (r2 > MOST_R2 or known))
         common = _overlap(parts[0], parts[1], BIN * spread)
         found.append((f"associated - {other}", difference, common, expected, warning))
     return pd.DataFrame(found, columns=["contrast", "difference", "overlap", "expected", "warning"])
