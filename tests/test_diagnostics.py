@@ -198,6 +198,7 @@ def test_notes_tell_what_limits_a_fit():
     twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
     notes = " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
     assert notes.count("480 of 960 rows repeat a pair and were dropped.") == notes.count("repeat a pair") == 1
+    twice.attrs["coverage"] = {"word_list": "twice", "lists": [], "kept_duplicates": True}
     notes = " ".join(bb.diagnose(bb.fit(twice, "published", seed=0)).notes)
     assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes
 

@@ -274,3 +274,25 @@ class TestJudging:
     def test_words_of_one_vector_in_one_training_only_stay(self):
         kvs = [random_vectors(WORDS, q="p"), random_vectors(WORDS)]
         assert bb.bias_scores(kvs, ["p", "q"], [("k", "m")], ["db_wa"]).sizes["target"] == 2
+
+
+class TestRepeatedPairs:
+    """Models that count every row take a pair twice only where that was asked for."""
+
+    @pytest.mark.parametrize("model", ["published", "pooled"])
+    def test_they_are_refused(self, model):
+        table = bb.distance_table(random_vectors(WORDS), LISTS, relatedness=False)
+        table = table.loc[[*table.index, 0, 3]].reset_index(drop=True)
+        message = "2 of 37 rows repeat a pair, such as 'p' and 'k', and the model '.*' would count them"
+        with pytest.raises(bb.InputError, match=message):
+            bb.fit(table, model, draws=400, seed=0)
+        assert bb.fit(table, "crossed", draws=400, seed=0)["observed_data"].sizes["pair"] == 35
+
+    @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+    def test_they_are_taken_where_the_table_was_read_so(self, tmp_path, name):
+        table = bb.distance_table(random_vectors(WORDS), LISTS, relatedness=False)
+        bb.write_distance_table(table.loc[[*table.index, 0, 3]], tmp_path / name)
+        again = bb.read_distance_table(tmp_path / name, keep_duplicates=True)
+        assert bb.fit(again, "published", draws=400, seed=0)["observed_data"].sizes["pair"] == 37
+        once = bb.read_distance_table(tmp_path / name)
+        assert bb.fit(once, "published", draws=400, seed=0)["observed_data"].sizes["pair"] == 35

@@ -161,6 +161,26 @@ def model_data(table: pd.DataFrame) -> ModelData:
     )
 
 
+def refuse_repeats(table: pd.DataFrame, model: str) -> None:
+    """Refuse a table that repeats pairs without being marked so, for a model that counts every row.
+
+    Raises
+    ------
+    InputError
+        A pair stands in several rows, and the table was not made or read with ``keep_duplicates=True``.
+    """
+    pairs = list(NEEDED[:2])
+    if table.attrs.get("truth") is not None or (table.attrs.get("coverage") or {}).get("kept_duplicates"):
+        return
+    if repeated := int(table.duplicated(pairs).sum()):
+        first = " and ".join(map(repr, table.loc[table.duplicated(pairs), pairs].iloc[0]))
+        raise InputError(
+            f"{repeated:,} of {len(table):,} rows repeat a pair, such as {first}, and the model {model!r} would count "
+            f"them as further evidence: drop them with table.drop_duplicates({pairs}), or make or read the table with "
+            "keep_duplicates=True to count them as the published study does"
+        )
+
+
 def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
     """A part of a table's rows, with the words and connections that they hold."""
     words, word = np.unique(data.word[kept], return_inverse=True)

@@ -15,7 +15,7 @@ from bayesbias._checks import whole_number
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.crossed import fit_for_crossed
-from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.data import ModelData, model_data, refuse_repeats
 from bayesbias.models.engines import choose_engine
 from bayesbias.models.related import MOST_CELLS
 from bayesbias.models.results import assemble
@@ -83,7 +83,8 @@ def fit(
         without data is NaN. The attributes record model, engine, seed, versions and coverage.
 
         Crossed models take each pair once, so that repeated rows are dropped, and leave out word x group where there
-        are not two known groups; :func:`diagnose` says either.
+        are not two known groups; :func:`diagnose` says either. Other models count every row, and refuse repeated pairs
+        unless the table was made or read with ``keep_duplicates=True``.
 
     Raises
     ------
@@ -101,6 +102,8 @@ def fit(
     draws, chains = checked_draws(draws, chains)
     if spec.crossed or spec.related:
         spec, data = fit_for_crossed(spec, data, table)
+    else:
+        refuse_repeats(table, spec.name)
     data = replace(data, notes=(*note, *data.notes))
     used = used_seed(seed)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
