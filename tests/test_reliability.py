@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 import bayesbias as bb
 from bayesbias._core.facets import facet_sums
 from bayesbias._core.icc import FORMS, alpha, icc, mean_squares
+from bayesbias._core.icc_bootstrap import _studentised, bootstrap_icc
 from bayesbias.comparison.facets import PRIOR, draw_by_marginal
 from bayesbias.reliability.decisions import Design, coefficient, needed
 
@@ -171,7 +172,7 @@ def test_alpha_by_hand(scores):
     k, covariance = 3, np.cov(items, rowvar=False)
     by_hand = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
     assert table.iloc[0]["value"] == pytest.approx(by_hand, abs=1e-12)
-    assert table.attrs["notes"] == ("1 words of first have no scores: absent.",)
+    assert table.attrs["notes"][0] == "1 words of first have no scores: absent."
     correlation = np.corrcoef(items, rowvar=False)
     r = correlation[np.triu_indices(3, 1)].mean()
     scaled = bb.internal_consistency(scores, queries=queries, standardise=True)
@@ -468,3 +469,70 @@ def test_nuts_agrees_and_takes_gaps(scores):
     gaps = bb.variance_components(holes, draws=2000, seed=1)
     assert gaps.posterior.attrs["engine"] == "nuts"
     assert (np.abs(gaps.table()["sd"] - exact["sd"]) / spread).max() < 1
+
+
+class TestBootstrap:
+    """Intervals over objects drawn with replacement."""
+
+    @staticmethod
+    def ratings(kind, n, k, truth, tables):
+        rng = np.random.default_rng(7)
+        rows = rng.standard_normal((tables, n, 1)) if kind == "normal" else rng.standard_t(4, (tables, n, 1)) / 2**0.5
+        return truth**0.5 * rows + (1 - truth) ** 0.5 * rng.standard_normal((tables, n, k))
+
+    @pytest.mark.parametrize(
+        ("kind", "by_f", "by_bootstrap"), [("normal", (0.85, 0.93), (0.84, 0.92)), ("t4", (0.70, 0.80), (0.80, 0.90))]
+    )
+    def test_it_covers_where_the_f_interval_does_not(self, kind, by_f, by_bootstrap):
+        """The reduced form of benchmarks/reliability_intervals.py: 30 objects, 4 raters, nominal 89%."""
+        values = self.ratings(kind, 30, 4, 0.8, 400)
+        drawn = bootstrap_icc(values, "ICC(3,1)", 0.89, 400, np.random.default_rng(0))
+        for found, (least, most) in ((icc(values, "ICC(3,1)", 0.89), by_f), (drawn, by_bootstrap)):
+            assert least < np.mean((found.low <= 0.8) & (found.high >= 0.8)) < most
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_its_scale_is_that_of_the_coefficient(self, form):
+        values = self.ratings("normal", 25, 3, 0.5, 6).reshape(2, 3, 25, 3) + np.arange(3)
+        found, same = bootstrap_icc(values, form, 0.89, 500, np.random.default_rng(0)), icc(values, form, 0.89)
+        assert found.value == pytest.approx(same.value)
+        assert ((found.low < found.value) & (found.value < found.high)).all()
+        if form[4] != "2":  # raters stay, so that ICC(2) does not hold their choice
+            assert found.high - found.low == pytest.approx(same.high - same.low, rel=0.5)
+
+    def test_the_jackknife_equals_leaving_each_object_out(self):
+        table = self.ratings("normal", 12, 3, 0.5, 1)[0] + np.arange(3)
+        for model, form in ((1, "ICC(1,1)"), (2, "ICC(2,1)"), (3, "ICC(3,1)")):
+            values = [icc(np.delete(table, at, axis=0), form, 0.89).value for at in range(12)]
+            scale = np.log((1 + 2 * np.array(values)) / (1 - np.array(values))) / 2
+            se = np.sqrt(11 / 12 * ((scale - scale.mean()) ** 2).sum())
+            assert _studentised(table, np.ones((1, 12)), model)[1] == pytest.approx([se])
+
+    def test_it_is_asked_for_by_name_and_either_says_what_it_is_worth(self):
+        scores = made_scores()
+        for function in (bb.retest_reliability, bb.inter_rater_consistency, bb.internal_consistency):
+            one, other = function(scores), function(scores, interval="bootstrap", seed=1)
+            assert one["value"].tolist() == pytest.approx(other["value"].tolist())
+            assert not np.allclose(one["low"], other["low"])
+            assert other.equals(function(scores, interval="bootstrap", seed=1))
+            assert "64 to 88%" in one.attrs["notes"][-1]
+            assert "percentile-t" in other.attrs["notes"][-1]
+            with pytest.raises(bb.InputError, match="interval is 'x': valid are f, bootstrap"):
+                function(scores, interval="x")
+
+    def test_fewer_rows_than_it_can_take_are_refused(self):
+        few = made_scores().isel(base_pair=slice(9))
+        with pytest.raises(bb.InputError, match="there are 9 base pairs, and a bootstrap over them needs at least 10"):
+            bb.retest_reliability(few, interval="bootstrap")
+        assert np.isfinite(bb.retest_reliability(few)["low"]).all()
+
+
+def made_scores():
+    """Scores (2 measures, 12 targets, 12 pairs, 3 seeds) with effects of targets, pairs and their combinations."""
+    rng = np.random.default_rng(3)
+    values = (
+        rng.standard_normal((1, 12, 1, 1)) + rng.standard_normal((1, 1, 12, 1)) + rng.standard_normal((1, 12, 12, 1))
+    )
+    values = values + 0.5 * rng.standard_normal((2, 12, 12, 3))
+    coords = {"measure": ["db_wa", "ripa"], "target": [f"t{at}" for at in range(12)]}
+    coords |= {"base_pair": [f"a{at}/b{at}" for at in range(12)], "seed": [0, 1, 2]}
+    return xr.DataArray(values, dims=("measure", "target", "base_pair", "seed"), coords=coords)

@@ -82,7 +82,7 @@ def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
         if model == 2
         else _by_f(squares, squares.within if model == 1 else squares.error, model, prob)
     )
-    return Estimate(*(_of_mean(value, squares.k) for value in found)) if averaged else found
+    return Estimate(*(of_mean(value, squares.k) for value in found)) if averaged else found
 
 
 def alpha(items: FloatArray, prob: float) -> Estimate:
@@ -141,7 +141,7 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
     return Estimate(np.asarray(value), low, high)
 
 
-def _of_mean(value: FloatArray, k: int) -> FloatArray:
+def of_mean(value: FloatArray, k: int) -> FloatArray:
     """The reliability of the mean of k ratings from that of one: without bound towards -1 / (k - 1), and below -inf."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = k * value / (1 + (k - 1) * value)

@@ -233,6 +233,7 @@ def _coefficients(scores: Any, queries: dict[str, list[str]]) -> dict[str, pd.Da
     from bayesbias.cli.screen import say
     from bayesbias.errors import InputError
     from bayesbias.reliability import inter_rater_consistency, internal_consistency, retest_reliability
+    from bayesbias.reliability.consistency import NOTES
 
     wanted: dict[str, tuple[Any, dict[str, Any]]] = {
         "test-retest of words": (retest_reliability, {"of": "target"}),
@@ -249,6 +250,8 @@ def _coefficients(scores: Any, queries: dict[str, list[str]]) -> dict[str, pd.Da
             found[name] = function(scores, **options)
         except InputError as error:
             say(f"  no {name}: {error}")
+    if found:
+        say(f"  {NOTES['f'][0]}")
     return found
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesbias._checks import flag, one_of, probability
+from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.icc import FORMS, alpha, icc
+from bayesbias._core.icc import FORMS, Estimate, icc
+from bayesbias._core.icc_bootstrap import FEWEST, bootstrap_icc
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.errors import InputError, listed
 from bayesbias.words import words_given
@@ -20,6 +21,21 @@ if TYPE_CHECKING:
 
 DIMS = ("measure", "target", "base_pair", "seed")
 EVERY = "all"
+ALPHA = "ICC(3,k)"
+"""Coefficient alpha, in the notation of Shrout and Fleiss."""
+Interval = Literal["f", "bootstrap"]
+SAMPLES = 1000
+NOTES = {
+    "f": (
+        "The intervals take scores for normal: where they have heavy tails (Student's t with 4 degrees of freedom), "
+        "89% intervals hold the truth in 64 to 88% of tables. interval='bootstrap' does not.",
+    ),
+    "bootstrap": (
+        "The intervals are a percentile-t bootstrap: 89% intervals hold the truth in 81 to 91% of tables, whether "
+        "scores are normal or have heavy tails.",
+    ),
+}
+"""What the two kinds of interval are worth, as simulated."""
 CONSTANT = "the scores do not vary, so that nothing tells reliable from unreliable"
 
 
@@ -28,6 +44,8 @@ def retest_reliability(
     of: Literal["target", "base_pair"] = "target",
     form: str = "ICC(2,1)",
     prob: float = PROB,
+    interval: Interval = "f",
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Whether bias scores are the same when the embedding is trained with another seed.
 
@@ -44,6 +62,13 @@ def retest_reliability(
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(2,1), agreement of single seeds.
     prob
         Coverage of the confidence intervals.
+    interval
+        ``"f"`` takes the rows' scores for normal: with heavy tails (Student's t, 4 degrees of freedom) its intervals
+        of 89% hold the truth in 64 to 88% of simulated tables, the fewer the more rows (10 to 150), and in 86 to 92%
+        with normal ones. ``"bootstrap"`` draws rows with replacement (1,000 samples, percentile-t), needs ten rows, and
+        holds it in 81 to 88% and 85 to 91%. ``attrs["notes"]`` says so.
+    seed
+        Seed of the bootstrap.
 
     Returns
     -------
@@ -69,13 +94,15 @@ def retest_reliability(
     rows = "base_pair" if of == "target" else "target"
     _enough(scores, "seed", "the reliability over seeds")
     _enough(scores, rows, f"the reliability of a {of.replace('_', ' ')}")
-    found = icc(_values(scores, "measure", of, rows, "seed"), form, prob)
+    values = _values(scores, "measure", of, rows, "seed")
+    found = _estimate(values, form, prob, interval, seed, rows.replace("_", " "))
     parts = [
         _table(scores[of].to_numpy(), *(end[at] for end in found)).assign(measure=measure)
         for at, measure in enumerate(scores["measure"].to_numpy())
     ]
-    table = pd.concat(parts, ignore_index=True)
-    return table[["measure", "label", "value", "low", "high", "reason"]]
+    table = pd.concat(parts, ignore_index=True)[["measure", "label", "value", "low", "high", "reason"]]
+    table.attrs["notes"] = NOTES[interval]
+    return table
 
 
 def inter_rater_consistency(
@@ -84,6 +111,8 @@ def inter_rater_consistency(
     standardise: bool = False,
     form: str = "ICC(3,1)",
     prob: float = PROB,
+    interval: Interval = "f",
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Whether the measures agree, their scores averaged over seeds.
 
@@ -103,6 +132,13 @@ def inter_rater_consistency(
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(3,1), consistency of these measures.
     prob
         Coverage of the confidence intervals.
+    interval
+        ``"f"`` takes the rows' scores for normal: with heavy tails (Student's t, 4 degrees of freedom) its intervals
+        of 89% hold the truth in 64 to 88% of simulated tables, the fewer the more rows (10 to 150), and in 86 to 92%
+        with normal ones. ``"bootstrap"`` draws rows with replacement (1,000 samples, percentile-t), needs ten rows, and
+        holds it in 81 to 88% and 85 to 91%. ``attrs["notes"]`` says so.
+    seed
+        Seed of the bootstrap.
 
     Returns
     -------
@@ -128,7 +164,9 @@ def inter_rater_consistency(
             raise InputError(f"the scores of {constant[0]} do not vary and cannot be standardised: leave it out")
         values = standardised(values)
     ordered = values.transpose((1, 2, 0) if of == "target" else (2, 1, 0))
-    return _table(scores[of].to_numpy(), *icc(ordered, form, prob))
+    table = _table(scores[of].to_numpy(), *_estimate(ordered, form, prob, interval, seed, rows.replace("_", " ")))
+    table.attrs["notes"] = NOTES[interval]
+    return table
 
 
 def internal_consistency(
@@ -137,6 +175,8 @@ def internal_consistency(
     queries: Mapping[str, Iterable[str]] | None = None,
     standardise: bool = False,
     prob: float = PROB,
+    interval: Interval = "f",
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Whether the words of a query, or the base pairs of an ensemble, measure one thing; scores averaged over seeds.
 
@@ -155,6 +195,13 @@ def internal_consistency(
         Whether every item is first brought to standard deviation 1 (standardised alpha).
     prob
         Coverage of the confidence intervals.
+    interval
+        ``"f"`` takes the rows' scores for normal: with heavy tails (Student's t, 4 degrees of freedom) its intervals
+        of 89% hold the truth in 64 to 88% of simulated tables, the fewer the more rows (10 to 150), and in 86 to 92%
+        with normal ones. ``"bootstrap"`` draws rows with replacement (1,000 samples, percentile-t), needs ten rows, and
+        holds it in 81 to 88% and 85 to 91%. ``attrs["notes"]`` says so.
+    seed
+        Seed of the bootstrap.
 
     Returns
     -------
@@ -178,18 +225,19 @@ def internal_consistency(
     if queries is not None and not isinstance(queries, Mapping):
         raise InputError(f"queries is {queries!r}: give a mapping of names to words, or None for all words")
     parts, notes = [], []
+    cases = "base pair" if of == "query" else "target"
     for name, words in ({EVERY: known} if queries is None else queries).items():
         kept, lost = _split(name, words, known)
         notes += [f"{len(lost)} words of {name} have no scores: {listed(lost)}."] if lost else []
         part = values[:, [known.index(word) for word in kept]]
         items = part.transpose(0, 2, 1) if of == "query" else part
-        found = alpha(_scaled(items) if standardise else items, prob)
+        found = _estimate(_scaled(items) if standardise else items, ALPHA, prob, interval, seed, cases)
         table = _table(np.repeat(name, len(items)), *found)
         parts.append(table.assign(measure=scores["measure"].to_numpy()))
     if not parts:
         raise InputError("queries is empty: give names of queries and their words, or None for all words")
     table = pd.concat(parts, ignore_index=True)[["measure", "label", "value", "low", "high", "reason"]]
-    table.attrs["notes"] = tuple(notes)
+    table.attrs["notes"] = (*notes, *NOTES[interval])
     return table
 
 
@@ -216,6 +264,19 @@ def standardised(values: FloatArray) -> FloatArray:
     spread = np.nanstd(apart, axis=rest, keepdims=True)
     scaled: FloatArray = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
     return scaled
+
+
+def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, seed: int, rows: str) -> Estimate:
+    """A coefficient of tables of ``rows`` with the interval that was asked for."""
+    if one_of(interval, tuple(NOTES), "interval") == "f":
+        return icc(values, form, prob)
+    if (held := values.shape[-2]) < FEWEST:
+        raise InputError(
+            f"there are {held} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
+            "interval='f'"
+        )
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    return bootstrap_icc(values, form, prob, SAMPLES, rng)
 
 
 def _scaled(items: FloatArray) -> FloatArray:
