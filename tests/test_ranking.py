@@ -253,3 +253,15 @@ def test_without_draws_nothing_is_said_of_how_sure_the_order_is():
     kvs = {"one": planted(0.2, seed=1), "two": planted(1.4, seed=2)}
     found = bb.rank(kvs, QUERY, "weat", draws=0)
     assert found.sentences == ("weat: one < two; how sure that is was not asked (no draws).",)
+
+
+@pytest.mark.parametrize(("bias", "least", "most"), [(0.0, 0.0, 0.04), (1.0, 0.07, 0.2)])
+def test_probabilities_of_equal_embeddings_are_seldom_high_near_no_bias(bias, least, most):
+    """How often a mean of 16 words' scores calls one of two equal embeddings less biased; the result says how often."""
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((600, 16, 2)) + bias
+    drawn = np.abs(np.take_along_axis(scores[:, None], rng.integers(0, 16, (600, 300, 16, 1)), axis=2).mean(axis=2))
+    less = (drawn[..., 0] < drawn[..., 1]).mean(axis=1)
+    assert least <= np.mean((less > 0.95) | (less < 0.05)) <= most
+    found = bb.rank({"one": planted(0.5, seed=1), "two": planted(0.5, seed=2)}, QUERY, "weat", draws=20)
+    assert any("in 1 to 3% of word lists where both are close to no bias" in note for note in found.notes)

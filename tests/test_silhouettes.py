@@ -356,3 +356,15 @@ def test_a_study_of_one_model_has_no_accuracy(kv):
         bb.silhouette_study({}, {"q": query()})
     with pytest.raises(bb.InputError, match="share none of the 12 words of 'x'"):
         bb.silhouette_study({"none": bb.load_embedding({word: np.ones(3) for word in ("y0", "a0")})}, {"q": query()})
+
+
+def test_the_coverage_of_the_intervals_stands_beside_them(slice_vectors):
+    """Robustness of 60 sets of 100 runs: fewer than 89% of the intervals hold its mean."""
+    sets = [bb.silhouette(slice_vectors, "weat7", "weat", runs=100, seed=seed) for seed in range(60)]
+    truth = np.mean([one.robustness for one in sets])
+    rows = [bb.silhouette_uncertainty(one, resamples=100, seed=0).iloc[0] for one in sets]
+    assert 0.72 < np.mean([row["low"] <= truth <= row["high"] for row in rows]) < 0.9
+    assert rows[0]["covered"] == 0.77
+    both = bb.silhouette_uncertainty(sets[0], sets[1], resamples=10)
+    assert both["covered"].tolist() == [0.77, 0.77, 0.875, 0.958]
+    assert bb.silhouette_uncertainty(sets[0], resamples=10, prob=0.5)["covered"].isna().all()

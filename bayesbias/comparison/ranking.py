@@ -31,6 +31,11 @@ Aggregate = Literal["mean", "median", "max"]
 AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
 SURE = 0.95
+CALIBRATION = (
+    "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
+    "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
+)
+"""What the probabilities are worth, as simulated."""
 SAME = 1e-5
 """Relative difference up to which scores are the same: vectors in single precision say no more."""
 
@@ -130,6 +135,11 @@ def rank(
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
     the same for all embeddings and queries, so that the probabilities speak of other words of the same kind.
 
+    Of two equally biased embeddings, either is called less biased with probability above .95 in 1 to 3% of word lists
+    where their bias is within its own uncertainty of none, and in 12 to 16% where it is far from none (8 to 25 words,
+    simulated; nominal 10%). A score is a distance from no bias, whose draws near 0 are folded and lie further from 0
+    than the score does: probabilities near no bias are drawn towards one half, and the result's notes say so.
+
     Parameters
     ----------
     kvs
@@ -186,6 +196,8 @@ def rank(
             drawn[label] = values[np.isfinite(values).all(axis=1)]
             if lost := len(values) - len(drawn[label]):
                 notes[f"{label}: {lost:,} of {draws:,} draws of words have no value and were left out."] = None
+    if any(map(len, drawn.values())):
+        notes[CALIBRATION] = None
     frame, names = pd.DataFrame(scores), list(embeddings)
     ranks = ranked(frame, {} if outside is None else outside)
     return Ranking(
