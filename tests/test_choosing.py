@@ -12,7 +12,7 @@ import bayesbias as bb
 from bayesbias._core.leaving import word_log_likelihood
 from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias.comparison import choosing
-from bayesbias.comparison.choosing import compare_models, word_densities
+from bayesbias.comparison.choosing import compare_models, protected_densities, word_densities
 from bayesbias.models.crossed import crossed_target
 from bayesbias.models.data import data_of_rows, model_data
 from bayesbias.models.moments import conditional_means, scale_points
@@ -253,3 +253,66 @@ def test_wrong_tables_are_refused(plain_table):
     other.loc[len(plain_table), "distance"] = 0.1
     with pytest.raises(bb.InputError, match="more than one distance; models are compared on pairs that count once"):
         compare_models(other)
+
+
+class TestProtectedWords:
+    """What leaving out protected words says of a model."""
+
+    def test_the_density_is_that_of_the_joint_normal(self, small_table):
+        """Published, one draw: a word's distances under a connection are normal with covariance sigma^2 I + s^2 11'."""
+        post, data = bb.fit(small_table, "published", draws=4, seed=0), model_data(small_table)
+        found = protected_densities(post, data, np.arange(len(data.protected_words)))
+        posterior = post["posterior"].dataset.isel(chain=0, draw=0)
+        for at, word in enumerate(data.protected_words):
+            expected = 0.0
+            for k, name in enumerate(data.connections.tolist()):
+                y = data.y[(data.word == at) & (data.connection == k)]
+                here = posterior.sel(connection=name)
+                covariance = float(here["sigma"]) ** 2 * np.eye(len(y)) + float(here["connection_sd"]) ** 2
+                expected += stats.multivariate_normal.logpdf(
+                    y, np.full(len(y), float(here["connection_mean"])), covariance
+                )
+            assert found[0, at] == pytest.approx(expected), word
+
+    def test_published_equals_the_difference_of_log_evidences(self, plain_table):
+        def evidence(table):
+            return bb.fit(table, "published", draws=4, seed=0).attrs["log_evidence"]
+
+        words = plain_table["protected_word"].unique()
+        exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
+        post, data = bb.fit(plain_table, "published", seed=0), model_data(plain_table)
+        found, k = choosing._left_out(protected_densities(post, data, np.arange(len(words))))
+        assert (k < 0.7).sum() >= 6
+        assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
+
+    def test_crossed_equals_it_over_the_draws_of_a_fit_without_the_word(self, crossed_table):
+        post, data = bb.fit(crossed_table, "crossed", seed=0), model_data(crossed_table)
+        for at in (0, 5):
+            rest = crossed_table[crossed_table["protected_word"] != data.protected_words[at]]
+            without = bb.fit(rest, "crossed", draws=8000, seed=0)
+            found = logsumexp(protected_densities(without, data, np.array([at]))) - np.log(8000)
+            assert found == pytest.approx(post.attrs["log_evidence"] - without.attrs["log_evidence"], abs=0.5)
+
+    def test_the_true_model_comes_first(self, crossed_table):
+        table = compare_models(crossed_table, ["published", "crossed"], draws=1000, pairs=False, unit="protected")
+        assert list(table.columns) == [name.replace("_word", "_protected") for name in COLUMNS]
+        assert table["model"].tolist() == ["crossed", "published"]
+        assert table["diff_protected"][1] < -4 * table["diff_se_protected"][1] / 2
+        assert table.attrs["unit"] == "protected"
+
+    def test_single_pairs_alone(self, small_table):
+        table = compare_models(small_table, ["published", "crossed"], draws=400, unit="pair")
+        assert list(table.columns) == [
+            "model", "engine", "elpd_pair", "se_pair", "diff_pair", "diff_se_pair", "bad_k_pair", "log_evidence",
+        ]  # fmt: skip
+        both = compare_models(small_table, ["published", "crossed"], draws=400).set_index("model")
+        for name, value in table.set_index("model")["elpd_pair"].items():
+            assert value == both["elpd_pair"][name]
+
+    def test_related_words_have_no_such_density(self, religion):
+        with pytest.raises(bb.InputError, match="'related' cannot foretell a protected word"):
+            compare_models(religion, ["related"], unit="protected")
+
+    def test_an_unknown_unit_is_refused(self, small_table):
+        with pytest.raises(bb.InputError, match="unit is 'x': valid are attribute, protected, pair"):
+            compare_models(small_table, unit="x")

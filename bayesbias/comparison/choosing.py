@@ -1,4 +1,4 @@
-"""``compare_models``: which model foretells distances to attribute words that it has not seen."""
+"""``compare_models``: which model foretells distances to words that it has not seen."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.special import logsumexp
 
-from bayesbias._checks import whole_number
+from bayesbias._checks import one_of, whole_number
 from bayesbias._core.cells import IntArray
 from bayesbias._core.cosine import FloatArray
 from bayesbias._core.leaving import word_log_likelihood
+from bayesbias._core.marginal import LOG_2PI
 from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias._progress import progress
 from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
@@ -32,6 +34,9 @@ from bayesbias.models.spec import ModelSpec, load_model
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 """Models that are compared where nothing is asked for, besides ``related`` where the table knows how words are."""
 PAIR_DRAWS = 1000
+Unit = Literal["attribute", "protected", "pair"]
+UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
+"""What can be left out, and how its columns are called."""
 
 Model = str | Path | ModelSpec
 Done = Callable[[float], None]
@@ -48,11 +53,11 @@ class _Score:
 
 @dataclass(frozen=True)
 class _Judged:
-    """A model with its scores by attribute word and by pair; None where there is none."""
+    """A model with its scores by the unit that is left out and by pair; None where there is none."""
 
     name: str
     engine: str
-    by_word: _Score | None
+    by_unit: _Score | None
     by_pair: _Score | None
     log_evidence: float
     notes: tuple[str, ...]
@@ -64,14 +69,18 @@ def compare_models(
     draws: int = 4000,
     seed: int = 0,
     pairs: bool = True,
+    unit: Unit = "attribute",
 ) -> pd.DataFrame:
-    """How well models foretell the distances of an attribute word that they have not seen.
+    """How well models foretell the distances of a word that they have not seen.
 
     The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
     scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
     without the word. For related words it is known in closed form. Words whose weights cannot be trusted (Pareto k
     above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters a model with effects of attribute
     words: the same word's other distances stay.
+
+    With ``unit="protected"`` it is the sum over protected words of log p(all distances of the word | all others): its
+    cell means are integrated out, given the effects of attribute words in each draw.
 
     Parameters
     ----------
@@ -86,6 +95,9 @@ def compare_models(
         Seed of every fit.
     pairs
         Whether single pairs are left out too, given the effects of their words (1,000 of the draws).
+    unit
+        What is left out for the headline: ``"attribute"`` words, ``"protected"`` words or ``"pair"``, single pairs
+        alone.
 
     Returns
     -------
@@ -93,31 +105,40 @@ def compare_models(
         One row a model, the best first: ``model``, ``engine``; ``elpd_word``, ``se_word``, ``diff_word`` to the best
         and its standard error ``diff_se_word`` (natural log units); ``bad_k_word`` (words that called for a refit),
         ``unresolved_k_word`` (those that kept their weights, since no refit could do without them); ``elpd_pair``,
-        ``se_pair``, ``bad_k_pair``; ``log_evidence`` (NaN where the engine gives none). ``attrs`` holds ``notes``,
-        ``seed`` and ``rows``.
+        ``se_pair``, ``bad_k_pair``; ``log_evidence`` (NaN where the engine gives none). With ``unit="protected"``
+        the names end in ``_protected`` in place of ``_word``; with ``unit="pair"`` there are ``diff_pair`` and
+        ``diff_se_pair`` in their place. ``attrs`` holds ``notes``, ``seed``, ``rows`` and ``unit``.
 
     Raises
     ------
     InputError
-        A table that cannot be fitted, no model or an unknown one, or two models of one name.
+        A table that cannot be fitted, no model or an unknown one, two models of one name, an unknown unit, or
+        ``related`` with ``unit="protected"``.
 
     References
     ----------
     Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC. Statistics and Computing 27. https://doi.org/10.1007/s11222-016-9696-4
     """
-    given = isinstance(table, pd.DataFrame) and KEY in table.attrs
+    one_of(unit, tuple(UNITS), "unit")
+    given = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
     specs = _specs([*MODELS, *(["related"] if given else [])] if models is None else models)
+    if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):
+        raise InputError(
+            f"the model {without[0]!r} cannot foretell a protected word: it reads the covariance of the distances to "
+            "the given protected words off their vectors, and has no density of single distances to a further word; "
+            "leave the model out, or take unit='attribute'"
+        )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0)
     rows, notes = _pairs_once(table)
     data = related_data(rows)
     judged = []
     with progress("comparing models", len(specs)) as done:
         for at, spec in enumerate(specs):
-            judged.append(_judge(spec, rows, data, draws, seed, pairs, _part(done, at, 1)))
-    result = _ranking(judged)
+            judged.append(_judge(spec, rows, data, draws, seed, pairs, unit, _part(done, at, 1)))
+    result = _ranking(judged, unit)
     notes += [f"{one.name}: {note}" for one in judged for note in one.notes]
-    result.attrs = {"notes": notes, "seed": seed, "rows": len(rows)}
+    result.attrs = {"notes": notes, "seed": seed, "rows": len(rows), "unit": unit}
     return result
 
 
@@ -149,24 +170,29 @@ def _judge(
     draws: int,
     seed: int,
     pairs: bool,
+    unit: Unit,
     done: Done,
 ) -> _Judged:
     """Fit a model and score it; ``done`` is told which share of that is behind."""
     post = fit(table, spec, draws=draws, seed=seed)
     done(0.1)
     notes = [*json.loads(post.attrs["notes"]), *_faults(post)]
-    by_word = None
-    if spec.related:
-        by_word = _leave_related(spec, data)
+    by_unit = None
+    if unit == "pair":
+        pairs = True
+    elif spec.related:
+        by_unit = _leave_related(spec, data)
     elif spec.likelihood.family == "normal":
-        by_word = _leave_words(post, spec, table, data, _part(done, 0.1, 0.4))
+        by_unit = _leave_words(post, spec, table, data, unit, _part(done, 0.1, 0.4))
     else:
-        notes.append("Its residuals are not normal, so that no word's effects can be integrated out: no elpd_word.")
+        notes.append(
+            f"Its residuals are not normal, so that no word's effects can be integrated out: no elpd_{UNITS[unit]}."
+        )
     by_pair = _leave_pairs(post, _part(done, 0.5, 0.5)) if pairs else None
-    if by_word and by_word.unresolved:
-        notes.append(f"Words with a high Pareto k that no refit could do without: {by_word.unresolved}.")
+    if by_unit and by_unit.unresolved:
+        notes.append(f"Words with a high Pareto k that no refit could do without: {by_unit.unresolved}.")
     evidence = float(post.attrs.get("log_evidence", np.nan))
-    return _Judged(spec.name, post.attrs["engine"], by_word, by_pair, evidence, tuple(notes))
+    return _Judged(spec.name, post.attrs["engine"], by_unit, by_pair, evidence, tuple(notes))
 
 
 def _part(done: Done, begin: float, width: float) -> Done:
@@ -191,27 +217,35 @@ def _leave_related(spec: ModelSpec, data: ModelData) -> _Score:
     return _Score(values, 0)
 
 
-def _leave_words(post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, done: Done) -> _Score:
-    """Log predictive density of each attribute word's distances given all others."""
-    values, k = _left_out(word_densities(post, data, np.arange(len(data.attribute_words))))
+def _leave_words(
+    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, unit: Unit, done: Done
+) -> _Score:
+    """Log predictive density of each attribute or protected word's distances given all others."""
+    if unit == "protected":
+        density = protected_densities(post, data, np.arange(len(data.protected_words)))
+    else:
+        density = word_densities(post, data, np.arange(len(data.attribute_words)))
+    values, k = _left_out(density)
     bad = np.flatnonzero(~(k <= MAX_PARETO_K))
     unresolved = 0
     for at, word in enumerate(bad.tolist()):
-        found = _refitted(post, spec, table, data, word)
+        found = _refitted(post, spec, table, data, word, unit)
         unresolved += found is None
         values[word] = values[word] if found is None else found
         done((at + 1) / len(bad))
     return _Score(values, len(bad), unresolved)
 
 
-def _refitted(post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, word: int) -> float | None:
+def _refitted(
+    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, word: int, unit: Unit
+) -> float | None:
     """Log predictive density of a word from a fit without it; None where none can be had.
 
     It is the difference of two log evidences where the engine gives them, whatever the word leaves empty. Otherwise the
-    word's density is averaged over the draws, for which no cell may be empty.
+    word's density is averaged over the draws, for which no cell may be empty; for a protected word none can be had.
     """
-    rows = data.attribute == word
-    empties = bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
+    rows = (data.word if unit == "protected" else data.attribute) == word
+    empties = unit == "protected" or bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
     if rows.all() or (empties and "log_evidence" not in post.attrs):
         return None
     size = post["posterior"].sizes["chain"] * post["posterior"].sizes["draw"]
@@ -268,6 +302,48 @@ def word_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> Float
     return word_log_likelihood(patterns, blocks, scales, cells)
 
 
+def protected_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> FloatArray:
+    """Log density (draws, words) of the distances of some protected words, their cell means integrated out.
+
+    Given the population's means mu and sds s, the effects of attribute words and the residual sds sigma, the distances
+    of a word under a connection, less these effects, are normal with mean mu and covariance sigma^2 I + s^2 11'.
+
+    Parameters
+    ----------
+    post, data
+        As in :func:`word_densities`.
+    words
+        Indices of protected words of ``data``.
+    """
+    posterior = post["posterior"].dataset.sel(connection=data.connections)
+    mean = flat_draws(posterior["connection_mean"].to_numpy())
+    sigma2 = np.broadcast_to(_columns(posterior["sigma"]) ** 2, mean.shape)
+    s2 = np.broadcast_to(_columns(posterior["connection_sd"]) ** 2, mean.shape)
+    found = np.zeros((len(mean), len(words)))
+    for at, word in enumerate(words.tolist()):
+        for k in range(len(data.connections)):
+            rows = np.flatnonzero((data.word == word) & (data.connection == k))
+            apart = data.y[rows] - mean[:, k, None] - _effects(posterior, data, rows, str(data.groups[word]))
+            n, total = len(rows), apart.sum(axis=1)
+            wide = sigma2[:, k] + n * s2[:, k]
+            square = (apart**2).sum(axis=1) / sigma2[:, k] - s2[:, k] * total**2 / (sigma2[:, k] * wide)
+            if n:
+                found[:, at] -= (square + (n - 1) * np.log(sigma2[:, k]) + np.log(wide) + n * LOG_2PI) / 2
+    return found
+
+
+def _effects(posterior: xr.Dataset, data: ModelData, rows: IntArray, group: str) -> FloatArray | float:
+    """Effects (draws, rows) of the attribute words of rows, and of these with a group; 0 for a model without."""
+    names = data.attribute_words[data.attribute[rows]]
+    effects: FloatArray | float = 0.0
+    if "attribute_effect" in posterior:
+        effects = effects + flat_draws(posterior["attribute_effect"].sel(attribute_word=names).to_numpy())
+    if "interaction_effect" in posterior:
+        both = posterior["interaction_effect"].sel(attribute_word=names, group=group)
+        effects = effects + flat_draws(both.to_numpy())
+    return effects
+
+
 def _columns(values: xr.DataArray) -> FloatArray:
     """Draws of a scale as (draws, values), one column where it has no dimension."""
     flat = flat_draws(values.to_numpy())
@@ -296,30 +372,27 @@ def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
     return value, np.asarray(k)
 
 
-def _ranking(judged: Sequence[_Judged]) -> pd.DataFrame:
-    """The table of scores, the best first by attribute words, models without such a score last."""
-    ordered = sorted(judged, key=lambda one: -_sum(one.by_word)[0] if one.by_word else np.inf)
-    best = ordered[0].by_word
+def _ranking(judged: Sequence[_Judged], unit: Unit) -> pd.DataFrame:
+    """The table of scores, the best first by the unit, models without such a score last."""
+    name, alone = UNITS[unit], unit == "pair"
+    scores = [one.by_pair if alone else one.by_unit for one in judged]
+    order = sorted(range(len(judged)), key=lambda at: -_sum(scores[at])[0] if scores[at] else np.inf)
+    best = scores[order[0]]
     rows = []
-    for one in ordered:
-        apart = _Score(one.by_word.elpd - best.elpd, 0) if one.by_word and best else None
-        rows.append(
-            (
-                one.name,
-                one.engine,
-                *_sum(one.by_word),
-                *_sum(apart),
-                one.by_word.bad if one.by_word else pd.NA,
-                one.by_word.unresolved if one.by_word else pd.NA,
-                *_sum(one.by_pair),
-                one.by_pair.bad if one.by_pair else pd.NA,
-                one.log_evidence,
-            )
-        )
-    names = ["model", "engine", "elpd_word", "se_word", "diff_word", "diff_se_word", "bad_k_word", "unresolved_k_word"]
-    names += ["elpd_pair", "se_pair", "bad_k_pair", "log_evidence"]
-    table = pd.DataFrame(rows, columns=names)
-    counts = [name for name in names if "_k_" in name]
+    for at in order:
+        one, score = judged[at], scores[at]
+        apart = _Score(score.elpd - best.elpd, 0) if score and best else None
+        row: dict[str, object] = {"model": one.name, "engine": one.engine}
+        row |= dict(zip((f"elpd_{name}", f"se_{name}"), _sum(score), strict=True))
+        row |= dict(zip((f"diff_{name}", f"diff_se_{name}"), _sum(apart), strict=True))
+        row[f"bad_k_{name}"] = score.bad if score else pd.NA
+        if not alone:
+            row[f"unresolved_k_{name}"] = score.unresolved if score else pd.NA
+            row |= dict(zip(("elpd_pair", "se_pair"), _sum(one.by_pair), strict=True))
+            row["bad_k_pair"] = one.by_pair.bad if one.by_pair else pd.NA
+        rows.append(row | {"log_evidence": one.log_evidence})
+    table = pd.DataFrame(rows)
+    counts = [column for column in table.columns.astype(str) if "_k_" in column]
     return table.astype({"model": "string", "engine": "string", **dict.fromkeys(counts, "Int64")})
 
 
