@@ -11,7 +11,6 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
-from bayesbias.cli import main
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
 
@@ -20,20 +19,6 @@ def run(*arguments, cwd=None, code=0):
     done = subprocess.run([BAYESBIAS, *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
     assert done.returncode == code, done.stdout + done.stderr
     return done
-
-
-@pytest.fixture
-def here(monkeypatch, capsys, tmp_path):
-    """Run the command in this process, in an empty folder: (exit code, output, errors)."""
-
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, *capsys.readouterr()
-
-    monkeypatch.chdir(tmp_path)
-    return command
 
 
 @pytest.fixture(scope="module")
