@@ -296,3 +296,21 @@ class TestRepeatedPairs:
         assert bb.fit(again, "published", draws=400, seed=0)["observed_data"].sizes["pair"] == 37
         once = bb.read_distance_table(tmp_path / name)
         assert bb.fit(once, "published", draws=400, seed=0)["observed_data"].sizes["pair"] == 35
+
+
+def test_the_command_takes_the_rule(tmp_path):
+    from typer.testing import CliRunner
+
+    from bayesbias.cli.app import app
+
+    lists = tmp_path / "mine.toml"
+    lists.write_text('name = "mine"\n[protected]\na = ["p", "q"]\nb = ["s"]\n[stereotypes]\na = ["k", "l"]\n')
+    vectors = tmp_path / "vectors.npz"
+    kv = random_vectors(WORDS, q="p")
+    bb.save_embedding(kv, vectors)
+    for options, rows in (([], 4), (["--twins", "keep"], 6)):
+        given = ["distances", str(vectors), str(lists), "-o", str(tmp_path / "t.csv"), "--no-relatedness", *options]
+        result = CliRunner().invoke(app, given)
+        assert result.exit_code == 0, result.output
+        assert len(bb.read_distance_table(tmp_path / "t.csv")) == rows
+    assert CliRunner().invoke(app, [*given[:-1], "x"]).exit_code != 0

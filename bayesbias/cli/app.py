@@ -102,6 +102,7 @@ def distances(
     relatedness: Annotated[
         bool, typer.Option(help="Read the covariance of alike words off the whole vocabulary, which takes longer.")
     ] = True,
+    twins: Annotated[str, typer.Option(help="once, or keep: words of one list that have one vector.")] = "once",
     trust_pickle: TrustPickle = False,
 ) -> None:
     """Cosine distances between protected words and attribute words."""
@@ -112,6 +113,7 @@ def distances(
     from bayesbias.words import load_words
 
     one_of(case, ("as-is", "fallback"), "case")
+    one_of(twins, ("once", "keep"), "twins")
     check_target(out, (".csv", ".parquet"), "a distance table")
     listed = load_words(words)
     wanted = None if relatedness else spellings(listed.every_word(), case)
@@ -122,6 +124,7 @@ def distances(
         keep_duplicates=keep_duplicates,
         case="fallback" if case == "fallback" else "as-is",
         relatedness=relatedness,
+        twins="keep" if twins == "keep" else "once",
     )
     write_distance_table(table, out)
     show_coverage(table)
