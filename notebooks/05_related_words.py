@@ -170,11 +170,11 @@ whole = pd.concat(whole).set_index(["contrast", "model", "population"])
 whole[["mean", "sd", "hdi_low", "hdi_high"]].astype(float).round(3)
 
 # %% [markdown]
-# Associated against different, the headline, keeps an interval that excludes 0: what both lists share cancels. Associated
-# against human is the sum of that and of different against human, which stereotype words of any kind share: its interval
-# for the given protected words is four times as wide as under `crossed`, and just includes 0. For further protected
-# words like these both include 0: fourteen words in a few families say little about a population. The model says what it
-# rests on:
+# Associated against different, the headline, keeps an interval that excludes 0: what both lists share cancels.
+# Associated against human is the sum of that and of different against human, which stereotype words of any kind share:
+# its interval for the given protected words is four times as wide as under `crossed`, and just includes 0. For further
+# protected words like these both include 0: fourteen words in a few families say little about a population. The model
+# says what it rests on:
 
 # %%
 print(bb.diagnose(fits["related"]))

@@ -101,7 +101,7 @@ class TestBalance:
         assert bb.relatedness(bb.fit(table, seed=0)).ranks_by_word == bb.relatedness(table).ranks_by_word
 
     def test_overlap_of_equal_and_of_separate_lists(self):
-        from bayesbias.comparison.balance import _overlap
+        from bayesbias.comparison.confounds import _overlap
 
         assert _overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
         assert _overlap(np.zeros(4), np.ones(4), 0.5) == 0
@@ -133,7 +133,7 @@ class TestAdjust:
         assert any("adjusted for frequency" in note for note in bb.diagnose(post).notes)
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
-        from bayesbias.models.adjustment import adjusted_table
+        from bayesbias.models.expectations import adjusted_table
 
         table, counts, *_ = frequent
         adjusted, made = adjusted_table(table, "frequency", counts)

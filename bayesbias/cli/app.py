@@ -29,6 +29,10 @@ Model = Annotated[
 Engine = Annotated[str, typer.Option(help="auto, exact, marginal or nuts.")]
 Draws = Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)]
 Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
+Frequencies = Annotated[
+    str | None,
+    typer.Option(help="A file with two columns, word and count, or wordfreq; by default the order of the embedding."),
+]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
 TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 
@@ -142,9 +146,14 @@ def fit(
     keep_duplicates: Annotated[
         bool | None, typer.Option(help="Count repeated rows of the table; by default as the table was written.")
     ] = None,
+    adjust: Annotated[
+        str | None, typer.Option(help="Adjust distances for an attribute of words: frequency or length.")
+    ] = None,
+    frequencies: Frequencies = None,
 ) -> None:
     """Fit a model to a distance table."""
-    from bayesbias.cli.screen import say, show_coverage
+    from bayesbias.cli.screen import say, show, show_coverage
+    from bayesbias.comparison import adjustment
     from bayesbias.diagnostics import diagnose
     from bayesbias.distances import read_distance_table
     from bayesbias.models import fit as fit_model
@@ -153,10 +162,32 @@ def fit(
     check_target(out, (".nc",), "a fit")
     distances = read_distance_table(table, keep_duplicates=keep_duplicates)
     show_coverage(distances)
-    post = fit_model(distances, model=model, engine=engine, draws=draws, seed=seed)
+    post = fit_model(
+        distances, model=model, engine=engine, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies
+    )
     save_fit(post, out)
     say(str(diagnose(post)))
+    if adjust is not None:
+        show(adjustment(post).round(3), "Contrasts before and after")
     say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {out}")
+
+
+@app.command()
+def balance(
+    table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet.")],
+    frequencies: Frequencies = None,
+    attribute: Annotated[str, typer.Option(help="frequency or length.")] = "frequency",
+) -> None:
+    """Whether word lists differ in frequency, and whether that matters for their distances."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.comparison import balance as balance_of
+    from bayesbias.distances import read_distance_table
+
+    found = balance_of(read_distance_table(table), frequencies, attribute)
+    show(found.lists.round(2), f"Words by {found.attribute} ({found.source})")
+    show(found.contrasts.round(3), "Lists of the contrasts")
+    for text in (found.sentence, *found.notes):
+        say(text)
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
 
-from bayesbias.comparison.balance import Balance, adjustment, balance
 from bayesbias.comparison.choosing import compare_models
+from bayesbias.comparison.confounds import Balance, adjustment, balance
 from bayesbias.comparison.contrasting import (
     GIVEN,
     POPULATIONS,

@@ -117,7 +117,7 @@ def _adjusted_fit(
     how: tuple[str | Path | ModelSpec, str, int, int, int],
 ) -> xr.DataTree:
     """The fit of adjusted distances, with the contrasts of the same words before."""
-    from bayesbias.models.adjustment import adjusted_table, recorded, with_slope
+    from bayesbias.models.expectations import adjusted_table, recorded, with_slope
 
     adjusted, adjustment = adjusted_table(table, adjust, frequencies)
     kept = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]

@@ -20,8 +20,8 @@ from bayesbias.diagnostics.intervals import PROB, describe
 from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
 from bayesbias.distances.storage import relatedness_of
 from bayesbias.errors import InputError
-from bayesbias.models.adjustment import FEWEST, GROUP, control_slope
 from bayesbias.models.data import model_data
+from bayesbias.models.expectations import FEWEST, GROUP, control_slope
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.words import CONTROLS
 
