@@ -168,7 +168,7 @@ def test_the_model_that_made_the_data_wins(crossed_table):
     assert other["diff_word"] < -4 * other["diff_se_word"]
     assert table[["elpd_pair", "se_pair"]].isna().all(axis=None)
     assert table["bad_k_pair"].isna().all()
-    assert table.attrs == {"notes": [], "seed": 0, "rows": len(crossed_table)}
+    assert table.attrs == {"notes": [], "seed": 0, "rows": len(crossed_table), "unit": "attribute"}
 
 
 def test_effects_that_are_not_there_cost_no_more_than_noise(plain_table):
