@@ -131,6 +131,15 @@ class TestAdjust:
         assert both.loc["associated - neutral", "adjusted"] == pytest.approx(after["mean"])
         assert both.attrs["how"] == "vocabulary"
         assert any("adjusted for frequency" in note for note in bb.diagnose(post).notes)
+        told = " ".join(bb.verdict_sentences(post))
+        assert "Before distances were adjusted for frequency, associated − different was" in told
+
+    def test_the_verdict_warns_where_the_table_knows_frequencies(self):
+        kv, lists, *_ = frequency_embedding(gap=4.0, seed=2)
+        table = bb.distance_table(kv, lists)
+        found = bb.balance(table)
+        assert [text[:20] for text in found.warnings] == ["associated - neutral"]
+        assert found.warnings[0] in bb.verdict_sentences(bb.fit(table, seed=0))
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
         from bayesbias.models.expectations import adjusted_table

@@ -10,6 +10,8 @@ from bayesbias.comparison import (
     ONE_GROUP,
     POPULATIONS,
     SIMILAR,
+    adjustment,
+    balance,
     beside_associated,
     contrasts,
     decomposable_controls,
@@ -31,6 +33,7 @@ KINDS = {
 }
 
 OTHER = "different"
+MINUS = "\N{MINUS SIGN}"
 
 RESERVATIONS = {
     "independent": (
@@ -62,6 +65,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     sentences = [] if verdict.ok else [verdict.headline()]
     sentences += contrast_sentences(post, prob)
     sentences += effective_sentences(post)
+    sentences += frequency_sentences(post, prob)
     sentences += verdict.notes
     sentences += RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
     return list(dict.fromkeys(sentences))
@@ -96,6 +100,22 @@ def effective_sentences(post: xr.DataTree) -> list[str]:
         "Words of one topic tell less than their number. As many unrelated words would tell as much about a list's "
         f"mean distance: {'; '.join(named)}."
     ]
+
+
+def frequency_sentences(post: xr.DataTree, prob: float = PROB) -> list[str]:
+    """Contrasts before they were adjusted; or where frequencies are known, contrasts that frequency may explain."""
+    if "adjust" in post.attrs:
+        rows = adjustment(post, prob).to_dict("records")
+        told = [
+            f"{row['contrast'].replace('-', MINUS)} was {signed(row['raw'])} ({signed(row['raw_low'])} to "
+            f"{signed(row['raw_high'])})"
+            for row in rows
+        ]
+        return [f"Before distances were adjusted for {post.attrs['adjust']}, {'; '.join(told)}."] if told else []
+    found = relatedness_in_fit(post)
+    if found is None or not found.ranks_by_word:
+        return []
+    return list(balance(post).warnings)
 
 
 def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
