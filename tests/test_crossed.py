@@ -397,15 +397,18 @@ def test_groups_and_lists_without_rows_leave_their_cells_empty():
         assert np.isfinite(mine.drop_sel(connection=absent)).all()
 
 
-def test_repeated_rows_count_once():
+def test_repeated_rows_count_once(tmp_path):
     twice = pd.concat([FULL, FULL.iloc[[3, 40, 41]]])
     post, expected = (bb.fit(table, "crossed", seed=0) for table in (twice, FULL))
     assert post["posterior"].identical(expected["posterior"])
     assert post["constant_data"].identical(expected["constant_data"])
     assert json.loads(post.attrs["notes"]) == ["3 of 99 rows repeat a pair and were dropped."]
     assert bb.diagnose(post).notes == ("3 of 99 rows repeat a pair and were dropped.",)
-    kept = bb.fit(twice, "published", seed=0)
-    assert kept["observed_data"].sizes["pair"] == 99
+    with pytest.raises(bb.InputError, match="3 of 99 rows repeat a pair"):
+        bb.fit(twice, "published", seed=0)
+    twice.to_csv(tmp_path / "twice.csv", index=False)
+    asked = bb.read_distance_table(tmp_path / "twice.csv", keep_duplicates=True)
+    assert bb.fit(asked, "published", seed=0)["observed_data"].sizes["pair"] == 99
 
 
 def test_a_pair_of_two_lists_counts_for_the_first_connection():
