@@ -67,19 +67,21 @@ class WordLists:
             object.__setattr__(self, part, lists)
 
     @property
+    def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
+        """Protected, stereotype and control lists, each with the name of its kind."""
+        return (("protected", self.protected), ("stereotype", self.stereotypes), ("control", self.controls))
+
+    @property
     def group_of(self) -> dict[str, str]:
         """Protected word to its group."""
         return {word: group for group, words in self.protected.items() for word in words}
 
     def every_word(self) -> tuple[str, ...]:
         """All words of all lists, each once."""
-        parts = (self.protected, self.stereotypes, self.controls)
-        return tuple(dict.fromkeys(word for part in parts for words in part.values() for word in words))
+        return tuple(dict.fromkeys(word for _, part in self.by_kind for words in part.values() for word in words))
 
     def _repr_html_(self) -> str:
-        rows = [("protected", g, w) for g, w in self.protected.items()]
-        rows += [("stereotype", g, w) for g, w in self.stereotypes.items()]
-        rows += [("control", g, w) for g, w in self.controls.items()]
+        rows = [(kind, name, words) for kind, part in self.by_kind for name, words in part.items()]
         body = "".join(
             f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
             f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"

@@ -120,7 +120,7 @@ def contrasted(
     """
     one_of(first, valid, "the connection")
     if second is None:
-        second = next((name for name in beside(first, valid, filled)), None)
+        second = next(iter(beside(first, valid, filled)), None)
         if second is None:
             raise InputError(f"a contrast needs two connections, and there is only {first!r}")
     one_of(second, valid, "the connection")

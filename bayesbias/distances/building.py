@@ -130,16 +130,12 @@ def _said(related: Relatedness | str) -> str:
     return related and f"none, because {related}"
 
 
-LISTS = (("protected", "protected"), ("stereotype", "stereotypes"), ("control", "controls"))
-"""Kind of a list, and the part of the word lists that holds it."""
-
-
 def _counted_once(lists: WordLists, found: Mapping[str, str], alike: Mapping[str, str]) -> list[dict[str, str]]:
     """The words of each list that have the vector of an earlier word of the same list."""
     return [
         {"list": name, "kind": kind, "word": word, "first": first}
-        for kind, part in LISTS
-        for name, listed in getattr(lists, part).items()
+        for kind, part in lists.by_kind
+        for name, listed in part.items()
         for word, first in twins_within([word for word in listed if word in found], alike).items()
     ]
 
@@ -164,21 +160,22 @@ def _without(lists: WordLists, counted: list[dict[str, str]]) -> WordLists:
 def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, list[str]]]:
     """Sets of words of different lists that have one vector: each word with the lists that hold it."""
     places: dict[str, list[str]] = {}
-    for _, part in LISTS:
-        for name, listed in getattr(lists, part).items():
+    for _, part in lists.by_kind:
+        for name, listed in part.items():
             for word in listed:
                 places.setdefault(word, []).append(name)
     sets: dict[str, dict[str, list[str]]] = {}
+    several = set(alike).union(alike.values())
     for word, names in places.items():
-        if word in alike or word in alike.values():
+        if word in several:
             sets.setdefault(alike.get(word, word), {})[word] = names
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
 def _entries(lists: WordLists, found: Mapping[str, str]) -> list[dict[str, object]]:
     entries = []
-    for kind, part in LISTS:
-        for name, listed in getattr(lists, part).items():
+    for kind, part in lists.by_kind:
+        for name, listed in part.items():
             missing = [word for word in listed if word not in found]
             if len(missing) == len(listed):
                 raise InputError(

@@ -127,10 +127,9 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     """The relatedness of word lists in an embedding, or the reason why there is none."""
     looked = find_words(kv, lists.every_word(), case)
     protected = [word for word in lists.group_of if word in looked.keys]
-    part = (("protected", lists.protected), ("stereotype", lists.stereotypes), ("control", lists.controls))
     entries = tuple(
         (name, kind, tuple(word for word in words if word in looked.keys))
-        for kind, lists_of_kind in part
+        for kind, lists_of_kind in lists.by_kind
         for name, words in lists_of_kind.items()
         if any(word in looked.keys for word in words)
     )
