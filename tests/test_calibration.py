@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -195,3 +196,17 @@ def test_impossible_truths_are_refused(truth, message):
 def test_shapes_without_words_are_refused(shape, message):
     with pytest.raises(bb.InputError, match=message):
         bb.simulate(shape, truth=NULL)
+
+
+def test_the_real_null_draws_from_a_pool_and_adjusts(religion):
+    neutral = religion.loc[religion["connection"] == "neutral", "attribute_word"].unique()
+    counts = {word: 10.0 + at for at, word in enumerate(religion["attribute_word"].unique())}
+    asked = {"models": ["crossed"], "replicates": 2, "seed": 1, "metrics": ()}
+    whole = bb.real_null(religion, **asked)
+    pd.testing.assert_frame_equal(bb.real_null(religion, **asked, pool=neutral), whole)
+    part = bb.real_null(religion, **asked, pool=neutral[:60])
+    adjusted = bb.real_null(religion, **asked, pool=neutral[:60], adjust="frequency", frequencies=counts)
+    assert not np.allclose(part["width"], whole["width"])
+    assert not np.allclose(adjusted["width"], part["width"])
+    with pytest.raises(bb.InputError, match="from 3 of the"):
+        bb.real_null(religion, **asked, pool=neutral[:3])
