@@ -40,6 +40,8 @@ class RelatedSums:
         G, (n, n), positive semi-definite.
     families
         Correlation of the bias of protected words, (J, J).
+    distance_sd
+        Standard deviation of a protected word's distances to the words of the vocabulary, on average.
     freedom
         Degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none.
     scatter
@@ -54,6 +56,7 @@ class RelatedSums:
     kind: IntArray
     covariance: FloatArray
     families: FloatArray
+    distance_sd: float
     freedom: FloatArray
     scatter: FloatArray
     expected: FloatArray
@@ -150,45 +153,78 @@ class PopulationDraws:
     covariance: FloatArray
 
 
+def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
+    """Expected scatter (K, K) of errors of cells around their mean word, over words without an empty cell.
+
+    ``covariance`` (n, n) is that of the errors of the filled cells, word by word.
+    """
+    whole = filled.all(axis=1)
+    count, connections = int(whole.sum()), filled.shape[1]
+    kept = whole[np.nonzero(filled)[0]]
+    errors = covariance[np.ix_(kept, kept)].reshape(count, connections, count, connections)
+    centring = np.eye(count) - 1 / max(count, 1)
+    scatter: FloatArray = np.einsum("ij,ikjl->kl", centring, errors)
+    return scatter
+
+
 def draw_population(
-    cells: FloatArray, filled: np.ndarray, families: FloatArray, scale: float, rng: np.random.Generator
+    cells: FloatArray,
+    observed: FloatArray,
+    errors: FloatArray,
+    families: FloatArray,
+    scale: float,
+    rng: np.random.Generator,
 ) -> PopulationDraws:
     """Means and covariance of the connections over protected words like these, one draw for each draw of the cells.
 
     A protected word's means of K connections are a normal vector around those of the population; words are correlated
-    by ``families``. The covariance is drawn from an inverse Wishart distribution: its prior has K degrees of freedom
-    and scale^2 I, the deviations from the mean word bring theirs (Satterthwaite's, since words are correlated). The
-    population's mean is that of the words less a draw of their mean deviation. Nothing flows back to the cells.
+    by ``families``. Observed means scatter around the mean word by this covariance and by their errors. The covariance
+    of the two together is drawn from an inverse Wishart distribution: its prior has K degrees of freedom and
+    scale^2 I, the observed scatter brings its own (Satterthwaite's, since words are correlated). That of the errors is
+    known and is taken off, no further than to 0. The population's mean is that of the words less a draw of their mean
+    deviation. Nothing flows back to the cells.
 
     Parameters
     ----------
     cells
-        (B, J, K), NaN where a cell is empty.
-    filled
-        Which cells hold a distance, (J, K).
+        Draws (B, J, K), NaN where a cell is empty.
+    observed
+        What they are around, (J, K).
+    errors
+        Expected scatter of the errors, (B, K, K): :func:`scatter_of_errors`.
     families
         (J, J).
     scale
         Scale of the prior.
     """
     size, _, connections = cells.shape
+    filled = ~np.isnan(observed)
     whole = filled.all(axis=1)
-    spread, freedom = np.zeros((size, connections, connections)), 0.0
+    scatter, noise, freedom = np.zeros((connections, connections)), np.zeros_like(errors), 0.0
     if whole.sum() > 1:
-        kept = cells[:, whole]
         centring = np.eye(int(whole.sum())) - 1 / whole.sum()
-        apart = kept - kept.mean(axis=1, keepdims=True)
         matrix = centring @ families[np.ix_(whole, whole)]
         trace = float(np.trace(matrix))
         if trace > 0:
             freedom = trace**2 / float((matrix * matrix.T).sum())
-            spread = freedom / trace * np.einsum("bjk,bjl->bkl", apart, apart)
-    covariance = _inverse_wishart(connections + freedom, spread + scale**2 * np.eye(connections), rng)
+            scatter = freedom / trace * observed[whole].T @ centring @ observed[whole]
+            noise = errors / trace
+    prior = scale**2 * np.eye(connections)
+    total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
+    root = _root_of_rest(total, noise)
     standard = root_of(families) @ rng.standard_normal((size, len(families), connections))
-    chol = np.linalg.cholesky(covariance)
-    deviations = standard @ np.swapaxes(chol, 1, 2)
+    deviations = standard @ np.swapaxes(root, 1, 2)
     own = np.where(filled, cells - deviations, 0.0)
-    return PopulationDraws(own.sum(axis=1) / filled.sum(axis=0), covariance)
+    return PopulationDraws(own.sum(axis=1) / filled.sum(axis=0), root @ np.swapaxes(root, 1, 2))
+
+
+def _root_of_rest(total: FloatArray, part: FloatArray) -> FloatArray:
+    """Roots (B, K, K) of total - part, with 0 in the directions in which the part is larger."""
+    chol = np.linalg.cholesky(total)
+    half = np.linalg.solve(chol, part)
+    values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
+    root: FloatArray = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
+    return root
 
 
 def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -21,7 +21,7 @@ from bayesbias.models.fitting import fit, related_data
 from bayesbias.models.predictive import pair_density, parts_of
 from bayesbias.models.related import log_terms, related_posterior
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import Gamma, ModelSpec, Pooled, Prior, model_of_text
+from bayesbias.models.spec import Gamma, ModelSpec, Pooled, Prior, common_of, model_of_text
 
 DRAWS = 4000
 ALL = "all"
@@ -258,9 +258,10 @@ def _log_priors(posterior: xr.Dataset, priors: Mapping[str, Prior]) -> dict[str,
     if "m" in values:
         values["offset_mean"] = values["connection_mean"] - values["m"][:, :, None]
         values["offset_sd"] = values["connection_sd"]
-    common = values.get("attribute_sd0")
     return {
-        name: _log_density(prior, values[name], common).reshape(*values[name].shape[:2], -1).sum(axis=2)
+        name: _log_density(prior, values[name], values.get(common_of(name)))
+        .reshape(*values[name].shape[:2], -1)
+        .sum(axis=2)
         for name, prior in priors.items()
     }
 

@@ -13,7 +13,7 @@ from bayesbias._core.marginal import CrossedSums, crossed_sums, pattern_log_like
 from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias.distances.tables import once
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior
+from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 
 BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
@@ -36,7 +36,7 @@ class CrossedTarget:
     sums
         The table, reduced.
     places
-        Scale to its columns of theta, in the order connection_sd, sigma, attribute_sd, attribute_sd0, interaction_sd.
+        Scale to its columns of theta; the common scale of pooled ones comes after them.
     mean
         Prior of each connection mean.
     """
@@ -57,18 +57,19 @@ class CrossedTarget:
         sigma, others = (grid.ravel()[:, None] for grid in np.meshgrid(START, START))
         theta = np.broadcast_to(others, (len(others), self.size)).copy()
         theta[:, self.places["sigma"]] = sigma
-        if isinstance(self.spec.priors["attribute_sd"], Pooled):
-            theta[:, self.places["attribute_sd"]] = 0
+        for name, place in self.places.items():
+            if isinstance(self.spec.priors[name], Pooled):
+                theta[:, place] = 0
         best: FloatArray = theta[np.argmax(self.log_density(theta))]
         return best
 
     def scale_values(self, theta: FloatArray) -> dict[str, FloatArray]:
         """Scale to its values (B, ...) in cosine distance at points (B, d)."""
         values: dict[str, FloatArray] = {}
-        for name, place in reversed(self.places.items()):  # attribute_sd0 before the class scales around it
+        for name, place in reversed(self.places.items()):  # common scales before those around them
             prior, z = self.spec.priors[name], theta[:, place]
             if isinstance(prior, Pooled):
-                values[name] = values["attribute_sd0"] * np.exp(prior.spread * z)
+                values[name] = values[common_of(name)] * np.exp(prior.spread * z)
             elif isinstance(prior, ScalePrior):
                 values[name] = prior.from_normal(z)
             else:
@@ -132,8 +133,7 @@ def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 1}
     sizes["attribute_sd"] = 1 if spec.terms.attribute_sd == "shared" else classes
-    if spec.terms.attribute_sd == "pooled":
-        sizes["attribute_sd0"] = 1
+    sizes |= {common_of(name): 1 for name in sizes if isinstance(spec.priors[name], Pooled)}
     if spec.terms.word_x_group:
         sizes["interaction_sd"] = 1
     ends = np.cumsum(list(sizes.values())).tolist()

@@ -29,6 +29,8 @@ def obstacle(spec: ModelSpec) -> str | None:
         return "its residuals are not normal"
     if spec.crossed:
         return "it has effects of attribute words, which tie the connections together"
+    if spec.terms.connection_sd == "pooled":
+        return "its connection_sd are pooled, which ties the connections together"
     return "it has a common intercept, which ties the connections together" if spec.terms.intercept else None
 
 

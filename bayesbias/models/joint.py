@@ -19,7 +19,7 @@ from bayesbias._core.cosine import FloatArray
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import scatter_cells
 from bayesbias.models.pymc import run_nuts
-from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Pooled
+from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Pooled, common_of
 
 if TYPE_CHECKING:
     import pymc
@@ -60,7 +60,10 @@ def obstacle(specs: Sequence[ModelSpec]) -> str | None:
         return "residuals are normal, with a sigma for each connection"
     if any(spec.terms.intercept or spec.terms.attribute_sd not in ("pooled", "separate") for spec in specs):
         return "attribute words have an effect, with a scale for each of their classes"
-    kinds = [{name: type(prior) for name, prior in spec.priors.items()} for spec in specs]
+    kinds = [
+        {name: type(prior) for name, prior in spec.priors.items() if name not in map(common_of, spec.priors)}
+        for spec in specs
+    ]
     if any(kind != kinds[0] for kind in kinds):
         return f"every prior has the distribution that it has in {specs[0].name!r}"
     return None
@@ -133,11 +136,12 @@ def build_joint(specs: Sequence[ModelSpec], data: ModelData, components: FloatAr
         # cells are drawn with the average effect of their attribute words in them: the data know the sum best
         effects, average = _effects(specs, data, components, cell)
         cells = [pt.zeros(len(cell_word)) for _ in range(size)]
+        common = _common_scale(specs, "connection_sd")
         for at in range(k):
             own = np.flatnonzero(cell_connection == at)
             rows = np.flatnonzero(data.connection == at)
             known = sharp(components[rows], np.searchsorted(own, cell[rows]))
-            chol = _cholesky(f"connection_{at}", [spec.priors["connection_sd"] for spec in specs])
+            chol = _cholesky(f"connection_{at}", [spec.priors["connection_sd"] for spec in specs], common)
             vectors = _vectors(
                 f"cell_{at}", len(own), chol, known, [mean[at, c] for c in range(size)], [part[own] for part in average]
             )
@@ -175,7 +179,7 @@ def _effects(
     size = components.shape[1]
     nothing = [0.0] * size
     residual = components - _cell_means(data, components)[data.word, data.connection]
-    common = _common_scale(specs)
+    common = _common_scale(specs, "attribute_sd")
     effects = [pt.zeros(len(data.attribute_words)) for _ in range(size)]
     for at in range(len(data.attribute_classes)):
         own = np.flatnonzero(data.class_index == at)
@@ -207,27 +211,13 @@ def _cell_means(data: ModelData, components: FloatArray) -> FloatArray:
     return mean
 
 
-def _common_scale(specs: Sequence[ModelSpec]) -> Any:
-    """The scales (C,) about which those of attribute classes are pooled; None where they are not."""
-    import pymc as pm
+def _common_scale(specs: Sequence[ModelSpec], name: str) -> Any:
+    """The scales (C,) about which those of this name are pooled; None where they are not."""
     import pytensor.tensor as pt
 
-    if not all(isinstance(spec.priors["attribute_sd"], Pooled) for spec in specs):
+    if not all(isinstance(spec.priors[name], Pooled) for spec in specs):
         return None
-    return pt.stack(
-        [pm.Deterministic(f"common_{at}", _scale(f"common_raw_{at}", spec)) for at, spec in enumerate(specs)]
-    )
-
-
-def _scale(name: str, spec: ModelSpec) -> Any:
-    import pymc as pm
-
-    prior = spec.priors["attribute_sd0"]
-    if isinstance(prior, Exponential):
-        return pm.Exponential(name, lam=prior.rate)
-    if isinstance(prior, HalfNormal):
-        return pm.HalfNormal(name, sigma=prior.sd)
-    raise TypeError("attribute_sd0 is a scale and needs the prior of one")
+    return pt.stack([spec.priors[common_of(name)].in_pymc(f"{common_of(name)}_{at}") for at, spec in enumerate(specs)])
 
 
 def _cholesky(name: str, priors: Sequence[Any], common: Any = None) -> Any:

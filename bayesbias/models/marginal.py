@@ -119,7 +119,7 @@ def draw_given_scales(
     """Every posterior variable (B, ...) at points theta (B, d)."""
     prior = target.mean
     drawn = draw_gaussians(target.sums, target.variances(theta), prior.sd, data.filled, rng)
-    single = {"attribute_sd0", "interaction_sd"}
+    single = {"connection_sd0", "attribute_sd0", "interaction_sd"}
     single |= {"sigma"} if target.spec.likelihood.sigma == "shared" else set()
     single |= {"attribute_sd"} if target.spec.terms.attribute_sd == "shared" else set()
     values = {

@@ -17,7 +17,7 @@ from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import ModelSpec, Normal, Pooled
+from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
 
 if TYPE_CHECKING:
     import pymc
@@ -112,7 +112,7 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
     )
 
 
-_HELPERS = ("cell_raw", "m_raw", "class_raw", "interaction_raw")
+_HELPERS = ("cell_raw", "m_raw", "connection_sd_raw", "attribute_sd_raw", "interaction_raw")
 """Variables that only help the sampler."""
 
 
@@ -134,7 +134,7 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
             scale = spec.priors["offset_sd"].in_pymc("connection_sd", dims="connection")
         else:
             mean = spec.priors["connection_mean"].in_pymc("connection_mean", dims="connection")
-            scale = spec.priors["connection_sd"].in_pymc("connection_sd", dims="connection")
+            scale = _scales(spec, "connection_sd", "connection")
         by_connection = spec.likelihood.sigma == "connection"
         sigma = spec.priors["sigma"].in_pymc("sigma", dims="connection" if by_connection else None)
         direct = centred[connection]
@@ -167,16 +167,7 @@ def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
     if spec.terms.attribute_sd == "shared":
         scale = spec.priors["attribute_sd"].in_pymc("attribute_sd")
     else:
-        pooled = spec.priors["attribute_sd"]
-        if isinstance(pooled, Pooled):
-            common = spec.priors["attribute_sd0"].in_pymc("attribute_sd0")
-            raw = pm.Normal("class_raw", dims="attribute_class")
-            by_class = pm.Deterministic(
-                "attribute_sd", common * pm.math.exp(pooled.spread * raw), dims="attribute_class"
-            )
-        else:
-            by_class = pooled.in_pymc("attribute_sd", dims="attribute_class")
-        scale = by_class[data.class_index]
+        scale = _scales(spec, "attribute_sd", "attribute_class")[data.class_index]
     effect = pm.Normal("attribute_effect", sigma=scale, dims="attribute_word")[data.attribute]
     if not spec.terms.word_x_group:
         return effect
@@ -190,6 +181,18 @@ def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
         raw = pm.Normal("interaction_raw", dims="met")
         interaction = pm.Deterministic("interaction_effect", interaction_sd * raw, dims="met")
     return effect + interaction[number[data.attribute, data.group_index[data.word]]]
+
+
+def _scales(spec: ModelSpec, name: str, dims: str) -> Any:
+    """Scales of one name, each with its prior or around a common one."""
+    import pymc as pm
+
+    prior = spec.priors[name]
+    if not isinstance(prior, Pooled):
+        return prior.in_pymc(name, dims=dims)
+    common = spec.priors[common_of(name)].in_pymc(common_of(name))
+    raw = pm.Normal(f"{name}_raw", dims=dims)
+    return pm.Deterministic(name, common * pm.math.exp(prior.spread * raw), dims=dims)
 
 
 def centred_connections(data: ModelData) -> NDArray[np.bool_]:

@@ -22,6 +22,7 @@ from bayesbias._core.related import (
     factor_grid,
     factor_points,
     root_of,
+    scatter_of_errors,
 )
 from bayesbias._core.variogram import BINS, Components, cell_covariance, list_correlations, similarity_bins
 from bayesbias.distances.covariances import Relatedness
@@ -111,7 +112,13 @@ def completed(
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
-    population = draw_population(cells, data.filled, sums.families, priors.population.scale, rng)
+    observed = np.full(data.filled.shape, np.nan)
+    observed[sums.word, sums.connection] = sums.y
+    # of the errors of K connections of one class each: the factors scale them
+    by_connection = factors[:, data.connection_class]
+    errors = scatter_of_errors(sums.covariance, data.filled) * by_connection[:, :, None] * by_connection[:, None, :]
+    scale = priors.population.scale * sums.distance_sd
+    population = draw_population(cells, observed, errors, sums.families, scale, rng)
     return {
         "connection_mean": population.mean,
         "word_mean": cells,
@@ -203,6 +210,7 @@ def related_sums(data: ModelData) -> RelatedSums:
         kind=data.connection_class[lists.connection],
         covariance=cell_covariance(parts, correlations, lists.word, lists.listed),
         families=found.families(data.protected_words.tolist()),
+        distance_sd=float(np.sqrt((parts.loadings**2 @ parts.variances).mean())),
         freedom=freedom,
         scatter=np.divide(observed, expected, out=np.ones(len(known)), where=known),
         expected=expected,

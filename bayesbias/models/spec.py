@@ -209,7 +209,8 @@ class Gamma(_Prior):
 class InverseWishart(_Prior):
     """Covariance of K connections across protected words: inverse Wishart with K degrees of freedom, scale^2 I.
 
-    Each standard deviation alone is ``scale`` over the absolute value of a standard normal variable.
+    Each standard deviation alone is ``scale`` over the absolute value of a standard normal variable. The unit is the
+    standard deviation of a protected word's distances to the words of the vocabulary.
     """
 
     distribution: Literal["inverse_wishart"]
@@ -246,12 +247,14 @@ class Likelihood(Document):
 class Terms(Document):
     """Which terms the mean has beyond one for each protected word and connection.
 
-    ``attribute_sd``: an effect of each attribute word, with one scale for all (``shared``), one for each attribute
-    class (``separate``), or one for each class around a common one (``pooled``). ``word_x_group``: an effect of each
-    attribute word on each group of protected words.
+    ``connection_sd``: the standard deviation of protected words in each connection stands alone (``separate``), or
+    around a common one (``pooled``). ``attribute_sd``: an effect of each attribute word, with one scale for all
+    (``shared``), one for each attribute class (``separate``), or one for each class around a common one (``pooled``).
+    ``word_x_group``: an effect of each attribute word on each group of protected words.
     """
 
     intercept: bool = False
+    connection_sd: Literal["separate", "pooled"] = "separate"
     attribute_sd: Literal["none", "shared", "pooled", "separate"] = "none"
     word_x_group: bool = False
 
@@ -273,17 +276,25 @@ def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
     if terms.intercept:
         needed: dict[str, Any] = {"m": Normal, "offset_mean": Normal, "offset_sd": Scale}
     else:
-        needed = {"connection_mean": Normal, "connection_sd": Scale}
+        needed = {"connection_mean": Normal}
+        needed |= _scales_needed("connection_sd", terms.connection_sd)
     needed["sigma"] = Scale
-    if terms.attribute_sd == "pooled":
-        needed |= {"attribute_sd0": Scale, "attribute_sd": Pooled}
-    elif terms.attribute_sd != "none":
-        needed["attribute_sd"] = Scale
+    if terms.attribute_sd != "none":
+        needed |= _scales_needed("attribute_sd", terms.attribute_sd)
     if terms.word_x_group:
         needed["interaction_sd"] = Scale
     if likelihood.family == "student_t":
         needed["nu"] = Gamma
     return needed
+
+
+def _scales_needed(name: str, term: str) -> dict[str, Any]:
+    return {common_of(name): Scale, name: Pooled} if term == "pooled" else {name: Scale}
+
+
+def common_of(name: str) -> str:
+    """The name of the common scale around which pooled scales of this name lie."""
+    return f"{name}0"
 
 
 @dataclass(frozen=True)
@@ -371,6 +382,8 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
     head = check(_Head, content, where)
     if head.terms.word_x_group and head.terms.attribute_sd == "none":
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
+    if head.terms.intercept and head.terms.connection_sd == "pooled":
+        raise InputError(f"{where}: connection_sd = 'pooled' goes with intercept = false")
     _check_vectors(head, where)
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)

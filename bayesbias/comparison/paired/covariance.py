@@ -15,13 +15,13 @@ import numpy as np
 
 from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.cosine import FloatArray
-from bayesbias._core.related import draw_cells, draw_factors, draw_population
+from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias.comparison.paired.draws import ChangeDraws, change_notes, fixed_values
 from bayesbias.comparison.paired.matching import Matched
 from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.draws import scatter_cells
-from bayesbias.models.related import MOST_CELLS, related_posterior
+from bayesbias.models.related import LEAST_SCATTER, MOST_CELLS, protected_covariance, related_posterior
 from bayesbias.models.spec import ModelSpec
 
 
@@ -99,11 +99,17 @@ def by_covariance(
     one, every = made
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
-    cells = draw_cells(posterior.sums, draw_factors(posterior.grid, draws, rng), rng)
+    factors, n = draw_factors(posterior.grid, draws, rng), int(one.filled.sum())
+    cells = draw_cells(posterior.sums, factors, rng)
+    by_connection = factors[:, one.connection_class]
+    products = by_connection[:, :, None] * by_connection[:, None, :]
+    observed = scatter_cells(posterior.sums.y, every.filled).reshape(len(matched.embeddings), *one.filled.shape)
+    blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
     size = (chains, draws // chains)
     by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *one.filled.shape)
     families = posterior.sums.families[: len(one.protected_words), : len(one.protected_words)]
-    scale = posterior.priors.population.scale
+    words = len(one.protected_words)
+    wide = protected_covariance(every).reshape(len(matched.embeddings), words, len(matched.embeddings), words)
     results = []
     for before, after in combinations(range(len(matched.embeddings)), 2):
         label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
@@ -112,7 +118,13 @@ def by_covariance(
         fixed = fixed_values(one, change)
         for k, value in fixed.items():
             moved[:, :, k] = np.where(one.filled[:, k], value, np.nan)
-        population = draw_population(moved, one.filled, families, scale, rng)
+        apart = (
+            blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
+        )
+        moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
+        scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
+        errors = scatter_of_errors(apart, one.filled) * products
+        population = draw_population(moved, observed[after] - observed[before], errors, families, scale, rng)
         spread = np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)).copy()
         spread[:, list(fixed)] = 0.0
         start = by_word[:, before]

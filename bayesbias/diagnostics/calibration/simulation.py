@@ -17,7 +17,7 @@ from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.draws import DIMS
 from bayesbias.models.fitting import related_data
 from bayesbias.models.related import draw_errors, priors_of
-from bayesbias.models.spec import ModelSpec, Pooled, load_model
+from bayesbias.models.spec import ModelSpec, Pooled, common_of, load_model
 
 Shape = pd.DataFrame | Mapping[str, Any]
 Truth = dict[str, FloatArray]
@@ -128,8 +128,8 @@ def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Tr
     for name, size in _sizes(spec, data).items():
         prior = spec.priors[name]
         if isinstance(prior, Pooled):
-            common = spec.priors["attribute_sd0"].draw(rng, 1)
-            scales["attribute_sd0"] = common[0]
+            common = spec.priors[common_of(name)].draw(rng, 1)
+            scales[common_of(name)] = common[0]
             scales[name] = common * np.exp(prior.spread * rng.standard_normal(size))
         else:
             drawn = prior.draw(rng, max(size, 1))
