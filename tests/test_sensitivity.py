@@ -16,8 +16,8 @@ from bayesbias.comparison.sensitivity import (
     model_of,
     prior_sensitivity,
 )
+from bayesbias.models.priors import Exponential, Gamma, HalfNormal, Normal, Pooled
 from bayesbias.models.results import distances_of
-from bayesbias.models.spec import Exponential, Gamma, HalfNormal, Normal, Pooled
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
 TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}

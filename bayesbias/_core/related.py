@@ -167,6 +167,17 @@ def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
     return scatter
 
 
+def freedom_of(families: FloatArray) -> tuple[float, float]:
+    """Satterthwaite's degrees of freedom of the scatter of correlated words around their mean, and its expectation.
+
+    Both are 0 for a single word.
+    """
+    size = len(families)
+    matrix = (np.eye(size) - 1 / max(size, 1)) @ families
+    trace = float(np.trace(matrix))
+    return (trace**2 / float((matrix * matrix.T).sum()), trace) if size > 1 and trace > 0 else (0.0, 0.0)
+
+
 def draw_population(
     cells: FloatArray,
     observed: FloatArray,
@@ -200,15 +211,11 @@ def draw_population(
     size, _, connections = cells.shape
     filled = ~np.isnan(observed)
     whole = filled.all(axis=1)
-    scatter, noise, freedom = np.zeros((connections, connections)), np.zeros_like(errors), 0.0
-    if whole.sum() > 1:
-        centring = np.eye(int(whole.sum())) - 1 / whole.sum()
-        matrix = centring @ families[np.ix_(whole, whole)]
-        trace = float(np.trace(matrix))
-        if trace > 0:
-            freedom = trace**2 / float((matrix * matrix.T).sum())
-            scatter = freedom / trace * observed[whole].T @ centring @ observed[whole]
-            noise = errors / trace
+    scatter, noise = np.zeros((connections, connections)), np.zeros_like(errors)
+    freedom, trace = freedom_of(families[np.ix_(whole, whole)])
+    if freedom > 0:
+        apart = observed[whole] - observed[whole].mean(axis=0)
+        scatter, noise = freedom / trace * apart.T @ apart, errors / trace
     prior = scale**2 * np.eye(connections)
     total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
     root = _root_of_rest(total, noise)

@@ -182,11 +182,12 @@ def _judge(
         pairs = True
     elif spec.related:
         by_unit = _leave_related(spec, data)
-    elif spec.likelihood.family == "normal":
+    elif spec.likelihood.family == "normal" and (unit != "protected" or spec.terms.protected_words == "normal"):
         by_unit = _leave_words(post, spec, table, data, unit, _part(done, 0.1, 0.4))
     else:
         notes.append(
-            f"Its residuals are not normal, so that no word's effects can be integrated out: no elpd_{UNITS[unit]}."
+            "Its residuals or protected words are not normal, so that no word's effects can be integrated out: no "
+            f"elpd_{UNITS[unit]}."
         )
     by_pair = _leave_pairs(post, _part(done, 0.5, 0.5)) if pairs else None
     if by_unit and by_unit.unresolved:

@@ -28,9 +28,9 @@ from bayesbias.diagnostics.intervals import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import checked_draws, used_seed
 from bayesbias.models.importance import MAX_PARETO_K, STAGES, importance_sample, resample
+from bayesbias.models.priors import Exponential
 from bayesbias.models.pymc import run_nuts
 from bayesbias.models.results import versions_of
-from bayesbias.models.spec import Exponential
 from bayesbias.models.walking import walk
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)

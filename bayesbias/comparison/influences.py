@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, whole_number
 from bayesbias._progress import progress
 from bayesbias.comparison.contrasting import GIVEN, SIMILAR, beside_associated, connections_of
-from bayesbias.comparison.sensitivity import model_of
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.crossed import fit_for_crossed
 from bayesbias.models.data import ModelData, data_of_rows
 from bayesbias.models.fitting import related_data
 from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
-from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.results import check_fit, distances_of, model_of
 from bayesbias.models.spec import ModelSpec
 
 WORDS = ("all", "attribute", "protected", "stereotype")

@@ -29,9 +29,10 @@ from bayesbias.errors import InputError
 from bayesbias.models.crossed import fit_for_crossed
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fitting import RELATED, fit, related_data
+from bayesbias.models.priors import Normal
 from bayesbias.models.related import related_posterior
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import ModelSpec, Normal, load_model, model_of_text
+from bayesbias.models.spec import ModelSpec, load_model, model_of_text
 from bayesbias.words import WordLists, load_words
 
 TYPICAL_TABLES = 18
@@ -335,9 +336,9 @@ def _scales_of(
 def _fitted(post: xr.DataTree) -> Scales:
     """Variances at some draws of a fit."""
     posterior = post["posterior"]
-    if post.attrs.get("attribute_words") != "modelled" or "nu" in posterior:
+    if post.attrs.get("attribute_words") != "modelled" or {"nu", "word_nu"} & set(posterior.data_vars):
         raise InputError(
-            f"the model {post.attrs['model']!r} has no effects of attribute words, or residuals that are not normal: "
+            f"the model {post.attrs['model']!r} has no effects of attribute words, or tails that are not normal: "
             "give a fit of the crossed model, or the distance table itself"
         )
     names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")

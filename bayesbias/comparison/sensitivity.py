@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 
@@ -19,9 +18,10 @@ from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import fit, related_data
 from bayesbias.models.predictive import pair_density, parts_of
+from bayesbias.models.priors import Gamma, log_priors
 from bayesbias.models.related import log_terms, related_posterior
-from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import Gamma, ModelSpec, Pooled, Prior, common_of, model_of_text
+from bayesbias.models.results import check_fit, distances_of, model_of, priors_used
+from bayesbias.models.spec import ModelSpec
 
 DRAWS = 4000
 ALL = "all"
@@ -126,31 +126,11 @@ def _above_one(factor: object) -> float:
     return float(factor)
 
 
-def model_of(post: xr.DataTree) -> ModelSpec:
-    """The model of a fit, read from the text that the fit carries.
-
-    Raises
-    ------
-    InputError
-        The text is missing or is no model.
-    """
-    text = post.attrs.get("model_text")
-    if not isinstance(text, str):
-        raise InputError("the fit does not carry the text of its model: fit the distances again")
-    return model_of_text(text, "the model text of the fit")
-
-
-def _priors_used(post: xr.DataTree, spec: ModelSpec) -> dict[str, Prior]:
-    """The priors that the fit made use of: word x group is left out of a table with one group."""
-    absent = {"interaction_sd"} - set(post["posterior"].data_vars)
-    return {name: prior for name, prior in spec.priors.items() if name not in absent}
-
-
 def _refits(
     post: xr.DataTree, spec: ModelSpec, asked: tuple[str, str, str], factor: float, seed: int, given: FloatArray
 ) -> pd.DataFrame:
     """The contrast (two connections and a population) by the fit as given and by each refit."""
-    priors = _priors_used(post, spec)
+    priors = priors_used(post, spec)
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
     changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
     table, engine = distances_of(post), "auto" if post.attrs["engine"] == "nuts" else post.attrs["engine"]
@@ -218,14 +198,15 @@ def _power(post: xr.DataTree, spec: ModelSpec, contrast: str, given: FloatArray)
     kept = [str(name) for name in posterior.data_vars if name not in WORDS]
     asked = posterior[kept].assign({contrast: (steps, given.reshape(shape))})
     if spec.related:
-        log_priors, log_likelihood = _related_terms(post, spec)
+        found, log_likelihood = _related_terms(post, spec)
     else:
-        log_priors, log_likelihood = _log_priors(posterior, _priors_used(post, spec)), _log_likelihood(post)
-    log_priors = {name: values.reshape(shape) for name, values in log_priors.items()}
+        values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
+        found, log_likelihood = log_priors(values, priors_used(post, spec)), _log_likelihood(post)
+    priors = {name: each.reshape(shape) for name, each in found.items()}
     tree = xr.DataTree.from_dict(
         {
             "/posterior": asked,
-            "/log_prior": xr.Dataset({name: (steps, values) for name, values in log_priors.items()}, coords),
+            "/log_prior": xr.Dataset({name: (steps, each) for name, each in priors.items()}, coords),
             "/log_likelihood": xr.Dataset({"distance": (steps, log_likelihood.reshape(shape))}, coords),
         }
     )
@@ -250,29 +231,6 @@ def _diagnosis(prior: float, likelihood: float) -> str:
     if not prior > MOST_POWER:
         return "the prior hardly counts"
     return "prior and data may disagree" if likelihood > MOST_POWER else "the prior rules"
-
-
-def _log_priors(posterior: xr.Dataset, priors: Mapping[str, Prior]) -> dict[str, FloatArray]:
-    """Prior to its log density (chain, draw) at the draws, summed over the parameters that have it."""
-    values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
-    if "m" in values:
-        values["offset_mean"] = values["connection_mean"] - values["m"][:, :, None]
-        values["offset_sd"] = values["connection_sd"]
-    return {
-        name: _log_density(prior, values[name], values.get(common_of(name)))
-        .reshape(*values[name].shape[:2], -1)
-        .sum(axis=2)
-        for name, prior in priors.items()
-    }
-
-
-def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> FloatArray:
-    """Log density of a prior up to a constant; a pooled scale's is that of its log around the ``common`` one's."""
-    if not isinstance(prior, Pooled):
-        return prior.log_kernel(x)
-    if common is None:
-        raise TypeError("a pooled prior needs a common scale")
-    return -0.5 * ((np.log(x) - np.log(common)[:, :, None]) / prior.spread) ** 2
 
 
 def _related_terms(post: xr.DataTree, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:

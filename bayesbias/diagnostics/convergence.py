@@ -10,11 +10,15 @@ from html import escape
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import stdtr
 
+from bayesbias.diagnostics.clustering import contrasted
+from bayesbias.diagnostics.intervals import flat_draws
 from bayesbias.diagnostics.scatter import scatter_of
 from bayesbias.distances.coverages import stored_coverage
 from bayesbias.models.fitting import related_data
-from bayesbias.models.results import check_fit, distances_of, pair_places
+from bayesbias.models.priors import log_priors
+from bayesbias.models.results import check_fit, distances_of, model_of, pair_places, priors_used
 
 MAX_R_HAT = 1.01
 MIN_ESS = 400
@@ -23,6 +27,15 @@ MAX_GRID_MASS_OUTSIDE = 1e-6
 FEW_WORDS = 3
 MISSING_CODE = -1.0
 THIN = 0.5
+POWERS = (0.8, 1.25)
+"""Powers of a prior by which draws are weighted."""
+THIN_LIST = 5
+"""Protected words below which the prior always sets part of the width."""
+MOST_WIDTH = 0.1
+"""Relative change of an interval's width from which on the prior is said to set part of it."""
+EXTREME_P = 0.01
+"""p-value over all connections below which a protected word is said to be too far from the others."""
+SCALES = frozenset(f"{name}_sd{common}" for name in ("connection", "attribute", "interaction") for common in ("", "0"))
 
 
 @dataclass(frozen=True)
@@ -194,6 +207,7 @@ def _notes(post: xr.DataTree) -> list[str]:
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
     if "sd_factor" in post["posterior"]:
         notes += _scatter_notes(table)
+    notes += _width_notes(post, words) + _extreme_notes(post, table)
     record = stored_coverage(table)
     if record is not None:
         held = set(table["attribute_class"]) | set(table["group"])
@@ -205,6 +219,89 @@ def _notes(post: xr.DataTree) -> list[str]:
         if thin:
             notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")
     return notes
+
+
+def _width_notes(post: xr.DataTree, words: int) -> list[str]:
+    """Sentences on intervals whose width rests on the prior of the scales as much as on the distances."""
+    connections = post["posterior"].sizes["connection"]
+    if (worth := post.attrs.get("independent_protected_words")) is not None:
+        if worth - 1 >= connections or words < FEW_WORDS:
+            return []
+        return [
+            f"{words} protected words are worth {worth:.1f} independent ones: what is said of further words like these "
+            "rests on the prior as much as on them."
+        ]
+    if connections < 2 or words < FEW_WORDS:
+        return []
+    change = prior_width(post)
+    if words >= THIN_LIST and not abs(change) > MOST_WIDTH:
+        return []
+    return [
+        f"With {words} protected words the priors of the scales set part of the width of intervals for further words "
+        f"like these: if they counted twice, the intervals would be {abs(change):.0%} "
+        f"{'narrower' if change < 0 else 'wider'} (prior_sensitivity)."
+    ]
+
+
+def _extreme_notes(post: xr.DataTree, table: pd.DataFrame) -> list[str]:
+    """A sentence on a protected word too far from the others for a normal distribution."""
+    if {"sd_factor", "word_nu"} & set(post["posterior"].data_vars):
+        return []  # the one does not shrink the means of protected words, the other allows for such words
+    means = table.groupby(["connection", "protected_word"])["distance"].mean()
+    found = [(*extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
+    word, away, p, connection = min(found, key=lambda each: each[2])
+    if not p * len(found) < EXTREME_P:
+        return []
+    return [
+        f"{word} lies {away:.1f} standard deviations from the other protected words in its mean distance to "
+        f"{connection} words (Grubbs' test, p = {p * len(found):.1g}): its own interval may be drawn too far towards "
+        "theirs. The model 'crossed_t' allows for such words."
+    ]
+
+
+def extreme_word(means: pd.Series) -> tuple[str, float, float]:
+    """The word farthest from the mean of the others in their standard deviations, how far, and a p-value.
+
+    Grubbs' two-sided test of a single outlier; p is 1 for fewer than 4 words.
+
+    References
+    ----------
+    Grubbs, F. E. (1969). Procedures for detecting outlying observations in samples. Technometrics 11(1).
+    https://doi.org/10.1080/00401706.1969.10490657
+    """
+    size, values = len(means), means.to_numpy()
+    at = int(np.argmax(np.abs(values - values.mean())))
+    others = np.delete(values, at)
+    spread = others.std(ddof=1) if size > 2 else 0.0
+    if size < 4 or spread == 0:
+        return str(means.index[at]), 0.0, 1.0
+    away = abs(values[at] - others.mean()) / spread
+    p = 2 * size * float(stdtr(size - 2, -away / np.sqrt(1 + 1 / (size - 1))))
+    return str(means.index[at]), float(away), min(p, 1.0)
+
+
+def prior_width(post: xr.DataTree) -> float:
+    """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
+
+    The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2.
+
+    References
+    ----------
+    Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
+    Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
+    """
+    values = {str(name): each.to_numpy() for name, each in post["posterior"].data_vars.items()}
+    priors = {name: prior for name, prior in priors_used(post, model_of(post)).items() if name in SCALES}
+    log_prior = flat_draws(np.sum(list(log_priors(values, priors).values()), axis=0))
+    means, valid = flat_draws(values["connection_mean"]), post["posterior"]["connection"].to_numpy().tolist()
+    first, second = contrasted("associated" if "associated" in valid else valid[0], None, valid)
+    contrast = means[:, valid.index(first)] - means[:, valid.index(second)]
+    logs = []
+    for power in POWERS:
+        weights = np.exp((power - 1) * (log_prior - log_prior.max()))
+        weights /= weights.sum()
+        logs.append(0.5 * np.log(weights @ (contrast - weights @ contrast) ** 2))
+    return float(np.expm1((logs[1] - logs[0]) / np.log2(POWERS[1] / POWERS[0])))
 
 
 def _scatter_notes(table: pd.DataFrame) -> list[str]:

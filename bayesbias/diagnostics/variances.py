@@ -49,8 +49,8 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
 
 def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
     """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
-    posterior = post["posterior"]
-    spread = posterior["connection_sd"].to_numpy() ** 2
+    posterior = post["posterior"].dataset
+    spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
     if "sd_factor" in posterior:
         return {"protected word": spread, **_related_variances(post, spread.shape)}
     parts = {"protected word": spread}
@@ -60,10 +60,16 @@ def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
         parts["word x group"] = np.broadcast_to(posterior["interaction_sd"].to_numpy()[:, :, None] ** 2, spread.shape)
     sigma = posterior["sigma"].to_numpy()
     residual = np.broadcast_to((sigma if sigma.ndim == 3 else sigma[:, :, None]) ** 2, spread.shape)
-    if "nu" in posterior:
-        nu = posterior["nu"].to_numpy()[:, :, None]
-        residual = residual * np.where(nu > 2, nu / (nu - 2), np.inf)
-    return parts | {"residual": residual}
+    return parts | {"residual": _with_tails(residual, posterior, "nu")}
+
+
+def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatArray:
+    """The variance of Student's t where there are degrees of freedom of this name, infinite for 2 and fewer."""
+    if name not in posterior:
+        return scale2
+    nu = posterior[name].to_numpy()[:, :, None]
+    value: FloatArray = scale2 * np.divide(nu, nu - 2, out=np.full_like(nu, np.inf), where=nu > 2)
+    return value
 
 
 def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, FloatArray]:

@@ -13,7 +13,8 @@ from bayesbias._core.marginal import CrossedSums, crossed_sums, pattern_log_like
 from bayesbias._core.patterns import Scales, find_patterns
 from bayesbias.distances.tables import once
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
+from bayesbias.models.priors import Normal, Pooled, ScalePrior, common_of
+from bayesbias.models.spec import ModelSpec
 
 BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""

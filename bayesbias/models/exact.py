@@ -20,13 +20,16 @@ from bayesbias.errors import InputError
 from bayesbias.models import related
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws
-from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
+from bayesbias.models.priors import Normal, ScalePrior
+from bayesbias.models.spec import ModelSpec
 
 
 def obstacle(spec: ModelSpec) -> str | None:
     """Why this engine cannot fit a model, or None."""
     if spec.likelihood.family != "normal":
         return "its residuals are not normal"
+    if spec.terms.protected_words != "normal":
+        return "its protected words are not normal around their connection"
     if spec.crossed:
         return "it has effects of attribute words, which tie the connections together"
     if spec.terms.connection_sd == "pooled":

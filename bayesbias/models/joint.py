@@ -18,8 +18,9 @@ from bayesbias._core.cells import IntArray, cell_numbers
 from bayesbias._core.cosine import FloatArray
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import scatter_cells
+from bayesbias.models.priors import Exponential, HalfNormal, Normal, Pooled, common_of
 from bayesbias.models.pymc import run_nuts
-from bayesbias.models.spec import Exponential, HalfNormal, ModelSpec, Normal, Pooled, common_of
+from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
     import pymc
@@ -58,6 +59,8 @@ def obstacle(specs: Sequence[ModelSpec]) -> str | None:
     """Why models of components cannot be joined, or None."""
     if any(spec.likelihood.family != "normal" or spec.likelihood.sigma != "connection" for spec in specs):
         return "residuals are normal, with a sigma for each connection"
+    if any(spec.terms.protected_words != "normal" for spec in specs):
+        return "protected words are normal around their connection"
     if any(spec.terms.intercept or spec.terms.attribute_sd not in ("pooled", "separate") for spec in specs):
         return "attribute words have an effect, with a scale for each of their classes"
     kinds = [

@@ -32,6 +32,8 @@ def obstacle(spec: ModelSpec) -> str | None:
     """Why this engine cannot fit a model, or None."""
     if spec.likelihood.family != "normal":
         return "its residuals are not normal, so that nothing can be integrated out"
+    if spec.terms.protected_words != "normal":
+        return "its protected words are not normal around their connection"
     if not spec.crossed:
         return "it has no effects of attribute words"
     return "it has a common intercept" if spec.terms.intercept else None

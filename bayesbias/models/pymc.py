@@ -17,7 +17,8 @@ from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
+from bayesbias.models.priors import Normal, Pooled, common_of
+from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
     import pymc
@@ -59,7 +60,7 @@ def _sample_related(spec: ModelSpec, data: ModelData, chains: int, draws: int, r
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
         sample_stats=sampled.stats,
-        attrs={"sampler": sampled.sampler},
+        attrs={"sampler": sampled.sampler} | related.independent_words(sums, data),
     )
 
 
@@ -138,12 +139,12 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
         by_connection = spec.likelihood.sigma == "connection"
         sigma = spec.priors["sigma"].in_pymc("sigma", dims="connection" if by_connection else None)
         direct = centred[connection]
-        raw = pm.Normal(
-            "cell_raw",
-            mu=pt.where(direct, mean[connection], 0.0),
-            sigma=pt.where(direct, scale[connection], 1.0),
-            dims="cell",
-        )
+        place = {"mu": pt.where(direct, mean[connection], 0.0), "sigma": pt.where(direct, scale[connection], 1.0)}
+        if spec.terms.protected_words == "student_t":
+            nu = spec.priors["word_nu"].in_pymc("word_nu")
+            raw = pm.StudentT("cell_raw", nu=nu, **place, dims="cell")
+        else:
+            raw = pm.Normal("cell_raw", **place, dims="cell")
         value = pt.where(direct, raw, mean[connection] + scale[connection] * raw)
         cell_mean = pm.Deterministic("cell_mean", value, dims="cell")
         value = cell_mean[cell_numbers(data.filled)[data.word, data.connection]]

@@ -21,6 +21,7 @@ from bayesbias._core.related import (
     draw_population,
     factor_grid,
     factor_points,
+    freedom_of,
     root_of,
     scatter_of_errors,
 )
@@ -29,7 +30,8 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.draws import Draws, scatter_cells
-from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
+from bayesbias.models.priors import InverseWishart, LogNormal
+from bayesbias.models.spec import ModelSpec
 
 MOST_CELLS = 2000
 """Cells beyond which a covariance matrix of cells is too large for a fit."""
@@ -99,7 +101,8 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     posterior = completed(cells, factors, found.sums, data, found.priors, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        attrs={"grid_mass_outside": float(found.grid.mass[:, [0, -1]].sum(axis=1).max())},
+        attrs={"grid_mass_outside": float(found.grid.mass[:, [0, -1]].sum(axis=1).max())}
+        | independent_words(found.sums, data),
     )
 
 
@@ -126,6 +129,12 @@ def completed(
         "connection_covariance": population.covariance,
         "sd_factor": factors,
     }
+
+
+def independent_words(sums: RelatedSums, data: ModelData) -> dict[str, float]:
+    """How many independent protected words those without an empty cell are worth, as a fact of a fit."""
+    whole = data.filled.all(axis=1)
+    return {"independent_protected_words": freedom_of(sums.families[np.ix_(whole, whole)])[0] + 1}
 
 
 @dataclass(frozen=True)

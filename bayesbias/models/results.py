@@ -19,7 +19,8 @@ from bayesbias.distances.storage import KEY, packed, relatedness_group, relatedn
 from bayesbias.errors import InputError
 from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, ModelData
 from bayesbias.models.draws import Draws, dims_of
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.priors import Prior
+from bayesbias.models.spec import ModelSpec, model_of_text
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
@@ -216,3 +217,23 @@ def versions_of(engine: str) -> dict[str, str]:
     """Versions of Python and of the libraries that an engine rests on."""
     found = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
     return {"python": platform.python_version(), **found}
+
+
+def model_of(post: xr.DataTree) -> ModelSpec:
+    """The model of a fit, read from the text that the fit carries.
+
+    Raises
+    ------
+    InputError
+        The text is missing or is no model.
+    """
+    text = post.attrs.get("model_text")
+    if not isinstance(text, str):
+        raise InputError("the fit does not carry the text of its model: fit the distances again")
+    return model_of_text(text, "the model text of the fit")
+
+
+def priors_used(post: xr.DataTree, spec: ModelSpec) -> dict[str, Prior]:
+    """The priors that the fit made use of: word x group is left out of a table with one group."""
+    absent = {"interaction_sd"} - set(post["posterior"].data_vars)
+    return {name: prior for name, prior in spec.priors.items() if name not in absent}

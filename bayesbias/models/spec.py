@@ -7,234 +7,17 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from pydantic import Field, create_model
-from scipy.special import log_ndtr, ndtr, ndtri
+from pydantic import create_model
 
-from bayesbias._core.cosine import FloatArray
 from bayesbias._documents import Document, check, read_toml
 from bayesbias._files import home_folder, shipped
 from bayesbias.errors import InputError
+from bayesbias.models.priors import Gamma, InverseWishart, LogNormal, Normal, Pooled, Prior, Scale, common_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class _Prior(Document):
-    """A prior: its draws, its widening and its PyMC form; a scale also knows its density and its normal coordinate."""
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        raise NotImplementedError
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
-
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        raise TypeError(f"{name} has a prior that depends on another parameter")
-
-
-class Normal(_Prior):
-    """N(mean, sd^2), for a location."""
-
-    distribution: Literal["normal"]
-    mean: Finite
-    sd: Positive
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        return rng.normal(self.mean, self.sd, size)
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"sd": self.sd * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        value: FloatArray = -0.5 * ((x - self.mean) / self.sd) ** 2
-        return value
-
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.Normal(name, mu=self.mean, sigma=self.sd, dims=dims)
-
-
-class Exponential(_Prior):
-    """Exponential(rate), mean 1 / rate, for a scale."""
-
-    distribution: Literal["exponential"]
-    rate: Positive
-
-    def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
-        value: FloatArray = np.log(self.rate) - self.rate * x
-        return value
-
-    def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
-        value: FloatArray = -log_ndtr(-z) / self.rate
-        return value
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        return rng.exponential(1 / self.rate, size)
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"rate": self.rate / factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
-
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.Exponential(name, lam=self.rate, dims=dims)
-
-
-class HalfNormal(_Prior):
-    """The absolute value of N(0, sd^2), for a scale."""
-
-    distribution: Literal["half_normal"]
-    sd: Positive
-
-    def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
-        value: FloatArray = 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
-        return value
-
-    def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
-        value: FloatArray = -self.sd * ndtri(ndtr(-z) / 2)
-        return value
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        return np.abs(rng.normal(0, self.sd, size))
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"sd": self.sd * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
-
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.HalfNormal(name, sigma=self.sd, dims=dims)
-
-
-class LogNormal(_Prior):
-    """exp of N(log median, spread^2), for a scale that is known up to a factor."""
-
-    distribution: Literal["log_normal"]
-    median: Positive
-    spread: Positive
-
-    def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
-        z = (np.log(x) - np.log(self.median)) / self.spread
-        value: FloatArray = -0.5 * z**2 - np.log(x * self.spread) - 0.5 * np.log(2 * np.pi)
-        return value
-
-    def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
-        value: FloatArray = self.median * np.exp(self.spread * z)
-        return value
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        return rng.lognormal(np.log(self.median), self.spread, size)
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"spread": self.spread * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
-
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.LogNormal(name, mu=np.log(self.median), sigma=self.spread, dims=dims)
-
-
-class Gamma(_Prior):
-    """Gamma(shape, rate), for the degrees of freedom of Student's t."""
-
-    distribution: Literal["gamma"]
-    shape: Positive
-    rate: Positive
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        return rng.gamma(self.shape, 1 / self.rate, size)
-
-    def widened(self, factor: float) -> Self:
-        """The prior as it is: degrees of freedom have no width of their own."""
-        return self
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        value: FloatArray = (self.shape - 1) * np.log(x) - self.rate * x
-        return value
-
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.Gamma(name, alpha=self.shape, beta=self.rate, dims=dims)
-
-
-class InverseWishart(_Prior):
-    """Covariance of K connections across protected words: inverse Wishart with K degrees of freedom, scale^2 I.
-
-    Each standard deviation alone is ``scale`` over the absolute value of a standard normal variable. The unit is the
-    standard deviation of a protected word's distances to the words of the vocabulary.
-    """
-
-    distribution: Literal["inverse_wishart"]
-    scale: Positive
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"scale": self.scale * factor})
-
-
-class Pooled(_Prior):
-    """A scale for each class around a common one: its log is N(log of the common scale, spread^2)."""
-
-    distribution: Literal["pooled"]
-    spread: Positive
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"spread": self.spread * factor})
-
-
-ScalePrior = Exponential | HalfNormal | LogNormal
-Scale = Annotated[ScalePrior, Field(discriminator="distribution")]
-Prior = Normal | ScalePrior | Gamma | Pooled | InverseWishart
 
 
 class Likelihood(Document):
@@ -250,13 +33,15 @@ class Terms(Document):
     ``connection_sd``: the standard deviation of protected words in each connection stands alone (``separate``), or
     around a common one (``pooled``). ``attribute_sd``: an effect of each attribute word, with one scale for all
     (``shared``), one for each attribute class (``separate``), or one for each class around a common one (``pooled``).
-    ``word_x_group``: an effect of each attribute word on each group of protected words.
+    ``word_x_group``: an effect of each attribute word on each group of protected words. ``protected_words``: whether
+    the means of protected words are ``normal`` around those of their connection or ``student_t``, with heavier tails.
     """
 
     intercept: bool = False
     connection_sd: Literal["separate", "pooled"] = "separate"
     attribute_sd: Literal["none", "shared", "pooled", "separate"] = "none"
     word_x_group: bool = False
+    protected_words: Literal["normal", "student_t"] = "normal"
 
 
 class _Head(Document):
@@ -285,16 +70,13 @@ def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
         needed["interaction_sd"] = Scale
     if likelihood.family == "student_t":
         needed["nu"] = Gamma
+    if terms.protected_words == "student_t":
+        needed["word_nu"] = Gamma
     return needed
 
 
 def _scales_needed(name: str, term: str) -> dict[str, Any]:
     return {common_of(name): Scale, name: Pooled} if term == "pooled" else {name: Scale}
-
-
-def common_of(name: str) -> str:
-    """The name of the common scale around which pooled scales of this name lie."""
-    return f"{name}0"
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def _beside(post: xr.DataTree, prob: float) -> dict[str, Any]:
 
 def _influence(post: xr.DataTree) -> dict[str, Any] | None:
     """The words that move the headline most; None for models that need NUTS and fits without a headline."""
-    if not beside_associated(post) or "nu" in post["posterior"] or "m" in post["posterior"]:
+    if not beside_associated(post) or {"nu", "word_nu", "m"} & set(post["posterior"].data_vars):
         return None
     table = influence(post, words="stereotype")
     return {"second": table.attrs["second"], "rows": table.head(MOST_WORDS).to_dict("records")}
@@ -162,7 +162,9 @@ def _plan(post: xr.DataTree, table: pd.DataFrame, prob: float) -> str | None:
     row = contrasts(post, "associated", others[0], prob).iloc[0]
     settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
     effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
-    own_scales = post.attrs["attribute_words"] == "modelled" and "nu" not in post["posterior"]
+    own_scales = post.attrs["attribute_words"] == "modelled" and not {"nu", "word_nu"} & set(
+        post["posterior"].data_vars
+    )
     found = plan(post if own_scales else table, effect=effect, prob=prob, second=others[0])
     already = f"The interval of associated \N{MINUS SIGN} {others[0]} excludes 0 already. " if settled else ""
     return already + found.sentence

@@ -19,7 +19,8 @@ from bayesbias.comparison.paired.trees import comparison_tree
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.fitting import AUTO, RELATED, checked_draws, used_seed
-from bayesbias.models.spec import ModelSpec, Normal, load_model
+from bayesbias.models.priors import Normal
+from bayesbias.models.spec import ModelSpec, load_model
 
 ENGINES = ("auto", "marginal", "nuts")
 CHANGE = "change"

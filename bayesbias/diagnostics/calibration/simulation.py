@@ -16,8 +16,9 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.draws import DIMS
 from bayesbias.models.fitting import related_data
+from bayesbias.models.priors import Pooled, common_of
 from bayesbias.models.related import draw_errors, priors_of
-from bayesbias.models.spec import ModelSpec, Pooled, common_of, load_model
+from bayesbias.models.spec import ModelSpec, load_model
 
 Shape = pd.DataFrame | Mapping[str, Any]
 Truth = dict[str, FloatArray]
@@ -213,6 +214,8 @@ def _sizes(spec: ModelSpec, data: ModelData) -> dict[str, int]:
         sizes["interaction_sd"] = 0
     if spec.likelihood.family == "student_t":
         sizes["nu"] = 0
+    if spec.terms.protected_words == "student_t":
+        sizes["word_nu"] = 0
     return sizes
 
 
@@ -237,7 +240,9 @@ def _array(name: str, given: Any, size: int, data: ModelData) -> FloatArray:
 
 
 def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.random.Generator) -> Truth:
-    cells = rng.standard_normal((len(data.protected_words), len(data.connections)))
+    shape = (len(data.protected_words), len(data.connections))
+    heavy = spec.terms.protected_words == "student_t"
+    cells = rng.standard_t(float(values["word_nu"]), shape) if heavy else rng.standard_normal(shape)
     word_mean = values["connection_mean"] + values["connection_sd"] * cells
     truth = {**values, "word_mean": np.where(data.filled, word_mean, np.nan)}
     words = len(data.attribute_words)
