@@ -1,4 +1,3 @@
-from .comparison import Balance as Balance
 from .comparison import Comparison as Comparison
 from .comparison import MetricUncertainty as MetricUncertainty
 from .comparison import Plan as Plan
@@ -6,7 +5,6 @@ from .comparison import PriorSensitivity as PriorSensitivity
 from .comparison import Ranking as Ranking
 from .comparison import SideEffects as SideEffects
 from .comparison import adjustment as adjustment
-from .comparison import balance as balance
 from .comparison import bootstrap_metric as bootstrap_metric
 from .comparison import compare as compare
 from .comparison import compare_models as compare_models
@@ -20,12 +18,14 @@ from .comparison import side_effects as side_effects
 from .comparison import similarity_shift as similarity_shift
 from .debiasing import Debiasing as Debiasing
 from .debiasing import debias as debias
+from .diagnostics import Balance as Balance
 from .diagnostics import ClusterInterval as ClusterInterval
 from .diagnostics import NullDistribution as NullDistribution
 from .diagnostics import NullWeat as NullWeat
 from .diagnostics import Ranks as Ranks
 from .diagnostics import TopicNull as TopicNull
 from .diagnostics import Verdict as Verdict
+from .diagnostics import balance as balance
 from .diagnostics import check_predictions as check_predictions
 from .diagnostics import check_relatedness as check_relatedness
 from .diagnostics import cluster_interval as cluster_interval

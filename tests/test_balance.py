@@ -101,11 +101,36 @@ class TestBalance:
         assert bb.relatedness(bb.fit(table, seed=0)).ranks_by_word == bb.relatedness(table).ranks_by_word
 
     def test_overlap_of_equal_and_of_separate_lists(self):
-        from bayesbias.comparison.confounds import _overlap
+        from bayesbias.diagnostics.confounds import _overlap
 
         assert _overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
         assert _overlap(np.zeros(4), np.ones(4), 0.5) == 0
         assert _overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
+
+    def test_families_are_named(self, slice_vectors):
+        found = bb.balance(
+            bb.distance_table(slice_vectors, "gender"), {"he": 10.0, "good": 3.0, "home": 2.0, "bad": 1.0}
+        )
+        families = found.families.set_index("words")
+        assert families.loc["he, his", "group"] == "man"
+        assert families.loc["daughter, mother, girl, aunt", "number"] == 4
+        assert (families["effective"] < 1.3).all()
+        assert "he, his (worth 1.1)" in " ".join(found.notes)
+        none = bb.balance(bb.distance_table(slice_vectors, "gender", relatedness=False), attribute="length")
+        assert none.families.empty
+
+    def test_diagnose_and_report_tell_it_where_the_table_knows(self, tmp_path):
+        kv, lists, *_ = frequency_embedding(slope=0.02, gap=2.5, sampled=20_000, seed=2)
+        table = bb.distance_table(kv, lists)
+        post = bb.fit(table, seed=0)
+        assert any("zipf in frequency" in note for note in bb.diagnose(post).notes)
+        page = bb.report(post, tmp_path / "r.html").read_text(encoding="utf-8")
+        assert "<h2>Frequency of words</h2>" in page
+        adjusted = bb.fit(table, adjust="frequency", seed=0)
+        assert not any("zipf in frequency" in note for note in bb.diagnose(adjusted).notes)
+        page = bb.report(adjusted, tmp_path / "a.html").read_text(encoding="utf-8")
+        assert "<h2>Distances adjusted for frequency</h2>" in page
+        assert "<h2>Frequency of words</h2>" not in page
 
     def test_other_attributes_of_words(self, frequent):
         table = frequent[0]

@@ -210,3 +210,36 @@ def test_the_real_null_draws_from_a_pool_and_adjusts(religion):
     assert not np.allclose(adjusted["width"], part["width"])
     with pytest.raises(bb.InputError, match="from 3 of the"):
         bb.real_null(religion, **asked, pool=neutral[:3])
+
+
+def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
+    """One draw of a study (benchmarks/calibration/small_lists.py) whose rates were 0 to 4% under Exponential(2)."""
+    shape = {"groups": {"g": 2, "h": 1}, "stereotypes": {"g": 4, "h": 4}, "human": 8}
+    scales = {
+        "connection_sd": {"associated": 0.054, "different": 0.05, "human": 0.045},
+        "sigma": 0.066,
+        "attribute_sd": {"stereotype": 0.077, "human": 0.06},
+        "interaction_sd": 0.012,
+        "connection_mean": 0.9,
+    }
+    found = bb.false_alarms(shape, scales, ("crossed",), (), 60, seed=5).set_index("contrast")
+    assert found.loc[["associated - different", "associated - human"], "rate"].between(0.03, 0.22).all()
+    assert found.loc["associated - different", "width"] < 0.25
+
+
+@pytest.mark.nuts
+def test_heavier_tails_shrink_an_extreme_word_less():
+    shape = {"groups": {"g": 8, "h": 7}, "stereotypes": {"g": 6, "h": 6}, "human": 8}
+    means = 0.9 + 0.02 * np.random.default_rng(0).standard_normal((15, 3))
+    means[0, 0] = 0.5
+    scales = {"connection_sd": 0.02, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0.01, "connection_mean": 0.9}
+    table = bb.simulate(shape, "crossed", scales | {"word_mean": means}, seed=0)
+    crossed, heavy = (bb.fit(table, model, draws=1000, seed=0) for model in ("crossed", "crossed_t"))
+    apart = [abs(float(post["posterior/word_mean"].mean(("chain", "draw"))[0, 0]) - 0.5) for post in (crossed, heavy)]
+    assert apart[1] < apart[0]
+    nu = heavy["posterior/word_nu"]
+    assert nu.dims == ("chain", "draw")
+    assert float(nu.median()) < 20
+    assert heavy.attrs["engine"] == "nuts"
+    with pytest.raises(bb.InputError, match="protected words are not normal around their connection; use auto or nuts"):
+        bb.fit(table, "crossed_t", engine="marginal")

@@ -1,5 +1,6 @@
 """Summaries, contrasts, predictive checks and verdicts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.diagnostics.convergence import extreme_word, prior_width
 
 
 def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
@@ -201,6 +203,37 @@ def test_notes_tell_what_limits_a_fit():
     twice.attrs["coverage"] = {"word_list": "twice", "lists": [], "kept_duplicates": True}
     notes = " ".join(bb.diagnose(bb.fit(twice, "published", seed=0)).notes)
     assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes
+
+
+def test_diagnose_says_when_priors_set_the_width():
+    means = {"associated": 0.8, "human": 0.9, "neutral": 0.95}
+    few, many = (bb.fit(planted(means, n_words=words), seed=0) for words in (3, 30))
+    told = "With 3 protected words the priors of the scales set part of the width"
+    assert told in " ".join(bb.diagnose(few).notes)
+    assert "set part of the width" not in " ".join(bb.diagnose(many).notes)
+    assert -0.4 < prior_width(few) < -0.01
+    assert abs(prior_width(many)) < 0.05
+    narrow = bb.load_model("crossed")
+    tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
+    assert abs(prior_width(bb.fit(planted(means, n_words=30), tight, seed=0))) < 0.05
+
+
+def test_an_extreme_word_is_named():
+    # Grubbs' critical value for 15 values at 5%, two-sided, is 2.549
+    rest = np.linspace(-1, 1, 14)
+    for away in np.linspace(2.0, 3.0, 2001):
+        values = np.append(rest, away)
+        if (values[-1] - values.mean()) / values.std(ddof=1) >= 2.549:
+            break
+    word, _, p = extreme_word(pd.Series(values, index=[f"w{at}" for at in range(15)]))
+    assert (word, round(p, 3)) == ("w14", 0.05)
+    assert extreme_word(pd.Series([0.1, 0.1, 0.1], index=list("abc")))[2] == 1
+    table = planted({"associated": 0.8, "human": 0.9}, seed=1)
+    assert "Grubbs" not in " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
+    table.loc[(table["protected_word"] == "w3") & (table["connection"] == "associated"), "distance"] -= 0.3
+    notes = " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
+    assert "w3 lies" in notes
+    assert "'crossed_t' allows for such words" in notes
 
 
 def test_the_caution_does_not_hang_on_the_name_of_the_model(tmp_path):

@@ -11,7 +11,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.related import FactorGrid
+from bayesbias._core.related import FactorGrid, draw_population, freedom_of, scatter_of_errors
 from bayesbias._core.variogram import components_of, list_correlations, list_overlaps, positive, sample_pairs
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.models.related import related_posterior, related_sums
@@ -628,3 +628,50 @@ class TestChanges:
         after.attrs["relatedness"] = gender[0].attrs["relatedness"]
         with pytest.raises(bb.InputError, match="is of other vectors"):
             bb.compare(before=gender[0], after=after)
+
+
+class TestPopulation:
+    """The second stage: protected words like these."""
+
+    def test_the_scatter_of_errors_is_that_of_simulated_ones(self):
+        rng = np.random.default_rng(0)
+        filled = np.ones((5, 3), dtype=bool)
+        filled[2, 1] = False
+        root = rng.standard_normal((14, 14))
+        found = scatter_of_errors(root @ root.T, filled)
+        cells = np.full((20_000, 5, 3), np.nan)
+        cells[:, filled] = rng.standard_normal((20_000, 14)) @ root.T
+        apart = cells[:, filled.all(axis=1)]
+        apart -= apart.mean(axis=1, keepdims=True)
+        simulated = np.einsum("bjk,bjl->kl", apart, apart) / 20_000
+        np.testing.assert_allclose(found, simulated, atol=0.05 * np.abs(found).max())
+
+    @pytest.mark.parametrize(("sd", "least", "most"), [(0.0, 0.87, 0.99), (0.05, 0.83, 0.95)])
+    def test_intervals_for_similar_words_hold_the_mean_of_the_population(self, sd, least, most):
+        """400 tables of 8 words, with errors of .03 that are half common to all words."""
+        rng, covered = np.random.default_rng(3), []
+        filled = np.ones((8, 2), dtype=bool)
+        errors = 0.03**2 * (np.eye(16) + np.kron(np.ones((8, 8)), np.eye(2))) / 2
+        root = np.linalg.cholesky(errors)
+        noise = np.broadcast_to(scatter_of_errors(errors, filled), (400, 2, 2))
+        for _ in range(400):
+            observed = sd * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
+            cells = observed + (rng.standard_normal((400, 16)) @ root.T).reshape(400, 8, 2)
+            found = draw_population(cells, observed, noise, np.eye(8), 0.03, rng)
+            low, high = np.quantile(found.mean[:, 0] - found.mean[:, 1], [0.055, 0.945])
+            covered.append(low < 0 < high)
+        assert least < np.mean(covered) < most
+
+    def test_words_of_one_family_are_worth_one(self):
+        families = np.full((6, 6), 0.999)
+        np.fill_diagonal(families, 1.0)
+        two = np.kron(np.eye(2), families[:3, :3])
+        assert freedom_of(np.eye(6))[0] == pytest.approx(5)
+        assert freedom_of(two)[0] == pytest.approx(1, abs=0.01)
+        assert freedom_of(np.ones((1, 1))) == (0.0, 0.0)
+
+    def test_diagnose_says_that_few_independent_words_leave_it_to_the_prior(self, gender):
+        notes = " ".join(bb.diagnose(gender[1]).notes)
+        worth = gender[1].attrs["independent_protected_words"]
+        assert 1 < worth < 5
+        assert f"14 protected words are worth {worth:.1f} independent ones" in notes

@@ -10,13 +10,12 @@ import bayesbias as bb
 from bayesbias.comparison.sensitivity import (
     _decides,
     _log_likelihood,
-    _log_priors,
     _strength,
     _verdict,
     model_of,
     prior_sensitivity,
 )
-from bayesbias.models.priors import Exponential, Gamma, HalfNormal, Normal, Pooled
+from bayesbias.models.priors import Exponential, Gamma, HalfNormal, Normal, Pooled, log_priors
 from bayesbias.models.results import distances_of
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
@@ -155,16 +154,20 @@ def test_log_priors_are_those_of_scipy():
     post = bb.fit(table, "crossed", draws=40, seed=0)
     posterior, spec = post["posterior"].dataset, bb.load_model("robust")
     nu = np.random.default_rng(0).gamma(2, 10, (4, 10))
-    found = _log_priors(posterior.assign(nu=(("chain", "draw"), nu)), spec.priors)
     values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
-    apart = np.log(values["attribute_sd"] / values["attribute_sd0"][:, :, None])
+    found = log_priors(values | {"nu": nu}, spec.priors)
+
+    def apart(name):
+        return np.log(values[name] / values[f"{name}0"][:, :, None])
+
     expected = {
         "connection_mean": stats.norm(1, 0.3).logpdf(values["connection_mean"]).sum(axis=2),
-        "connection_sd": stats.expon(scale=0.5).logpdf(values["connection_sd"]).sum(axis=2),
+        "connection_sd0": stats.lognorm(1, scale=0.05).logpdf(values["connection_sd0"]),
+        "connection_sd": stats.norm(0, 0.5).logpdf(apart("connection_sd")).sum(axis=2),
         "sigma": stats.expon(scale=0.5).logpdf(values["sigma"]).sum(axis=2),
-        "attribute_sd0": stats.expon(scale=0.5).logpdf(values["attribute_sd0"]),
-        "attribute_sd": stats.norm(0, 0.3).logpdf(apart).sum(axis=2),
-        "interaction_sd": stats.expon(scale=0.5).logpdf(values["interaction_sd"]),
+        "attribute_sd0": stats.lognorm(1, scale=0.07).logpdf(values["attribute_sd0"]),
+        "attribute_sd": stats.norm(0, 0.3).logpdf(apart("attribute_sd")).sum(axis=2),
+        "interaction_sd": stats.expon(scale=1 / 30).logpdf(values["interaction_sd"]),
         "nu": stats.gamma(2, scale=10).logpdf(nu),
     }
     assert set(found) == set(expected)

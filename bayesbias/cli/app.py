@@ -180,7 +180,7 @@ def balance(
 ) -> None:
     """Whether word lists differ in frequency, and whether that matters for their distances."""
     from bayesbias.cli.screen import say, show
-    from bayesbias.comparison import balance as balance_of
+    from bayesbias.diagnostics import balance as balance_of
     from bayesbias.distances import read_distance_table
 
     found = balance_of(read_distance_table(table), frequencies, attribute)

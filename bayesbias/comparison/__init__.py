@@ -1,11 +1,11 @@
 """What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
 
 from bayesbias.comparison.choosing import compare_models
-from bayesbias.comparison.confounds import Balance, adjustment, balance
 from bayesbias.comparison.contrasting import (
     GIVEN,
     POPULATIONS,
     SIMILAR,
+    adjustment,
     beside_associated,
     cluster_sentence,
     connections_of,
@@ -33,7 +33,6 @@ __all__ = [
     "ONE_GROUP",
     "POPULATIONS",
     "SIMILAR",
-    "Balance",
     "Comparison",
     "MetricUncertainty",
     "Plan",
@@ -41,7 +40,6 @@ __all__ = [
     "Ranking",
     "SideEffects",
     "adjustment",
-    "balance",
     "beside_associated",
     "bootstrap_metric",
     "cluster_sentence",

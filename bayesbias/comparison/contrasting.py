@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -11,6 +13,8 @@ from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.cosine import FloatArray
 from bayesbias.diagnostics.clustering import beside, cluster_interval, contrasted
 from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
+from bayesbias.errors import InputError
+from bayesbias.models.expectations import GROUP
 from bayesbias.models.results import check_fit
 
 LEAST_RATIO = 0.95
@@ -143,3 +147,42 @@ def contrast_draws(
         return words[:, both].mean(axis=1), words
     mean = flat_draws(posterior["connection_mean"].to_numpy())
     return mean[:, a] - mean[:, b], words
+
+
+def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
+    """Contrasts before and after distances were adjusted for an attribute of words.
+
+    Parameters
+    ----------
+    post
+        A result of ``fit(table, adjust=...)``.
+    prob
+        Posterior mass of the highest-density intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
+        ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
+        how the expected distances were found.
+
+    Raises
+    ------
+    InputError
+        A fit of distances that are not adjusted.
+    """
+    check_fit(post)
+    if GROUP not in post.children:
+        raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
+    raw = post.copy()
+    raw["posterior"] = xr.DataTree(post["posterior"].dataset.assign(word_mean=post[f"{GROUP}/raw_word_mean"]))
+    rows = []
+    for other in beside_associated(post):
+        row: dict[str, object] = {"contrast": f"associated - {other}"}
+        for name, tree in (("raw", raw), ("adjusted", post)):
+            found = describe(contrast_draws(tree, "associated", other, GIVEN)[0][:, None], prob)
+            row |= {name: found["mean"][0], f"{name}_low": found["hdi_low"][0], f"{name}_high": found["hdi_high"][0]}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
+    return table

@@ -38,9 +38,9 @@ from bayesbias.words import WordLists, load_words
 TYPICAL_TABLES = 18
 TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
     {
-        "connection_sd": {"associated": 0.068, "different": 0.057, "human": 0.045, "neutral": 0.016},
-        "sigma": {"associated": 0.067, "different": 0.065, "human": 0.063, "neutral": 0.073},
-        "attribute_sd": {"stereotype": 0.078, "human": 0.060, "neutral": 0.083},
+        "connection_sd": {"associated": 0.054, "different": 0.050, "human": 0.045, "neutral": 0.017},
+        "sigma": {"associated": 0.069, "different": 0.065, "human": 0.063, "neutral": 0.073},
+        "attribute_sd": {"stereotype": 0.077, "human": 0.060, "neutral": 0.083},
         "interaction_sd": 0.012,
     }
 )

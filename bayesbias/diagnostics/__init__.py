@@ -2,6 +2,7 @@
 
 from bayesbias.diagnostics.calibration import Ranks, coverage_study, false_alarms, real_null, sbc, simulate
 from bayesbias.diagnostics.clustering import ClusterInterval, cluster_interval
+from bayesbias.diagnostics.confounds import Balance, balance, known_balance
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.noise import noise_null
 from bayesbias.diagnostics.null_models import null_distribution
@@ -14,18 +15,21 @@ from bayesbias.diagnostics.topics import TopicNull, topic_null
 from bayesbias.diagnostics.variances import variance_shares
 
 __all__ = [
+    "Balance",
     "ClusterInterval",
     "NullDistribution",
     "NullWeat",
     "Ranks",
     "TopicNull",
     "Verdict",
+    "balance",
     "check_predictions",
     "check_relatedness",
     "cluster_interval",
     "coverage_study",
     "diagnose",
     "false_alarms",
+    "known_balance",
     "noise_null",
     "null_distribution",
     "real_null",

@@ -13,6 +13,7 @@ import xarray as xr
 from scipy.special import stdtr
 
 from bayesbias.diagnostics.clustering import contrasted
+from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.intervals import flat_draws
 from bayesbias.diagnostics.scatter import scatter_of
 from bayesbias.distances.coverages import stored_coverage
@@ -208,6 +209,8 @@ def _notes(post: xr.DataTree) -> list[str]:
     if "sd_factor" in post["posterior"]:
         notes += _scatter_notes(table)
     notes += _width_notes(post, words) + _extreme_notes(post, table)
+    if (found := known_balance(post)) is not None:
+        notes += found.warnings
     record = stored_coverage(table)
     if record is not None:
         held = set(table["attribute_class"]) | set(table["group"])

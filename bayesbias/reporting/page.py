@@ -15,6 +15,7 @@ from bayesbias._files import check_suffix, write_text
 from bayesbias.comparison import (
     Comparison,
     SideEffects,
+    adjustment,
     beside_associated,
     cluster_sentence,
     contrasts,
@@ -23,6 +24,7 @@ from bayesbias.comparison import (
     influence,
     plan,
 )
+from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.intervals import PROB
 from bayesbias.diagnostics.predictions import check_predictions
@@ -134,6 +136,8 @@ def _page(post: xr.DataTree, prob: float, topics: TopicNull | None) -> dict[str,
         "pictures": _pictures(post, table, prob, topics),
         "tables": _tables(post, prob),
         "model_sentence": MODEL_SENTENCES.get(post.attrs["attribute_words"], ""),
+        "balance": known_balance(post),
+        "adjustment": adjustment(post, prob).to_dict("records") if "adjust" in post.attrs else [],
         "beside": _beside(post, prob),
         "influence": _influence(post),
         "plan": _plan(post, table, prob),

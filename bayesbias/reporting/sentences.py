@@ -11,7 +11,6 @@ from bayesbias.comparison import (
     POPULATIONS,
     SIMILAR,
     adjustment,
-    balance,
     beside_associated,
     contrasts,
     decomposable_controls,
@@ -103,19 +102,15 @@ def effective_sentences(post: xr.DataTree) -> list[str]:
 
 
 def frequency_sentences(post: xr.DataTree, prob: float = PROB) -> list[str]:
-    """Contrasts before they were adjusted; or where frequencies are known, contrasts that frequency may explain."""
-    if "adjust" in post.attrs:
-        rows = adjustment(post, prob).to_dict("records")
-        told = [
-            f"{row['contrast'].replace('-', MINUS)} was {signed(row['raw'])} ({signed(row['raw_low'])} to "
-            f"{signed(row['raw_high'])})"
-            for row in rows
-        ]
-        return [f"Before distances were adjusted for {post.attrs['adjust']}, {'; '.join(told)}."] if told else []
-    found = relatedness_in_fit(post)
-    if found is None or not found.ranks_by_word:
+    """Contrasts before they were adjusted for an attribute of words, if they were."""
+    if "adjust" not in post.attrs:
         return []
-    return list(balance(post).warnings)
+    told = [
+        f"{row['contrast'].replace('-', MINUS)} was {signed(row['raw'])} ({signed(row['raw_low'])} to "
+        f"{signed(row['raw_high'])})"
+        for row in adjustment(post, prob).to_dict("records")
+    ]
+    return [f"Before distances were adjusted for {post.attrs['adjust']}, {'; '.join(told)}."] if told else []
 
 
 def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:

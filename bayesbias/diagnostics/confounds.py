@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from bayesbias._core.cosine import FloatArray
-from bayesbias.comparison.contrasting import GIVEN, beside_associated, contrast_draws
 from bayesbias.diagnostics.clustering import interval_of
-from bayesbias.diagnostics.intervals import PROB, describe
+from bayesbias.diagnostics.intervals import PROB
 from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
-from bayesbias.distances.storage import relatedness_of
+from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.data import model_data
 from bayesbias.models.expectations import FEWEST, GROUP, control_slope
@@ -37,6 +37,8 @@ MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and lets expect a difference of more than the latter of the contrast's cluster standard error."""
 BIN = 0.5
+FAMILY = 0.5
+"""Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
 LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
 
 
@@ -59,6 +61,9 @@ class Balance:
         One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
         of the two distributions that is common, in bins of half a zipf or half a standard deviation), ``expected``
         (difference of the distances that the slope gives), ``warning``.
+    families
+        One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``
+        of them, ``effective`` (independent words they are worth). Empty without vectors.
     notes
         What is to be read with the numbers.
     """
@@ -69,6 +74,7 @@ class Balance:
     lists: pd.DataFrame
     slopes: pd.DataFrame
     contrasts: pd.DataFrame
+    families: pd.DataFrame
     notes: tuple[str, ...]
 
     @property
@@ -159,7 +165,37 @@ def balance(
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
         notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
-    return Balance(values.name, values.unit, values.source, lists, slopes, contrasts, tuple(notes))
+    families = word_families(related, table["protected_word"].astype(str).unique().tolist())
+    notes += _family_notes(families)
+    return Balance(values.name, values.unit, values.source, lists, slopes, contrasts, families, tuple(notes))
+
+
+def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
+    """Protected words of a group that are nearly one word: any two are correlated by more than :data:`FAMILY`."""
+    rows: list[tuple[str, str, int, float]] = []
+    for group, kind, held in related.lists if related else ():
+        own = [word for word in words if word in set(held)]
+        if related is None or kind != "protected" or len(own) < 2:
+            continue
+        matrix = related.families(words)[np.ix_(*[[words.index(word) for word in own]] * 2)]
+        apart = squareform(1 - (matrix + matrix.T) / 2, checks=False)
+        labels = fcluster(linkage(apart, "complete"), 1 - FAMILY, "distance")
+        for label in dict.fromkeys(labels.tolist()):
+            at = np.flatnonzero(labels == label)
+            if len(at) > 1:
+                worth = len(at) ** 2 / float(matrix[np.ix_(at, at)].sum())
+                rows.append((group, ", ".join(own[one] for one in at), len(at), worth))
+    return pd.DataFrame(rows, columns=["group", "words", "number", "effective"])
+
+
+def _family_notes(families: pd.DataFrame) -> list[str]:
+    if families.empty:
+        return []
+    told = "; ".join(f"{row['words']} (worth {row['effective']:.1f})" for row in families.to_dict("records"))
+    return [
+        f"Protected words that are nearly one word: {told}. They count fully in the mean over these protected words: "
+        "keep one of each where that is not meant."
+    ]
 
 
 def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
@@ -245,40 +281,7 @@ def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
     return float(np.minimum(*shares).sum())
 
 
-def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
-    """Contrasts before and after distances were adjusted for an attribute of words.
-
-    Parameters
-    ----------
-    post
-        A result of ``fit(table, adjust=...)``.
-    prob
-        Posterior mass of the highest-density intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
-        ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
-        how the expected distances were found.
-
-    Raises
-    ------
-    InputError
-        A fit of distances that are not adjusted.
-    """
-    check_fit(post)
-    if GROUP not in post.children:
-        raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
-    raw = post.copy()
-    raw["posterior"] = xr.DataTree(post["posterior"].dataset.assign(word_mean=post[f"{GROUP}/raw_word_mean"]))
-    rows = []
-    for other in beside_associated(post):
-        row: dict[str, object] = {"contrast": f"associated - {other}"}
-        for name, tree in (("raw", raw), ("adjusted", post)):
-            found = describe(contrast_draws(tree, "associated", other, GIVEN)[0][:, None], prob)
-            row |= {name: found["mean"][0], f"{name}_low": found["hdi_low"][0], f"{name}_high": found["hdi_high"][0]}
-        rows.append(row)
-    table = pd.DataFrame(rows)
-    table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
-    return table
+def known_balance(post: xr.DataTree) -> Balance | None:
+    """The balance of a fit whose embedding tells how frequent words are, and whose distances are not adjusted."""
+    found = relatedness_in_fit(post)
+    return None if found is None or not found.ranks_by_word or GROUP in post.children else balance(post)
