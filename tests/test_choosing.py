@@ -220,7 +220,8 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
     assert row[numbers].isna().all()
     assert np.isfinite(row[["elpd_pair", "se_pair"]].astype(float)).all()
     assert found.attrs["notes"] == [
-        "robust: Its residuals are not normal, so that no word's effects can be integrated out: no elpd_word."
+        "robust: Its residuals or protected words are not normal, so that no word's effects can be integrated out: "
+        "no elpd_word."
     ]
     post = bb.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
     expected = post["log_likelihood/distance"].to_numpy().reshape(400, -1)

@@ -90,7 +90,7 @@ def test_summary_gives_means_intervals_and_counts(post):
     table = bb.summary(post, prob=0.5)
     counts = table["parameter"].value_counts().to_dict()
     three = dict.fromkeys(["connection_mean", "connection_sd", "sigma", "attribute_sd"], 3)
-    assert counts == three | {"word_mean": 36, "attribute_sd0": 1}
+    assert counts == three | {"word_mean": 36, "connection_sd0": 1, "attribute_sd0": 1}
     row = table[(table["parameter"] == "word_mean") & (table["protected_word"] == "w2")].iloc[1]
     assert (row["connection"], row["n"]) == ("human", 40)
     draws = post["posterior/word_mean"].sel(protected_word="w2", connection="human")

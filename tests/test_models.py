@@ -32,6 +32,7 @@ def test_bundled_models_and_their_engines():
         "crossed": "marginal, nuts",
         "crossed_plain": "marginal, nuts",
         "crossed_shared": "marginal, nuts",
+        "crossed_t": "nuts",
         "pooled": "exact, nuts",
         "published": "exact, nuts",
         "related": "exact, nuts",
@@ -71,7 +72,8 @@ def test_a_faulty_model_file_is_refused(edited, old, new, message):
 def test_an_unknown_model_lists_the_known_ones():
     with pytest.raises(
         bb.InputError,
-        match="one of baseline, change, crossed, crossed_plain, crossed_shared, pooled, published, related, robust",
+        match="one of baseline, change, crossed, crossed_plain, crossed_shared, crossed_t, pooled, published, related, "
+        "robust",
     ):
         bb.load_model("crosed")
 

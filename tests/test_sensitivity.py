@@ -162,10 +162,10 @@ def test_log_priors_are_those_of_scipy():
 
     expected = {
         "connection_mean": stats.norm(1, 0.3).logpdf(values["connection_mean"]).sum(axis=2),
-        "connection_sd0": stats.lognorm(1, scale=0.05).logpdf(values["connection_sd0"]),
+        "connection_sd0": stats.halfcauchy(scale=0.05).logpdf(values["connection_sd0"]),
         "connection_sd": stats.norm(0, 0.5).logpdf(apart("connection_sd")).sum(axis=2),
         "sigma": stats.expon(scale=0.5).logpdf(values["sigma"]).sum(axis=2),
-        "attribute_sd0": stats.lognorm(1, scale=0.07).logpdf(values["attribute_sd0"]),
+        "attribute_sd0": stats.halfcauchy(scale=0.07).logpdf(values["attribute_sd0"]),
         "attribute_sd": stats.norm(0, 0.3).logpdf(apart("attribute_sd")).sum(axis=2),
         "interaction_sd": stats.expon(scale=1 / 30).logpdf(values["interaction_sd"]),
         "nu": stats.gamma(2, scale=10).logpdf(nu),
@@ -206,7 +206,7 @@ def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_lef
     post.attrs["engine"] = "nuts"
     found = prior_sensitivity(post)
     asked = found.refits["prior"].dropna().unique().tolist()
-    assert asked == ["connection_mean", "connection_sd", "sigma", "attribute_sd", "all"]
+    assert asked == ["connection_mean", "connection_sd0", "connection_sd", "sigma", "attribute_sd", "all"]
     assert set(found.power["parameter"]) == {"associated - different", *asked[:-1]}
 
 

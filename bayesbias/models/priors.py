@@ -133,6 +133,49 @@ class HalfNormal(_Prior):
         return pm.HalfNormal(name, sigma=self.sd, dims=dims)
 
 
+class HalfCauchy(_Prior):
+    """The absolute value of a Cauchy variable around 0, with the median ``scale``, for a scale of unknown size.
+
+    References
+    ----------
+    Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
+    https://doi.org/10.1214/06-BA117A
+    """
+
+    distribution: Literal["half_cauchy"]
+    scale: Positive
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Log density at positive x."""
+        value: FloatArray = np.log(2 / np.pi) - np.log(self.scale) - np.log1p((x / self.scale) ** 2)
+        return value
+
+    def from_normal(self, z: FloatArray) -> FloatArray:
+        """The scale at standard normal z: the map under which it has this prior."""
+        # tan of an angle from below, its reciprocal from above: neither loses digits in its tail
+        tail = np.tan(np.pi / 2 * ndtr(-np.abs(z)))
+        value: FloatArray = self.scale * np.where(z < 0, tail, 1 / tail)
+        return value
+
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Independent draws (size,)."""
+        return self.scale * np.abs(rng.standard_cauchy(size))
+
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide."""
+        return self.model_copy(update={"scale": self.scale * factor})
+
+    def log_kernel(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant."""
+        return self.log_density(x)
+
+    def in_pymc(self, name: str, dims: str | None = None) -> Any:
+        """A variable with this prior in the PyMC model of the context."""
+        import pymc as pm
+
+        return pm.HalfCauchy(name, beta=self.scale, dims=dims)
+
+
 class LogNormal(_Prior):
     """exp of N(log median, spread^2), for a scale that is known up to a factor."""
 
@@ -223,7 +266,7 @@ class Pooled(_Prior):
         return self.model_copy(update={"spread": self.spread * factor})
 
 
-ScalePrior = Exponential | HalfNormal | LogNormal
+ScalePrior = Exponential | HalfNormal | HalfCauchy | LogNormal
 Scale = Annotated[ScalePrior, Field(discriminator="distribution")]
 Prior = Normal | ScalePrior | Gamma | Pooled | InverseWishart
 

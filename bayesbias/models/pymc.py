@@ -113,6 +113,8 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
     )
 
 
+SHARP = 6
+"""Variance of cell means over that of their noise from which on cells are drawn directly."""
 _HELPERS = ("cell_raw", "m_raw", "connection_sd_raw", "attribute_sd_raw", "interaction_raw")
 """Variables that only help the sampler."""
 
@@ -205,7 +207,7 @@ def centred_connections(data: ModelData) -> NDArray[np.bool_]:
     noise = residual * (1 / np.where(data.filled, cells.n, np.inf)).sum(axis=0) / filled
     centre = np.where(data.filled, cells.mean, 0).sum(axis=0) / filled
     between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
-    sharp: NDArray[np.bool_] = (freedom > 0) & (between > 2 * noise)
+    sharp: NDArray[np.bool_] = (freedom > 0) & (between > SHARP * noise)
     return sharp
 
 

@@ -81,11 +81,12 @@ def cell(world, factors, replicates):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=400)
+    parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--worlds", nargs="+", default=list(WORLDS))
     parser.add_argument("--out", default=str(HERE / "results" / "calibration_small_lists.csv"))
     given = parser.parse_args()
     cells = list(product(given.worlds, FACTORS))
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(given.workers) as pool:
         parts = pool.map(cell, *zip(*cells, strict=True), [given.replicates] * len(cells))
         table = pd.concat(parts).drop(columns="nominal").round(4)
     table.to_csv(given.out, index=False)
