@@ -1,6 +1,6 @@
 """False alarms of intervals and tests without bias: simulated tables of published shapes, and the real null.
 
-    python benchmarks/calibration/study.py simulated    # about half an hour on one core
+    python benchmarks/calibration/study.py simulated    # about 20 minutes
     python benchmarks/calibration/study.py real-null    # about 20 minutes
     python benchmarks/calibration/study.py collect      # results/*.csv of all that has run, and the picture
 
@@ -24,7 +24,7 @@ from common import published_tables
 
 HERE = Path(__file__).parent / "results"
 PARTS = HERE / "parts"
-BATCH, BATCHES = 500, 2
+BATCH, BATCHES = 500, 1
 DRAWS_OF_LISTS = 300
 
 RELIGION = {
