@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, overload
 
 from pydantic import BeforeValidator, Field
 
-from bayesbias._documents import Document, check, read_toml
-from bayesbias._files import home_folder, shipped
+from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from common import keep, published_tables
 
 import bayesbias as bb
 from bayesbias.models.data import model_data
-from bayesbias.models.pymc import TARGET_ACCEPT, TUNE, build
+from bayesbias.models.nuts import TARGET_ACCEPT, TUNE, build
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "weat_7_glove")
 DRAWS, REPEATS = 4000, 5

@@ -24,7 +24,7 @@ from common import keep, published_tables
 
 import bayesbias as bb
 from bayesbias.models.data import model_data
-from bayesbias.models.pymc import TARGET_ACCEPT, TUNE, build
+from bayesbias.models.nuts import TARGET_ACCEPT, TUNE, build
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "race_group_reddit_dataset", "weat_1_google")
 DRAWS, SEEDS = 4000, 40

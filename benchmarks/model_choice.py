@@ -5,7 +5,7 @@ import time
 import pandas as pd
 from common import keep, published_tables
 
-from bayesbias.comparison.choosing import compare_models
+from bayesbias.comparison.loo import compare_models
 
 COLUMNS = ["elpd_word", "se_word", "diff_word", "diff_se_word", "elpd_pair", "se_pair", "log_evidence"]
 COLUMNS += ["above_published"]

@@ -9,7 +9,8 @@ from common import keep
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.calibration import sbc_ranks, shaped_table
+from bayesbias.diagnostics.false_positives import sbc_ranks
+from bayesbias.diagnostics.simulation import shaped_table
 
 REPLICATES, DRAWS = 1000, 199
 SHAPES = {

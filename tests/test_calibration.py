@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.calibration.simulation import draw_distances, draw_truth, shaped_table
-from bayesbias.diagnostics.calibration.studies import permutation_p
+from bayesbias.diagnostics.false_positives import permutation_p
+from bayesbias.diagnostics.simulation import draw_distances, draw_truth, shaped_table
 from bayesbias.models.data import model_data
 
 REPLICATES, DRAWS = 200, 199

@@ -9,12 +9,12 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
-from bayesbias._core.leaving import word_log_likelihood
-from bayesbias._core.patterns import Scales, find_patterns
-from bayesbias.comparison import choosing
-from bayesbias.comparison.choosing import compare_models, protected_densities, word_densities
-from bayesbias.models.crossed import crossed_target
+from bayesbias._core.cells import Scales, find_patterns
+from bayesbias._core.conditionals import word_log_likelihood
+from bayesbias.comparison import loo
+from bayesbias.comparison.loo import compare_models, protected_densities, word_densities
 from bayesbias.models.data import data_of_rows, model_data
+from bayesbias.models.marginal import crossed_target
 from bayesbias.models.moments import conditional_means, scale_points
 from bayesbias.models.predictive import pair_density, parts_of
 
@@ -126,7 +126,7 @@ def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
 
 
 def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_evidence, monkeypatch):
-    monkeypatch.setattr(choosing, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(loo, "MAX_PARETO_K", -np.inf)
     found = compare_models(small_table, ["published"], draws=400, pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=1e-9)
     assert (found["bad_k_word"], found["unresolved_k_word"]) == (len(by_evidence), 0)
@@ -135,8 +135,8 @@ def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_eviden
 def test_without_an_evidence_the_density_is_averaged_over_the_fit_without_the_word(
     small_table, by_evidence, monkeypatch
 ):
-    monkeypatch.setattr(choosing, "MAX_PARETO_K", -np.inf)
-    monkeypatch.setattr(choosing, "fit", without_evidence)
+    monkeypatch.setattr(loo, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(loo, "fit", without_evidence)
     found = compare_models(small_table, ["published"], draws=2000, pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=0.5)
     assert np.isnan(found["log_evidence"])
@@ -149,7 +149,7 @@ def test_a_word_that_no_fit_can_do_without_keeps_its_weights(plain_table, monkey
     resolved = compare_models(table, ["published"], pairs=False)
     assert resolved["unresolved_k_word"].tolist() == [0]
     assert resolved.attrs["notes"] == []
-    monkeypatch.setattr(choosing, "fit", without_evidence)
+    monkeypatch.setattr(loo, "fit", without_evidence)
     found = compare_models(table, ["published"], pairs=False)
     assert found["bad_k_word"].tolist() == resolved["bad_k_word"].tolist()
     assert found["unresolved_k_word"].tolist() == [1]
@@ -212,7 +212,7 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
             del post.attrs["log_evidence"]
         return post
 
-    monkeypatch.setattr(choosing, "fit", fitted)
+    monkeypatch.setattr(loo, "fit", fitted)
     found = compare_models(small, ["robust", "published"], draws=400).set_index("model")
     assert found.index.tolist() == ["published", "robust"]
     row = found.loc["robust"]
@@ -282,7 +282,7 @@ class TestProtectedWords:
         words = plain_table["protected_word"].unique()
         exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
         post, data = bb.fit(plain_table, "published", seed=0), model_data(plain_table)
-        found, k = choosing._left_out(protected_densities(post, data, np.arange(len(words))))
+        found, k = loo._left_out(protected_densities(post, data, np.arange(len(words))))
         assert (k < 0.7).sum() >= 6
         assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
 

@@ -11,8 +11,8 @@ import xarray as xr
 
 import bayesbias as bb
 from bayesbias.comparison.paired.draws import slope, transform
-from bayesbias.comparison.paired.matching import match
-from bayesbias.comparison.paired.sentences import figure
+from bayesbias.comparison.paired.pairs import match
+from bayesbias.comparison.paired.results import figure
 from bayesbias.models.data import model_data
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}

@@ -10,10 +10,9 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias._core.cells import Scales, find_patterns
 from bayesbias._core.conditionals import draw_gaussians
-from bayesbias._core.dense import dense_sums
-from bayesbias._core.marginal import crossed_sums
-from bayesbias._core.patterns import Scales, find_patterns
+from bayesbias._core.marginal import crossed_sums, dense_sums
 from bayesbias.models import marginal
 from bayesbias.models.importance import WeightedPoints
 

@@ -5,9 +5,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias._core.subspaces import equalised, principal_directions
-from bayesbias.debiasing.null_space import accuracy
-from bayesbias.debiasing.soft import softened
+from bayesbias._core.vectors import equalised, principal_directions
+from bayesbias.debiasing.methods import accuracy, softened
 
 SIZE = 30
 PAIRS = [(f"m{at}", f"f{at}") for at in range(12)]

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._core.dense import DenseSums
-from bayesbias.comparison import influences
-from bayesbias.comparison.influences import influence
-from bayesbias.models import crossed, moments
-from bayesbias.models.crossed import crossed_target, fit_for_crossed
+from bayesbias._core.marginal import DenseSums
+from bayesbias.comparison import sensitivity
+from bayesbias.comparison.sensitivity import influence
+from bayesbias.models import marginal, moments
 from bayesbias.models.data import data_of_rows, model_data
 from bayesbias.models.importance import importance_sample, resample
+from bayesbias.models.marginal import crossed_target, fit_for_crossed
 from bayesbias.models.moments import mean_moments, moved_points, scale_points
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 8, "b": 8}, "human": 10, "neutral": 10}
@@ -65,7 +65,7 @@ def test_moments_are_those_of_many_draws(table, model):
 
 
 def test_moments_of_a_table_full_of_holes(table, monkeypatch):
-    monkeypatch.setattr(crossed, "MOST_EFFECTS", 0)
+    monkeypatch.setattr(marginal, "MOST_EFFECTS", 0)
     monkeypatch.setattr(moments, "POINTS", 512)
     part = table[np.random.default_rng(2).random(len(table)) > 0.3].query("connection in ['associated', 'human']")
     part = part[part["protected_word"].isin(["a 0", "a 1", "b 0", "b 1"])]
@@ -73,7 +73,7 @@ def test_moments_of_a_table_full_of_holes(table, monkeypatch):
     assert isinstance(crossed_target(spec, data).sums, DenseSums)
     dense = mean_moments(spec, data, np.random.default_rng(0))
     monkeypatch.undo()
-    monkeypatch.setattr(crossed, "MOST_EFFECTS", 1000)
+    monkeypatch.setattr(marginal, "MOST_EFFECTS", 1000)
     assert not isinstance(crossed_target(spec, data).sums, DenseSums)
     assert_same_moments(dense, mean_moments(spec, data, np.random.default_rng(0)), 0.03)
 
@@ -172,7 +172,7 @@ def test_noise_is_far_below_the_influence_of_a_control_word(post, found):
 
 
 def test_words_whose_points_do_not_reach_get_points_of_their_own(post, found, monkeypatch):
-    monkeypatch.setattr(influences, "moved_points", lambda points, spec, data: None)
+    monkeypatch.setattr(sensitivity, "moved_points", lambda points, spec, data: None)
     again = influence(post, second="human", words="protected").set_index("word")["shift_sd"]
     expected = found.query("kind == 'protected'").set_index("word")["shift_sd"]
     np.testing.assert_allclose(again[expected.index], expected, atol=0.05)

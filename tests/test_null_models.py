@@ -7,8 +7,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.diagnostics.noise import noise_null
-from bayesbias.diagnostics.null_lists import NEIGHBOURS
-from bayesbias.diagnostics.null_models import null_distribution
+from bayesbias.diagnostics.null_models import NEIGHBOURS, null_distribution
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 

@@ -8,13 +8,12 @@ import pytest
 from scipy.special import ndtr
 
 import bayesbias as bb
+from bayesbias._core.cells import Scales
 from bayesbias._core.marginal import mean_part
-from bayesbias._core.patterns import Scales
-from bayesbias.comparison.designs import Question, contrast_sd, design_of
-from bayesbias.comparison.planning import TYPICAL_SCALES, plan
-from bayesbias.diagnostics.calibration.simulation import table_of_shape
-from bayesbias.models.crossed import reduced
+from bayesbias.comparison.power import TYPICAL_SCALES, Question, contrast_sd, design_of, plan
+from bayesbias.diagnostics.simulation import table_of_shape
 from bayesbias.models.data import model_data
+from bayesbias.models.marginal import reduced
 
 Z = 1.5981931399
 SIZES = ["stereotype_words", "control_words", "protected_words"]

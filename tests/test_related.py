@@ -11,8 +11,17 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.related import FactorGrid, draw_population, freedom_of, scatter_of_errors
-from bayesbias._core.variogram import components_of, list_correlations, list_overlaps, positive, sample_pairs
+from bayesbias._core.related import (
+    FactorGrid,
+    components_of,
+    draw_population,
+    freedom_of,
+    list_correlations,
+    list_overlaps,
+    positive,
+    sample_pairs,
+    scatter_of_errors,
+)
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.models.related import related_posterior, related_sums
 
@@ -549,7 +558,7 @@ class TestAround:
         assert str(bb.plan(gender[1], effect=0.1, second="human")) == str(plan)
 
     def test_the_present_width_equals_that_of_the_covariance(self, small):
-        from bayesbias.comparison.lengths import related_design
+        from bayesbias.comparison.power import related_design
 
         found = bb.relatedness(small[2])
         data = replace(bb.models.data.model_data(small[2]), relatedness=found)

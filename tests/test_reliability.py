@@ -11,11 +11,9 @@ from gensim.models import KeyedVectors
 from scipy.stats import chisquare
 
 import bayesbias as bb
-from bayesbias._core.facets import facet_sums
-from bayesbias._core.icc import FORMS, alpha, icc, mean_squares
-from bayesbias._core.icc_bootstrap import _studentised, bootstrap_icc
-from bayesbias.comparison.facets import PRIOR, draw_by_marginal
-from bayesbias.reliability.decisions import Design, coefficient, needed
+from bayesbias._core.components import FORMS, _studentised, alpha, bootstrap_icc, facet_sums, icc, mean_squares
+from bayesbias.comparison.ranking import PRIOR, draw_by_marginal
+from bayesbias.reliability.components import Design, coefficient, needed
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
 """Four judges of six targets: Shrout and Fleiss (1979), table 2."""

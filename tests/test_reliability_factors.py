@@ -11,12 +11,12 @@ from gensim.models import KeyedVectors
 from scipy import linalg, stats
 
 import bayesbias as bb
-from bayesbias._core import procrustes
-from bayesbias._core.mixed import draw_effects, mixed_sums
-from bayesbias._core.procrustes import orthogonal_map, word_stability
+from bayesbias._core import vectors
+from bayesbias._core.components import draw_effects, mixed_sums
+from bayesbias._core.vectors import orthogonal_map, word_stability
 from bayesbias.reliability import regression
-from bayesbias.reliability.shares import unsettled, variance_shares
-from bayesbias.reliability.wordnet import read_wordnet
+from bayesbias.reliability.components import unsettled, variance_shares
+from bayesbias.reliability.features import read_wordnet
 
 HALF = np.sqrt(0.5)
 
@@ -46,7 +46,7 @@ def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
     least = np.linalg.norm(first @ found - second)
     assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
-    monkeypatch.setattr(procrustes, "BLOCK", 7)
+    monkeypatch.setattr(vectors, "BLOCK", 7)
     np.testing.assert_allclose(orthogonal_map(first, second), found, atol=1e-12)
 
 

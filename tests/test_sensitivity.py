@@ -7,14 +7,7 @@ from arviz_stats import psense
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.comparison.sensitivity import (
-    _decides,
-    _log_likelihood,
-    _strength,
-    _verdict,
-    model_of,
-    prior_sensitivity,
-)
+from bayesbias.comparison.sensitivity import _decides, _log_likelihood, _strength, _verdict, model_of, prior_sensitivity
 from bayesbias.models.priors import Exponential, Gamma, HalfNormal, Normal, Pooled, log_priors
 from bayesbias.models.results import distances_of
 

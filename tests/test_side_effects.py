@@ -7,11 +7,15 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.bootstrap import mean_interval, share_interval
-from bayesbias.comparison.effects.neighbours import neighbours_kept
-from bayesbias.comparison.effects.recovery import COLUMNS, most_biased, recovery
-from bayesbias.comparison.effects.similarity import agreement
-from bayesbias.comparison.effects.vocabularies import shared_vocabulary
+from bayesbias._core.resampling import mean_interval, share_interval
+from bayesbias.comparison.effects import (
+    RECOVERY_COLUMNS,
+    agreement,
+    most_biased,
+    neighbours_kept,
+    recovery,
+    shared_vocabulary,
+)
 
 
 def vectors(words, values):
@@ -284,7 +288,7 @@ def test_a_test_without_power_says_so():
     """Groups that k-means hardly finds before tell nothing afterwards."""
     frame = pd.DataFrame(
         [("cluster", 100, 0.52, 0.58, 0.5, 0.66, 0.58, 0.54, 0.66, 0.6, 0.5, 0.7)],
-        columns=COLUMNS,
+        columns=RECOVERY_COLUMNS,
     )
     empty = pd.DataFrame()
     kept = pd.DataFrame([("protected", 10, 1, 0.6, np.nan, np.nan)],

@@ -7,7 +7,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import kendalltau
 
 import bayesbias as bb
-from bayesbias.comparison.facets import Layout
+from bayesbias.comparison.ranking import Layout
 
 PAIRS = [(f"he{at}", f"she{at}") for at in range(6)]
 WORDS = [f"w{at}" for at in range(40)]

@@ -17,7 +17,7 @@ from gensim.models import Word2Vec
 
 import bayesbias as bb
 from bayesbias.embeddings import about
-from bayesbias.embeddings.toy import HUMAN_SHARE, PEOPLE, SHARED, TOPICS, WORDS
+from bayesbias.embeddings.text import HUMAN_SHARE, PEOPLE, SHARED, TOPICS, WORDS
 
 SMALL = {"dims": 8, "epochs": 1, "min_count": 1}
 TINY = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "cat", "ran"]]

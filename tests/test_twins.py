@@ -5,8 +5,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias._core.twins import SAME, first_alike
-from bayesbias.diagnostics.clustering import cluster_interval
+from bayesbias._core.vectors import SAME, first_alike
+from bayesbias.diagnostics.summaries import cluster_interval
 
 
 def embedding(vectors):

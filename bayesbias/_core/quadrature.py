@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray
 
 LogDensity = Callable[[FloatArray], FloatArray]
 

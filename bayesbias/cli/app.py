@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesbias._files import check_target, home_folder
-from bayesbias.cli import changing, judging, measuring
+from bayesbias.cli import changes, metrics
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -71,7 +71,7 @@ def demo(
     debias: Annotated[bool, typer.Option("--debias", help="Debias the vectors too, and say what changed.")] = False,
 ) -> None:
     """Bundled Google News vectors to posterior distributions, pictures and a report."""
-    from bayesbias.cli.demonstration import run_debiasing, run_demo
+    from bayesbias.cli.example import run_debiasing, run_demo
 
     run_demo(words, home_folder(out), seed)
     if debias:
@@ -358,11 +358,11 @@ def topics(
         say(f"picture written to {out}")
 
 
-app.command()(measuring.queries)
-app.command()(measuring.metrics)
-app.command()(measuring.rank)
-app.command()(changing.debias)
-app.command()(changing.compare)
-app.command()(judging.silhouette)
-app.command()(judging.reliability)
-app.command()(judging.stability)
+app.command()(metrics.queries)
+app.command()(metrics.metrics)
+app.command()(metrics.rank)
+app.command()(changes.debias)
+app.command()(changes.compare)
+app.command()(metrics.silhouette)
+app.command()(metrics.reliability)
+app.command()(metrics.stability)

@@ -45,7 +45,7 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
 
 def show_coverage(table: pd.DataFrame) -> None:
     """How many words of each list were found, and what was left out."""
-    from bayesbias.distances.coverages import coverage
+    from bayesbias.distances.storage import coverage
 
     found = coverage(table)
     show(found[["list", "kind", "asked", "found"]], "Coverage")
@@ -56,7 +56,7 @@ def show_coverage(table: pd.DataFrame) -> None:
 def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
     from bayesbias.comparison import POPULATIONS, cluster_sentence
-    from bayesbias.diagnostics.intervals import share
+    from bayesbias.diagnostics.summaries import share
 
     first, second = found.attrs["first"], found.attrs["second"]
     shown = found.assign(protected_word=found["protected_word"].fillna("(whole list)"))

@@ -1,8 +1,9 @@
 """What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
 
-from bayesbias.comparison.choosing import compare_models
-from bayesbias.comparison.contrasting import (
+from bayesbias.comparison.bootstrap import MetricUncertainty, bootstrap_metric
+from bayesbias.comparison.contrast import (
     GIVEN,
+    ONE_GROUP,
     POPULATIONS,
     SIMILAR,
     adjustment,
@@ -11,22 +12,18 @@ from bayesbias.comparison.contrasting import (
     connections_of,
     contrast_draws,
     contrasts,
-    signed,
-)
-from bayesbias.comparison.decomposed import (
-    ONE_GROUP,
     decomposable_controls,
     decomposition,
     decomposition_draws,
     decomposition_sentence,
+    signed,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
-from bayesbias.comparison.influences import influence
+from bayesbias.comparison.loo import compare_models
 from bayesbias.comparison.paired import Comparison, compare, paired_distances, similarity_shift
-from bayesbias.comparison.planning import Plan, plan
+from bayesbias.comparison.power import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
-from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
-from bayesbias.comparison.uncertainty import MetricUncertainty, bootstrap_metric
+from bayesbias.comparison.sensitivity import PriorSensitivity, influence, prior_sensitivity
 
 __all__ = [
     "GIVEN",

@@ -1,6 +1,6 @@
 """Debiasing methods: new embeddings, with a record of what was done to them."""
 
-from bayesbias.debiasing.records import Debiasing
-from bayesbias.debiasing.running import debias
+from bayesbias.debiasing.methods import Debiasing
+from bayesbias.debiasing.registry import debias
 
 __all__ = ["Debiasing", "debias"]

@@ -14,9 +14,8 @@ import xarray as xr
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from bayesbias._core.cosine import FloatArray
-from bayesbias.diagnostics.clustering import interval_of
-from bayesbias.diagnostics.intervals import PROB
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics.summaries import PROB, interval_of
 from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
 from bayesbias.errors import InputError

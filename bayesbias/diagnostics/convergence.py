@@ -12,12 +12,11 @@ import pandas as pd
 import xarray as xr
 from scipy.special import stdtr
 
-from bayesbias.diagnostics.clustering import contrasted
+from bayesbias.diagnostics.checks import scatter_of
 from bayesbias.diagnostics.confounds import known_balance
-from bayesbias.diagnostics.intervals import flat_draws
-from bayesbias.diagnostics.scatter import scatter_of
-from bayesbias.distances.coverages import stored_coverage
-from bayesbias.models.fitting import related_data
+from bayesbias.diagnostics.summaries import contrasted, flat_draws
+from bayesbias.distances.storage import stored_coverage
+from bayesbias.models.fits import related_data
 from bayesbias.models.priors import log_priors
 from bayesbias.models.results import check_fit, distances_of, model_of, pair_places, priors_used
 

@@ -1,14 +1,20 @@
-"""What a statistic is worth where distances are plain noise: no bias, no vectors, no words."""
+"""Metrics of plain noise."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from bayesbias._checks import finite_number, one_of, whole_number
-from bayesbias.diagnostics.null_lists import Places
-from bayesbias.diagnostics.null_results import NullDistribution
-from bayesbias.diagnostics.null_statistics import BLOCK, named_value, stereotype_cells
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from bayesbias._checks import finite_number, one_of, probability, whole_number
+from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
 from bayesbias.errors import InputError
+from bayesbias.metrics.weat import effect_size
 
 
 def noise_null(
@@ -65,3 +71,206 @@ def noise_null(
     blocks = (rng.normal(0, sd, (protected, count, attributes)) for count in counts)
     values = np.concatenate([named_value(statistic, stereotype_cells(block, places), places.group) for block in blocks])
     return NullDistribution(statistic, f"noise with sd {sd:g}", observed, values, 0.0, 0)
+
+
+SPLITS = 5_000
+"""Random partitions among which that of the example is chosen."""
+
+
+@dataclass(frozen=True)
+class NullWeat:
+    """WEAT where every cosine is noise.
+
+    Attributes
+    ----------
+    words, attributes
+        Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
+    sd
+        Of the cosines.
+    s, effect_size
+        (draws,): WEAT's sum statistic and effect size of samples of noise.
+    sample
+        (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
+    observed_s, observed_effect_size
+        Both of the sample.
+    partition_s, partition_effect_size
+        (partitions,): both when the sample's words are dealt out anew to X and Y.
+    test
+        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
+    prob
+        Probability of the intervals.
+    """
+
+    words: int
+    attributes: int
+    sd: float
+    s: FloatArray
+    effect_size: FloatArray
+    sample: FloatArray
+    observed_s: float
+    observed_effect_size: float
+    partition_s: FloatArray
+    partition_effect_size: FloatArray
+    test: PermutationTest
+    prob: float
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """The sample's raw cosines, X against Y.
+
+        Columns ``compared``, ``difference`` (of means, X - Y), ``low``, ``high``, ``t``, ``df``, ``p_value`` (Welch's t
+        test). The rows ``A`` and ``B`` compare all cosines with an attribute set, as if they were independent, which
+        they are here and are not in a real embedding; ``s of words`` compares the words' own values, one each, which is
+        what WEAT is about.
+        """
+        s = _s(self.sample, self.attributes)
+        sides = {"A": self.sample[:, : self.attributes], "B": self.sample[:, self.attributes :], "s of words": s}
+        rows = []
+        for name, values in sides.items():
+            first, second = values[: self.words].ravel(), values[self.words :].ravel()
+            test = stats.ttest_ind(first, second, equal_var=False)
+            low, high = test.confidence_interval(self.prob)
+            rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
+        return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])
+
+    def summary(self) -> pd.DataFrame:
+        """One row each for ``s`` and ``effect_size``.
+
+        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (central interval of the samples of noise),
+        ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
+        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
+        """
+        tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
+        rows = []
+        for name, observed, noise, dealt in (
+            ("s", self.observed_s, self.s, self.partition_s),
+            ("effect_size", self.observed_effect_size, self.effect_size, self.partition_effect_size),
+        ):
+            as_extreme = float((np.abs(noise) >= abs(observed)).mean())
+            rows.append(
+                (name, observed, *np.quantile(noise, tails), as_extreme, *np.quantile(dealt, tails), self.test.p_value)
+            )
+        columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
+        return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
+
+    def __str__(self) -> str:
+        s, effect = self.summary().itertuples(index=False)
+        return (
+            f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
+            f"attributes; {len(self.s):,} samples): {100 * self.prob:g}% of effect sizes lie between "
+            f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
+            f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
+            f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
+            f"p = {self.test.p_value:.3g}."
+        )
+
+
+def simulate_null_weat(
+    words: int = 8,
+    attributes: int = 8,
+    sd: float = 0.08,
+    draws: int = 10_000,
+    seed: int = 0,
+    sample: ArrayLike | None = None,
+    effect_size: float = 1.27,
+    prob: float = 0.95,
+) -> NullWeat:
+    """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
+
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
+    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%.
+
+    Parameters
+    ----------
+    words, attributes
+        Words of each of the two target sets, and of each of the two attribute sets.
+    sd
+        Of the cosines.
+    draws, seed
+        Number and seed of the samples of noise.
+    sample
+        Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
+        of the second. By default one sample of noise, its words dealt out so that the effect size comes near
+        ``effect_size``, as in the article: a pattern that chance made and that somebody picked.
+    effect_size
+        Of the default sample.
+    prob
+        Probability of all intervals.
+
+    Raises
+    ------
+    InputError
+        Sizes below 2 words or 1 attribute, an sd that is not positive, a sample of another shape or not of finite
+        numbers, or one whose words all have the same s.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+    """
+    words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
+    sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
+    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0)).spawn(3)
+    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[at]) for at in (0, 1, 2, 2))
+    shape = (2 * words, 2 * attributes)
+    blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
+    s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
+    total, effect = _weat(s, words)
+    chosen = _split_near(of_sample, shape, sd, near) if sample is None else _checked(sample, shape)
+    own = _s(chosen, attributes)
+    (observed_s,), (observed_effect,) = _weat(own[None], words)
+    sums = np.concatenate(list(partition_sums(own, words, draws, of_partitions)))
+    dealt = 2 * sums - own.sum()
+    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
+    return NullWeat(
+        words,
+        attributes,
+        sd,
+        total,
+        effect,
+        chosen,
+        float(observed_s),
+        float(observed_effect),
+        dealt,
+        dealt / words / own.std(),
+        test,
+        prob,
+    )
+
+
+def _s(cosines: FloatArray, attributes: int) -> FloatArray:
+    """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
+    s: FloatArray = cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
+    return s
+
+
+def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
+    """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
+    total = s[:, :words].sum(axis=1) - s[:, words:].sum(axis=1)
+    return total, effect_size(s[:, :words], s[:, words:])
+
+
+def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
+    """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
+    words, attributes = shape[0] // 2, shape[1] // 2
+    sample = rng.normal(0, sd, shape)
+    orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
+    _, effects = _weat(_s(sample, attributes)[orders], words)
+    nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
+    return nearest
+
+
+def _checked(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    try:
+        given = np.array(sample, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the sample does not hold numbers: {error}") from error
+    if given.shape != shape or not np.isfinite(given).all():
+        raise InputError(
+            f"the sample has shape {given.shape}: give finite cosines of shape {shape}, two target sets' words by two "
+            "attribute sets' words, or set words and attributes to its halves"
+        )
+    if not _s(given, shape[1] // 2).std() > 0:
+        raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
+    return given

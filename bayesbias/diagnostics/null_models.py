@@ -1,8 +1,9 @@
-"""What a statistic is worth where there is no bias: stereotype words replaced by random words."""
+"""Null distributions of metrics over random lists, words and vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,33 +12,315 @@ import pandas as pd
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.cells import reduce_to_cells
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
 from bayesbias._progress import progress
-from bayesbias.diagnostics.null_lists import (
-    CONTROLS,
-    STEREOTYPES,
-    Places,
-    Pool,
-    control_pool,
-    drawn_tables,
-    places_of,
-    stand_ins,
-    stereotype_rows,
-    vocabulary_pool,
-)
-from bayesbias.diagnostics.null_results import NullDistribution
-from bayesbias.diagnostics.null_statistics import BLOCK, Cells, named_value, parts_of, stereotype_cells
+from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.preparing import prepared, untested
-from bayesbias.models.data import ModelData, model_data
+from bayesbias.metrics.batch import prepared, untested
+from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+
+BLOCK = 2**21
+"""Distances that are looked at together."""
+
+Cells = dict[str, FloatArray]
+"""Mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)."""
+
+
+def named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
+    """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
+    if statistic == "mac":
+        return _mean(cells["list"].reshape(-1, cells["list"].shape[-1]))
+    if statistic == "weat":
+        closer = cells["different"] - cells["associated"]  # to the own stereotypes
+        closer[group == 1] *= -1
+        gap = _mean(closer[group == 0]) - _mean(closer[group == 1])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return gap / np.sqrt(_mean((closer - _mean(closer)) ** 2))
+    first, second = parts_of(statistic)
+    return _mean(cells[first] - cells[second])
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """Mean (B,) over the rows of (R, B) that are known."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
+    return mean
+
+
+def parts_of(statistic: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in statistic.split("-"))
+
+
+def stereotype_cells(near: FloatArray, places: Places) -> Cells:
+    """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
+    known = ~np.isnan(near)
+    near = np.where(known, near, 0)
+    whole = bool(known.all())
+
+    def mean(members: np.ndarray) -> FloatArray:
+        weight = members.astype(float)[:, :, None]
+        count = members.sum(axis=1)[:, None] if whole else (known @ weight)[:, :, 0]
+        with np.errstate(invalid="ignore"):
+            value: FloatArray = (near @ weight)[:, :, 0] / count
+        return value
+
+    cells = {name: mean(places.connection == at) for at, name in enumerate(STEREOTYPES)}
+    lists = range(places.attribute_class.max() + 1)
+    return cells | {"list": np.stack([mean(places.attribute_class == at) for at in lists])}
+
+
+STEREOTYPES = ("associated", "different")
+CONTROLS = ("human", "neutral")
+NEIGHBOURS = 200
+"""Words nearest in frequency rank among which the stand-in of a stereotype word is drawn."""
+PART = 20_000
+"""Vectors whose distances are taken together."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the S stereotype words stand to the J protected words.
+
+    Attributes
+    ----------
+    connection, attribute_class
+        (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing.
+    group
+        (J,): group of each protected word.
+    """
+
+    connection: IntArray
+    attribute_class: IntArray
+    group: IntArray
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Words that may stand in for the stereotype words.
+
+    Attributes
+    ----------
+    chosen
+        (draws, S): the stand-in of each stereotype word.
+    words
+        (C,): the words to which ``chosen`` points.
+    distances
+        (J, C); NaN where a pair is missing.
+    control
+        (C,): the control list that a word leaves when it is drawn, empty for none.
+    candidates
+        How many words could be drawn.
+    """
+
+    chosen: IntArray
+    words: list[str]
+    distances: FloatArray
+    control: np.ndarray
+    candidates: int
+
+
+def places_of(data: ModelData, slots: IntArray) -> Places:
+    """Where the words at ``slots`` stand in a table."""
+    at = np.full(len(data.attribute_words), -1)
+    at[slots] = np.arange(len(slots))
+    rows = stereotype_rows(data)
+    connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
+    where = data.word[rows], at[data.attribute[rows]]
+    connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
+    attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
+    return Places(connection, attribute_class, data.group_index)
+
+
+def stereotype_rows(data: ModelData) -> np.ndarray:
+    return np.isin(data.connections, STEREOTYPES)[data.connection]
+
+
+def drawn_tables(data: ModelData, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
+    """For each draw the table with the stereotype words replaced, and without the control words that have left."""
+    classes, listed = np.unique(data.attribute_class, return_inverse=True)
+    rows = stereotype_rows(data)
+    labels: dict[str, Iterable[str]] = {
+        "protected_word": data.protected_words,
+        "group": data.group_names,
+        "attribute_word": [*data.attribute_words, *pool.words],
+        "attribute_class": classes,
+        "connection": data.connections,
+    }
+    texts = {name: pd.array(list(values), dtype="str") for name, values in labels.items()}
+    word, slot = np.nonzero(places.connection >= 0)
+    stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
+    new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
+    place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
+    for chosen in pool.chosen:
+        drawn = chosen[slot]
+        near = pool.distances[word, drawn]
+        new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
+        codes = {
+            "protected_word": np.r_[data.word[old], word[new]],
+            "group": data.group_index[np.r_[data.word[old], word[new]]],
+            "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
+            "attribute_class": np.r_[listed[old], new_list[new]],
+            "connection": np.r_[data.connection[old], stands[new]],
+        }
+        columns = {name: texts[name].take(at) for name, at in codes.items()}
+        yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
+
+
+def control_pool(data: ModelData, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
+    """Control words: those of the lists that the statistic names, else all."""
+    listed = np.array(ATTRIBUTE_CLASSES)[data.class_of_attribute]
+    members = np.flatnonzero(np.isin(listed, named or CONTROLS))
+    if len(members) <= needed:
+        raise InputError(
+            f"there are {needed} stereotype words and {len(members)} control words ({' and '.join(named or CONTROLS)}) "
+            "to draw from, which must be more: lengthen the control list, choose another contrast, or draw from the "
+            "vocabulary"
+        )
+    at = np.full(len(listed), -1)
+    at[members] = np.arange(len(members))
+    own = at[data.attribute] >= 0
+    distances = np.full((len(data.protected_words), len(members)), np.nan)
+    distances[data.word[own], at[data.attribute[own]]] = data.y[own]
+    low = np.zeros(needed, dtype=np.intp)
+    chosen = _distinct(low, low + len(members), draws, rng)
+    return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
+
+
+def vocabulary_pool(
+    kv: KeyedVectors,
+    lists: WordLists,
+    data: ModelData,
+    slots: IntArray,
+    match: bool,
+    draws: int,
+    rng: np.random.Generator,
+) -> Pool:
+    """Words of the embedding that stand in none of the lists; only those that are drawn are looked at."""
+    taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+    drawn, candidates = stand_ins(kv, taken, data.attribute_words[slots].tolist(), match, draws, rng)
+    used, chosen = np.unique(drawn, return_inverse=True)
+    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
+    parts = np.array_split(used, -(-used.size // PART))
+    distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
+    words = [kv.index_to_key[at] for at in used]
+    return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
+
+
+def stand_ins(
+    kv: KeyedVectors, taken: set[str], words: list[str], match: bool, draws: int, rng: np.random.Generator
+) -> tuple[IntArray, int]:
+    """Rows of the embedding that stand in for words, (draws, words), and how many could; none is among ``taken``."""
+    eligible = np.array([at for at, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
+    if len(eligible) <= len(words):
+        raise InputError(
+            f"the embedding holds {len(eligible)} words outside of the lists, fewer than are needed to stand in for "
+            f"{len(words)} words: load more of it, or draw from the controls"
+        )
+    low = np.zeros(len(words), dtype=np.intp)
+    width = len(eligible)
+    if match:
+        if kv.index_to_key == sorted(kv.index_to_key):
+            raise InputError(
+                "the words of the embedding are in alphabetical order, which says nothing of their frequency: "
+                "pass match_frequency=False, or vectors in the order of frequency"
+            )
+        width = min(width, max(NEIGHBOURS, 2 * len(words)))
+        rank = np.array([kv.key_to_index[word] for word in words])
+        low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
+    drawn = eligible[_distinct(low, low + width, draws, rng)]
+    return drawn, len(np.unique(low[:, None] + np.arange(width))) if match else width
+
+
+def _distinct(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
+    """For each draw one whole number from each range [low, high), no number twice, (draws, ranges)."""
+    drawn = np.empty((draws, len(low)), dtype=np.intp)
+    for at in range(len(low)):
+        again = np.arange(draws)
+        while len(again):
+            drawn[again, at] = rng.integers(low[at], high[at], len(again))
+            again = again[(drawn[again, :at] == drawn[again, at, None]).any(axis=1)]
+    return drawn
+
+
+@dataclass(frozen=True)
+class NullDistribution:
+    """Where a statistic stands among its values without bias.
+
+    Attributes
+    ----------
+    statistic, source
+        What was asked.
+    observed
+        The statistic of the lists as they are.
+    values
+        (draws,): the statistic of each draw.
+    centre
+        From where two-sided distances are measured: the median of the values, 0 for plain noise.
+    n_candidates
+        How many words could be drawn; 0 for plain noise.
+    """
+
+    statistic: str
+    source: str
+    observed: float
+    values: FloatArray
+    centre: float
+    n_candidates: int
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided: (draws at least as far from the centre as the observed + 1) / (draws + 1)."""
+        far = np.abs(self.values - self.centre) >= abs(self.observed - self.centre) - 1e-12
+        return float((far.sum() + 1) / (len(self.values) + 1))
+
+    @property
+    def p_value_se(self) -> float:
+        """Monte Carlo standard error of the p-value."""
+        return float(np.sqrt(self.p_value * (1 - self.p_value) / len(self.values)))
+
+    @property
+    def quantile(self) -> float:
+        """Share of the draws below the observed value."""
+        return float((self.values < self.observed).mean())
+
+    def summary(self) -> pd.DataFrame:
+        """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
+        low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
+        row = {
+            "statistic": self.statistic,
+            "source": self.source,
+            "observed": self.observed,
+            "mean": self.values.mean(),
+            "sd": self.values.std(ddof=1),
+            "low": low,
+            "high": high,
+            "quantile": self.quantile,
+            "p_value": self.p_value,
+            "p_value_se": self.p_value_se,
+            "draws": len(self.values),
+            "n_candidates": self.n_candidates,
+        }
+        return pd.DataFrame([row])
+
+    def __str__(self) -> str:
+        row = self.summary().iloc[0]
+        pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
+        return (
+            f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
+            f"{row['mean']:.4f} on average, {100 * PROB:g}% between {row['low']:.4f} and {row['high']:.4f}; "
+            f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
+        )
+
 
 Metric = Callable[[pd.DataFrame], float]
 

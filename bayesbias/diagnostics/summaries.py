@@ -1,14 +1,50 @@
-"""``summary``: means and intervals of a fit as a table."""
+"""Intervals: of parameters, shares of variance, and contrasts with attribute words as clusters."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
-from bayesbias._checks import probability
-from bayesbias.diagnostics.intervals import PROB, describe, flat_draws
-from bayesbias.models.results import check_fit, pair_places
+from bayesbias._checks import one_of, probability
+from bayesbias._core.resampling import clustered_contrast, t_ends
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.fits import related_data
+from bayesbias.models.related import protected_covariance
+from bayesbias.models.results import by_connection, check_fit, distances_of, pair_places
+
+PROB = 0.89
+"""The share of posterior mass in an interval unless another is asked for, as in the published study."""
+
+
+def hdi(draws: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends (...) of the highest-density intervals of draws (D, ...); NaN stays NaN."""
+    from arviz_stats.base import array_stats
+
+    ends = array_stats.hdi(draws, prob, axis=0)
+    return ends[..., 0], ends[..., 1]
+
+
+def describe(draws: FloatArray, prob: float) -> dict[str, FloatArray]:
+    """``mean``, ``sd``, ``hdi_low`` and ``hdi_high`` (...) of draws (D, ...)."""
+    low, high = hdi(draws, prob)
+    return {"mean": draws.mean(axis=0), "sd": draws.std(axis=0, ddof=1), "hdi_low": low, "hdi_high": high}
+
+
+def flat_draws(values: FloatArray) -> FloatArray:
+    """Draws (chain, draw, ...) as (chain * draw, ...)."""
+    return np.reshape(values, (-1, *np.shape(values)[2:]))
+
+
+def share(value: float) -> str:
+    """A probability in percent; never 0% or 100%, which draws cannot show."""
+    return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
+
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
 EFFECTS = ("attribute_effect", "interaction_effect", "connection_covariance")
@@ -59,3 +95,246 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
     table = table.reindex(columns=["parameter", *shown, "mean", "sd", "hdi_low", "hdi_high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
     return table.assign(**{column: table[column].astype("string") for column in shown})
+
+
+COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
+
+
+def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
+    """Shares of the variance of distances within each connection.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    prob
+        Posterior mass of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
+        model has), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``: shares, which add to 1 in each connection and draw.
+        Distances that share an attribute word are correlated by the second and third.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    parts = variance_draws(post)
+    total = sum(parts.values())
+    labels = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    pieces = [
+        pd.DataFrame({"connection": labels, "component": name, **describe(flat_draws(values / total), prob)})
+        for name, values in parts.items()
+    ]
+    table = pd.concat(pieces, ignore_index=True)
+    order = {name: at for at, name in enumerate(labels)}
+    return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+
+
+def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
+    """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
+    posterior = post["posterior"].dataset
+    spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
+    if "sd_factor" in posterior:
+        return {"protected word": spread, **_related_variances(post, spread.shape)}
+    parts = {"protected word": spread}
+    if "attribute_sd" in posterior:
+        parts["attribute word"] = _attribute_variance(post, spread.shape)
+    if "interaction_sd" in posterior:
+        parts["word x group"] = np.broadcast_to(posterior["interaction_sd"].to_numpy()[:, :, None] ** 2, spread.shape)
+    sigma = posterior["sigma"].to_numpy()
+    residual = np.broadcast_to((sigma if sigma.ndim == 3 else sigma[:, :, None]) ** 2, spread.shape)
+    return parts | {"residual": _with_tails(residual, posterior, "nu")}
+
+
+def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatArray:
+    """The variance of Student's t where there are degrees of freedom of this name, infinite for 2 and fewer."""
+    if name not in posterior:
+        return scale2
+    nu = posterior[name].to_numpy()[:, :, None]
+    value: FloatArray = scale2 * np.divide(nu, nu - 2, out=np.full_like(nu, np.inf), where=nu > 2)
+    return value
+
+
+def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, FloatArray]:
+    """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
+
+    Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
+    """
+    data = related_data(distances_of(post), check=False)
+    covariance = protected_covariance(data)
+    other = ~np.eye(len(covariance), dtype=bool)
+    group = data.group_index[:, None] == data.group_index
+    total = float(np.diag(covariance).mean())
+    within = float(covariance[other & group].mean()) if (other & group).any() else total
+    shared = float(covariance[~group].mean()) if (~group).any() else within
+    parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
+    parts["residual"] = total - parts["attribute word"] - parts["word x group"]
+    factor = by_connection(post, "sd_factor") ** 2
+    return {name: np.broadcast_to(factor * max(value, 0.0), shape) for name, value in parts.items()}
+
+
+def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray:
+    scale = post["posterior/attribute_sd"].to_numpy()
+    if scale.ndim == 2:
+        return np.broadcast_to(scale[:, :, None] ** 2, shape)
+    value: FloatArray = by_connection(post, "attribute_sd") ** 2
+    return value
+
+
+NO_SPREAD = 1e-12
+BESIDE = ("different", "human", "neutral", "associated")
+"""What a connection is set beside where nothing is asked for, the headline first."""
+
+
+@dataclass(frozen=True)
+class ClusterInterval:
+    """A contrast of cell-balanced means with attribute words as clusters, for these protected words.
+
+    Attributes
+    ----------
+    first, second, prob
+        What was asked.
+    estimate, se, low, high
+        In cosine distance; NaN where there is no interval.
+    df
+        Satterthwaite's degrees of freedom.
+    words
+        List to its number of attribute words.
+    reason
+        Why there is no interval; empty if there is one.
+    """
+
+    first: str
+    second: str
+    prob: float
+    estimate: float
+    se: float
+    df: float
+    low: float
+    high: float
+    words: dict[str, int]
+    reason: str = ""
+
+    def __str__(self) -> str:
+        what = f"{self.first} - {self.second}, for these protected words"
+        if self.reason:
+            return f"{what}: no interval, because {self.reason}."
+        lists = ", ".join(f"{name} {count}" for name, count in self.words.items())
+        return (
+            f"{what}: {self.estimate:.3f}, {100 * self.prob:g}% cluster interval {self.low:.3f} to {self.high:.3f} "
+            f"(standard error {self.se:.4f}, {self.df:.1f} degrees of freedom; attribute words: {lists})."
+        )
+
+    __repr__ = __str__
+
+
+def cluster_interval(
+    data: pd.DataFrame | xr.DataTree, first: str = "associated", second: str | None = None, prob: float = PROB
+) -> ClusterInterval:
+    """The interval of a contrast for the protected words at hand, attribute words being clusters.
+
+    The contrast is the mean over protected words of the difference of two cell means. Written as a sum over attribute
+    words, whose lists are independent samples, it has a variance without any model; a t quantile with Satterthwaite's
+    degrees of freedom gives the interval. It is the leave-one-word-out jackknife's.
+
+    Parameters
+    ----------
+    data
+        A distance table, or a result of :func:`fit`.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
+        the table has none, ``human`` or ``neutral``.
+    prob
+        Confidence of the interval.
+
+    Raises
+    ------
+    InputError
+        A connection that the table does not hold, or the same one twice.
+
+    References
+    ----------
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics
+    Bulletin 2(6). https://doi.org/10.2307/3002019
+    """
+    prob = probability(prob, "prob")
+    rows = model_data(distances_of(data) if isinstance(data, xr.DataTree) else data)
+    return interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
+
+
+def contrasted(
+    first: str, second: str | None, valid: list[str], filled: NDArray[np.bool_] | None = None
+) -> tuple[str, str]:
+    """The two connections of a contrast; where the second is left open, the first that is there of :data:`BESIDE`.
+
+    Parameters
+    ----------
+    first, second
+        What was asked.
+    valid
+        Connections (K,) that are there.
+    filled
+        Which protected words have which connections (J, K). Connections that some word has beside ``first`` are
+        chosen before others: with stereotypes of one group only, no word has both associated and different ones.
+
+    Raises
+    ------
+    InputError
+        A connection that is not there, the same one twice, or none to choose.
+    """
+    one_of(first, valid, "the connection")
+    if second is None:
+        second = next(iter(beside(first, valid, filled)), None)
+        if second is None:
+            raise InputError(f"a contrast needs two connections, and there is only {first!r}")
+    one_of(second, valid, "the connection")
+    if first == second:
+        raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")
+    return first, second
+
+
+def beside(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
+    """The connections that ``first`` can be set beside, the headline first; see :func:`contrasted`."""
+    others = [name for name in BESIDE if name in valid and name != first]
+    if filled is None:
+        return others
+    met = {name: bool((filled[:, valid.index(first)] & filled[:, valid.index(name)]).any()) for name in others}
+    return sorted(others, key=lambda name: not met[name])
+
+
+def interval_of(rows: ModelData, first: str, second: str, prob: float) -> ClusterInterval:
+    """The cluster interval of rows that are checked already."""
+    lists, names = lists_of(rows)
+    a, b = rows.connections.tolist().index(first), rows.connections.tolist().index(second)
+    found = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, a, b)
+    used = np.isin(rows.connection, (a, b))
+    words = dict(zip([names[at] for at in np.unique(lists[rows.attribute[used]])], found.words.tolist(), strict=False))
+    reason = ""
+    if np.isnan(found.estimate):
+        reason = "no protected word has distances under both connections"
+    elif np.isnan(found.se):
+        reason = "a list has one attribute word only, so that its spread is not known"
+    elif found.se < NO_SPREAD:
+        reason = "the attribute words do not differ in what they contribute"
+    low, high = t_ends(found.estimate, found.se, found.df, prob)
+    return ClusterInterval(first, second, prob, found.estimate, found.se, found.df, low, high, words, reason)
+
+
+def lists_of(rows: ModelData) -> tuple[IntArray, list[str]]:
+    """The list of each attribute word, and the lists' names: its class, and the groups that it is associated with."""
+    first_row = np.unique(rows.attribute, return_index=True)[1]
+    own = rows.connections[rows.connection] == "associated"
+    with_group = np.zeros((len(rows.attribute_words), len(rows.group_names)), dtype=bool)
+    with_group[rows.attribute[own], rows.group_index[rows.word[own]]] = True
+    keys = [
+        (label, tuple(np.flatnonzero(met)))
+        for label, met in zip(rows.attribute_class[first_row].tolist(), with_group, strict=True)
+    ]
+    distinct = list(dict.fromkeys(keys))
+    labels = [label for label, _ in distinct]
+    names = [
+        label if labels.count(label) == 1 else f"{label} {' '.join(rows.group_names[at] for at in groups)}".strip()
+        for label, groups in distinct
+    ]
+    return np.array([distinct.index(key) for key in keys]), names

@@ -1,9 +1,8 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
-from bayesbias.distances.building import distance_table
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.coverages import coverage
-from bayesbias.distances.tables import read_distance_table, write_distance_table
+from bayesbias.distances.storage import coverage
+from bayesbias.distances.tables import distance_table, read_distance_table, write_distance_table
 from bayesbias.distances.vocabularies import relatedness
 
 __all__ = ["Relatedness", "coverage", "distance_table", "read_distance_table", "relatedness", "write_distance_table"]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._core.cosine import FloatArray
-from bayesbias._core.variogram import (
+from bayesbias._core.related import (
     BINS,
     MIDDLES,
     Components,
@@ -22,6 +21,7 @@ from bayesbias._core.variogram import (
     positive,
     similarity_bins,
 )
+from bayesbias._core.vectors import FloatArray
 from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:

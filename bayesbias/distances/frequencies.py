@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._files import home_folder
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.errors import InputError, listed

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._checks import whole_number
-from bayesbias._core.cosine import FloatArray, unit_rows
-from bayesbias._core.variogram import PairSample, sample_pairs, similarity_bins, variograms
+from bayesbias._core.related import PairSample, sample_pairs, similarity_bins, variograms
+from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias.distances.covariances import ENOUGH, FREQUENT, LEAST, Relatedness
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened

@@ -1,12 +1,20 @@
 """Word embeddings as gensim KeyedVectors, read from files, mappings or the bundled slice, or trained."""
 
-from bayesbias.embeddings.loading import Embedding, list_embeddings, load_embedding, opened, zero_words
-from bayesbias.embeddings.looking import Case, FoundWords, about, find_words, spellings
-from bayesbias.embeddings.saving import save_embedding
-from bayesbias.embeddings.settings import Setting
-from bayesbias.embeddings.toy import ToyCorpus, toy_corpus
-from bayesbias.embeddings.training import train_embeddings
-from bayesbias.embeddings.twins import TWINS, Twins, twin_sentence, twins_of, twins_within
+from bayesbias.embeddings.formats import Embedding, list_embeddings, load_embedding, opened, save_embedding, zero_words
+from bayesbias.embeddings.lookup import (
+    TWINS,
+    Case,
+    FoundWords,
+    Twins,
+    about,
+    find_words,
+    spellings,
+    twin_sentence,
+    twins_of,
+    twins_within,
+)
+from bayesbias.embeddings.text import ToyCorpus, toy_corpus
+from bayesbias.embeddings.trainer import Setting, train_embeddings
 
 __all__ = [
     "TWINS",

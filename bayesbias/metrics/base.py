@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
 
 Sets = tuple[FloatArray, ...]
 """Vectors of some sets, each (words, dimensions)."""

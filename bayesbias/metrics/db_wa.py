@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import unit_products, unit_rows
+from bayesbias._core.vectors import unit_products, unit_rows
 from bayesbias.metrics.base import Linear, Measured, Metric, Sets, Sides, fixed
-from bayesbias.metrics.testing import options_of_test
+from bayesbias.metrics.permutation import options_of_test
 
 
 def db_wa(targets: Sets, attributes: Sets) -> Measured:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._checks import finite_number
-from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
+from bayesbias._core.vectors import FloatArray, unit_products, unit_rows
 from bayesbias.metrics.base import NOTHING, Measured, Metric, Option, Sets, fixed, no_value
 
 

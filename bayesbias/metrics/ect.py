@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
+from bayesbias._core.vectors import FloatArray, unit_products, unit_rows
 from bayesbias.metrics.base import Measured, Metric, Sets, fixed, no_value
 
 

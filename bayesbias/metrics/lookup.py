@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, share
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.vectors import unit_rows
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.errors import InputError, shortened
 from bayesbias.metrics.base import Sets

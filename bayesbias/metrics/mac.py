@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import mean_unit, unit_products
+from bayesbias._core.vectors import mean_unit, unit_products
 from bayesbias.metrics.base import Linear, Measured, Metric, Sets, Sides, fixed
-from bayesbias.metrics.testing import options_of_test
+from bayesbias.metrics.permutation import options_of_test
 
 
 def mac(targets: Sets, attributes: Sets) -> Measured:

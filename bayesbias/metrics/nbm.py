@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._checks import whole_number
-from bayesbias._core.cosine import FloatArray, unit_rows
-from bayesbias._core.neighbours import nearest_rows
+from bayesbias._core.vectors import FloatArray, nearest_rows, unit_rows
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import NOTHING, Measured, Metric, Option, Sets, Space, fixed, no_value
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias._checks import whole_number
-from bayesbias._documents import Document, check, read_toml
-from bayesbias._files import home_folder, shipped
+from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError
 from bayesbias.words import WordLists, list_words, load_words
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias.metrics.queries import Query
 
 if TYPE_CHECKING:

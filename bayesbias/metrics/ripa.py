@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.vectors import unit_rows
 from bayesbias.metrics.base import Linear, Measured, Metric, Sets, Sides, no_value
-from bayesbias.metrics.testing import options_of_test
+from bayesbias.metrics.permutation import options_of_test
 
 
 def ripa(targets: Sets, attributes: Sets) -> Measured:

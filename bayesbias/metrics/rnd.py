@@ -6,9 +6,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bayesbias._checks import one_of
-from bayesbias._core.cosine import FloatArray, unit_products, unit_rows
+from bayesbias._core.vectors import FloatArray, unit_products, unit_rows
 from bayesbias.metrics.base import Linear, Measured, Metric, Option, Sets, Sides, no_value
-from bayesbias.metrics.testing import options_of_test
+from bayesbias.metrics.permutation import options_of_test
 
 DISTANCES = ("norm", "cos")
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit, rel_entr
 
 from bayesbias._checks import flag, whole_number
-from bayesbias._core.cosine import FloatArray
 from bayesbias._core.logistic import fit_logistic
+from bayesbias._core.vectors import FloatArray
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Option, Sets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray, mean_unit, unit_products
+from bayesbias._core.vectors import FloatArray, mean_unit, unit_products
 from bayesbias.metrics.base import NOTHING, Measured, Metric, Sets, fixed, no_value
 
 

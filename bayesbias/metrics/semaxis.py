@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._core.cosine import unit_products, unit_rows
+from bayesbias._core.vectors import unit_products, unit_rows
 from bayesbias.metrics.base import NOTHING, Measured, Metric, Sets, no_value
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray, mean_unit, unit_products
+from bayesbias._core.vectors import FloatArray, mean_unit, unit_products
 from bayesbias.metrics.base import NOTHING, Bounds, Linear, Measured, Metric, Sets, Sides, no_value
-from bayesbias.metrics.testing import options_of_test
+from bayesbias.metrics.permutation import options_of_test
 
 
 def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:

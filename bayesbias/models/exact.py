@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesbias._core.cosine import FloatArray
 from bayesbias._core.quadrature import (
     Connection,
     Priors,
@@ -16,10 +15,10 @@ from bayesbias._core.quadrature import (
     draw_scales,
     scale_grid,
 )
+from bayesbias._core.vectors import FloatArray
 from bayesbias.errors import InputError
 from bayesbias.models import related
-from bayesbias.models.data import ModelData
-from bayesbias.models.draws import Draws
+from bayesbias.models.data import Draws, ModelData
 from bayesbias.models.priors import Normal, ScalePrior
 from bayesbias.models.spec import ModelSpec
 

@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 from scipy.interpolate import BSpline
 
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.frequencies import WordValues, word_values
 from bayesbias.distances.storage import KEY, check_distances, packed, relatedness_of

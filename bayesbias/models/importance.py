@@ -1,4 +1,4 @@
-"""Adaptive importance sampling of a smooth density of a few dimensions, with Pareto-smoothed weights."""
+"""Importance sampling from a mode, and moments of a model without its draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
-from bayesbias._core.cosine import FloatArray
+from bayesbias._core.vectors import FloatArray
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)

@@ -9,8 +9,8 @@ import xarray as xr
 from scipy.special import gammaln
 
 from bayesbias._checks import whole_number
-from bayesbias._core.cosine import FloatArray
-from bayesbias.models.fitting import related_data
+from bayesbias._core.vectors import FloatArray
+from bayesbias.models.fits import related_data
 from bayesbias.models.related import draw_errors, protected_covariance
 from bayesbias.models.results import by_connection, check_fit, distances_of, pair_places
 

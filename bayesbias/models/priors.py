@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from bayesbias._core.cosine import FloatArray
-from bayesbias._documents import Document
+from bayesbias._core.vectors import FloatArray
+from bayesbias._files import Document
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]

@@ -11,25 +11,28 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from bayesbias._core.cells import cell_numbers
-from bayesbias._core.cosine import FloatArray
 from bayesbias._core.related import (
+    BINS,
     LOG_2PI,
+    Components,
     FactorGrid,
     RelatedSums,
+    cell_covariance,
     draw_cells,
     draw_factors,
     draw_population,
     factor_grid,
     factor_points,
     freedom_of,
+    list_correlations,
     root_of,
     scatter_of_errors,
+    similarity_bins,
 )
-from bayesbias._core.variogram import BINS, Components, cell_covariance, list_correlations, similarity_bins
+from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
-from bayesbias.models.draws import Draws, scatter_cells
+from bayesbias.models.data import Draws, ModelData, scatter_cells
 from bayesbias.models.priors import InverseWishart, LogNormal
 from bayesbias.models.spec import ModelSpec
 

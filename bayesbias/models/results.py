@@ -17,8 +17,7 @@ import xarray as xr
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.storage import KEY, packed, relatedness_group, relatedness_in_fit
 from bayesbias.errors import InputError
-from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, ModelData
-from bayesbias.models.draws import Draws, dims_of
+from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, Draws, ModelData, dims_of
 from bayesbias.models.priors import Prior
 from bayesbias.models.spec import ModelSpec, model_of_text
 

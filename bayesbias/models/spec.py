@@ -7,17 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import create_model
 
-from bayesbias._documents import Document, check, read_toml
-from bayesbias._files import home_folder, shipped
+from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError
 from bayesbias.models.priors import Gamma, InverseWishart, LogNormal, Normal, Pooled, Prior, Scale, common_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Likelihood(Document):
@@ -136,7 +132,7 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
     """
     if not isinstance(name_or_path, str | Path):
         raise InputError(f"a model is given by its name or path, not as {type(name_or_path).__name__}")
-    bundled = _bundled()
+    bundled = bundled_models()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
         raise InputError(
@@ -191,16 +187,6 @@ def _check_vectors(head: _Head, where: str) -> None:
         )
 
 
-def list_models() -> pd.DataFrame:
-    """The bundled models: ``name``, ``description``, ``engines`` that can fit it, ``source``, ``doi``, ``path``."""
-    import pandas as pd
-
-    from bayesbias.models.engines import engines_for
-
-    specs = {path: load_model(path) for path in _bundled().values()}
-    rows = [(s.name, s.description, ", ".join(engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
-    return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])
-
-
-def _bundled() -> dict[str, Path]:
+def bundled_models() -> dict[str, Path]:
+    """Name to path of the models of the package."""
     return {path.stem: path for path in sorted(shipped("models").glob("*.toml"))}

@@ -1,9 +1,10 @@
-"""What all pictures share: figures without global state, colours and shapes, interval bars."""
+"""The style of all pictures, and pieces that several share."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,14 @@ from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from bayesbias._core.cosine import FloatArray
-from bayesbias.diagnostics.intervals import hdi
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics.summaries import hdi
+from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 INK, FAINT = "#222222", "#767676"
 INNER_PROB = 0.5
@@ -58,6 +62,11 @@ class Picture(Figure):
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=110)
         return buffer.getvalue()
+
+
+MARKERS = "osD^vP*X"
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#000000")
+"""Of series that are told apart."""
 
 
 def new_figure(width: float, height: float) -> Picture:
@@ -118,3 +127,46 @@ def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
     """Heights of the ``place``-th of ``inside`` bars in each of ``rows`` rows, the first row on top."""
     step = 0.8 / inside
     return -np.arange(rows, dtype=float) + 0.4 - step * (place + 0.5)
+
+
+LINES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)))
+"""Styles of lines, in the order in which they are taken."""
+LETTERS = 17
+"""Letters of a note on an inch."""
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """Name to colour and marker; beyond eight names colours come again with other markers."""
+    size = len(COLOURS)
+    return {
+        name: Look(COLOURS[at % size], MARKERS[(at + at // size) % size], name)
+        for at, name in enumerate(dict.fromkeys(map(str, names)))
+    }
+
+
+def note_below(figure: Figure, *sentences: str) -> None:
+    """Sentences in small letters below the panels, as wide as the figure."""
+    text = " ".join(sentence for sentence in sentences if sentence)
+    if text:
+        text = fill(text, int(LETTERS * figure.get_figwidth()))
+        figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)
+
+
+def note_beside(axes: Axes, height: float, text: str) -> None:
+    """Small letters right of a panel, at the height of a row."""
+    axes.annotate(
+        text,
+        (1.0, height),
+        xycoords=("axes fraction", "data"),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=7.5,
+        color=FAINT,
+    )
+
+
+def check_kind(result: object, kinds: type | tuple[type, ...], plot: str, makers: str) -> None:
+    """Refuse what is not a result of ``makers``."""
+    if not isinstance(result, kinds):
+        raise InputError(f"given is {type(result).__name__}: {plot} takes what {makers} returns")

@@ -1,10 +1,14 @@
 """How far bias scores can be trusted when seeds, scoring rules and words change."""
 
 from bayesbias.reliability.components import VarianceComponents, variance_components
-from bayesbias.reliability.consistency import inter_rater_consistency, internal_consistency, retest_reliability
+from bayesbias.reliability.consistency import (
+    bias_scores,
+    inter_rater_consistency,
+    internal_consistency,
+    retest_reliability,
+)
 from bayesbias.reliability.features import word_features
 from bayesbias.reliability.regression import ReliabilityRegression, reliability_regression
-from bayesbias.reliability.scores import bias_scores
 
 __all__ = [
     "ReliabilityRegression",

@@ -13,16 +13,23 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import finite_number, probability, several
-from bayesbias._core.cells import IntArray
-from bayesbias._core.cosine import FloatArray
-from bayesbias._core.mixed import MixedSums, draw_effects, mixed_sums
+from bayesbias._core.components import MixedSums, draw_effects, mixed_sums
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.diagnostics.convergence import draw_faults
-from bayesbias.diagnostics.intervals import PROB
+from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError, listed
-from bayesbias.models.fitting import checked_draws, used_seed
-from bayesbias.models.pymc import run_nuts
+from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
-from bayesbias.reliability.shares import FIXED, INTERCEPT, RESIDUAL, TOTAL, table_of_terms, unsettled, variance_shares
+from bayesbias.reliability.components import (
+    FIXED,
+    INTERCEPT,
+    RESIDUAL,
+    TOTAL,
+    table_of_terms,
+    unsettled,
+    variance_shares,
+)
 
 if TYPE_CHECKING:
     import pymc

@@ -1,13 +1,21 @@
-"""``report``: a fit as one HTML file that needs nothing else."""
+"""``report``: one self-contained HTML file."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import io
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
+import matplotlib as mpl
 import pandas as pd
 import xarray as xr
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bayesbias._checks import probability
@@ -23,30 +31,239 @@ from bayesbias.comparison import (
     decomposition,
     influence,
     plan,
+    signed,
+    similarity_shift,
 )
+from bayesbias.diagnostics.checks import check_predictions
 from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.intervals import PROB
-from bayesbias.diagnostics.predictions import check_predictions
-from bayesbias.diagnostics.summaries import summary
+from bayesbias.diagnostics.summaries import PROB, share, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
-from bayesbias.diagnostics.variances import variance_shares
-from bayesbias.distances.coverages import stored_coverage
-from bayesbias.distances.storage import relatedness_of
+from bayesbias.distances.storage import relatedness_of, stored_coverage
 from bayesbias.errors import InputError
+from bayesbias.models.fits import fit
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.plots.coefficients import plot_coefficients
-from bayesbias.plots.contrasting import plot_contrasts
-from bayesbias.plots.decomposed import plot_decomposition
-from bayesbias.plots.predictive import plot_predictions
-from bayesbias.plots.raw import plot_distances
-from bayesbias.plots.topics import plot_topic_null
-from bayesbias.plots.variance import plot_variance
-from bayesbias.reporting.before_after import change_page
-from bayesbias.reporting.beside import side_by_side, what_changed
-from bayesbias.reporting.rendering import rendered
+from bayesbias.plots.calibration import plot_topic_null
+from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similarity_shift
+from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_predictions, plot_variance
+from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.sentences import contrast_sentences, verdict_sentences
-from bayesbias.reporting.svg import inline_svg
+from bayesbias.words import CONTROLS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+FONT = re.compile(r"(?P<before>.*?)(?P<size>[\d.]+)px\s+(?P<family>.+)")
+REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+def inline_svg(figure: Figure, name: str, title: str) -> str:
+    """The figure as an ``<svg>`` element for inlining.
+
+    Style attributes become presentation attributes, ids get the prefix ``name`` so that they are unique on a page, and
+    ``title`` is what a screen reader says. The text is the same for the same figure.
+    """
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    ET.register_namespace("", SVG)
+    ET.register_namespace("xlink", XLINK)
+    root = ET.fromstring(buffer.getvalue())
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{SVG}}}style", f"{{{SVG}}}metadata"):
+                parent.remove(child)
+    for element in root.iter():
+        _plain_attributes(element)
+        _prefix_ids(element, name)
+    root.set("stroke-linejoin", "round")
+    root.set("stroke-linecap", "butt")
+    width = root.attrib.pop("width", "")
+    root.attrib.pop("height", None)
+    root.set("width", width)
+    root.set("role", "img")
+    root.set("aria-label", title)
+    label = ET.Element(f"{{{SVG}}}title")
+    label.text = title
+    root.insert(0, label)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _plain_attributes(element: ET.Element) -> None:
+    style = element.attrib.pop("style", None)
+    if style is None:
+        return
+    for part in filter(None, (piece.strip() for piece in style.split(";"))):
+        key, _, value = (text.strip() for text in part.partition(":"))
+        if key == "font" and (font := FONT.match(value)):
+            element.set("font-size", font["size"])
+            element.set("font-family", font["family"])
+            if "bold" in font["before"] or "700" in font["before"]:
+                element.set("font-weight", "bold")
+        else:
+            element.set(key, value)
+
+
+def _prefix_ids(element: ET.Element, name: str) -> None:
+    for key, value in element.attrib.items():
+        if key == "id":
+            element.set(key, f"{name}-{value}")
+        elif key == f"{{{XLINK}}}href" and value.startswith("#"):
+            element.set(key, f"#{name}-{value[1:]}")
+        elif "url(#" in value:
+            element.set(key, REFERENCE.sub(rf"url(#{name}-\1)", value))
+
+
+HERE = Path(__file__).parent
+
+
+def rendered(template: str, content: Mapping[str, Any]) -> str:
+    """The text of a page."""
+    css = (HERE / "report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(number=signed, share=share)
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return environment.get_template(template).render(css=Markup(css), policy=policy, **content)
+
+
+def change_page(result: Comparison, effects: SideEffects | None, prob: float) -> dict[str, Any]:
+    """The content of the page, by the names of its template."""
+    attrs = result.posterior.attrs
+    parts = result.parts(prob)
+    if effects is not None:
+        parts = effects.added_to(parts)
+    coverage = json.loads(attrs["coverage"])
+    stats = result.posterior["sample_stats"].data_vars if "sample_stats" in result.posterior.children else {}
+    return {
+        "title": ", ".join(result.embeddings),
+        "topic": next((record["word_list"] for record in coverage.values()), "distance tables"),
+        "attrs": attrs,
+        "versions": json.loads(attrs["versions"]),
+        "prob": f"{100 * prob:g}%",
+        "parts": parts,
+        "ok": not result.faults,
+        "faults": result.faults,
+        "figures": {
+            str(name): ", ".join(f"{value:.3g}" for value in stats[name].to_numpy().ravel())
+            for name in ("pareto_k", "importance_ess")
+            if name in stats
+        },
+        "asked": coverage,
+        "counts": {
+            "pairs": result.posterior["observed_data"].sizes["pair"],
+            "words": result.posterior["posterior"].sizes["protected_word"],
+        },
+        "changes": [_of_change(result, number, prob) for number in range(len(result.pairs))],
+        "effects": None if effects is None else _of_effects(effects),
+    }
+
+
+def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
+    """Pictures and tables of one change."""
+    before, after = result.pair(number)
+    drawn = [
+        (
+            f"change-{number}",
+            f"Mean distances and their changes, {before} to {after}",
+            plot_change(result, prob, before, after),
+        )
+    ]
+    stereotypes = set(result.connections) - set(CONTROLS)
+    if stereotypes:
+        title = f"Cosine similarities by connection, {before} and {after}"
+        drawn.append((f"shift-{number}", title, plot_similarity_shift(result, None, before, after)))
+    others = [name for name in result.connections if name != "associated"]
+    contrasts = [("associated", name) for name in others] if "associated" in result.connections else []
+    shared = [("different", name) for name in CONTROLS[::-1] if {"different", name} <= set(result.connections)]
+    means: list[tuple[str, str | None]] = [(name, None) for name in result.connections]
+    return {
+        "before": before,
+        "after": after,
+        "pictures": [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn],
+        "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts, *shared]],
+        "words": {
+            f"{first} \N{MINUS SIGN} {second}": _change_records(result.outcomes(first, second, prob, change=number))
+            for first, second in contrasts
+        },
+        "shift": similarity_shift(result, None, before, after).to_dict("records") if stereotypes else [],
+    }
+
+
+def _whole(result: Comparison, first: str, second: str | None, number: int, prob: float) -> dict[str, Any]:
+    sides = result.sides(first, second, number)
+    asked: dict[str, Any] = {"prob": prob, "change": number}
+    row = (result.changes(first, **asked) if second is None else result.contrasts(first, second, **asked)).iloc[0]
+    return {
+        "quantity": first if second is None else f"{first} \N{MINUS SIGN} {second}",
+        "was": sides.before[:, 0].mean(),
+        "became": sides.after[:, 0].mean(),
+        **{name: row[name] for name in ("mean", "hdi_low", "hdi_high", "p_below_zero")},
+    }
+
+
+def _change_records(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    return table.fillna({"protected_word": "whole list", "group": ""}).to_dict("records")
+
+
+def _of_effects(effects: SideEffects) -> dict[str, Any]:
+    title = "Side effects"
+    return {
+        "picture": {"title": title, "svg": Markup(inline_svg(plot_side_effects(effects), "effects", title))},
+        "rows": effects.table.to_dict("records"),
+    }
+
+
+COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
+"""Models that are set beside a fit's own; the published one alone where nothing else is said."""
+
+
+def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
+    """Whole-list contrasts of these protected words under a fit's model and others, fitted to the same distances.
+
+    Columns ``contrast``, ``model``, ``mean``, ``hdi_low``, ``hdi_high``, ``width``. Counterparts are the published
+    model and, for related words, the crossed one; the default beside the published model.
+    """
+    names = COUNTERPARTS.get(post.attrs["model"], ("published",))
+    table, seed = distances_of(post), int(post.attrs["seed"])
+    others = [fit(table, name, seed=seed) for name in names]
+    rows = []
+    for second in beside_associated(post):
+        for each in (*others, post):
+            row = contrasts(each, "associated", second, prob).iloc[0]
+            width = row["hdi_high"] - row["hdi_low"]
+            label = f"associated \N{MINUS SIGN} {second}"
+            rows.append((label, each.attrs["model"], row["mean"], row["hdi_low"], row["hdi_high"], width))
+    return pd.DataFrame(rows, columns=["contrast", "model", "mean", "hdi_low", "hdi_high", "width"])
+
+
+def what_changed(table: pd.DataFrame) -> list[str]:
+    """A sentence for each contrast of :func:`side_by_side`: how the width changed, and whether the conclusion did."""
+    sentences = []
+    pairs = [
+        (contrast, first, rows[-1])
+        for contrast, group in table.groupby("contrast", sort=False)
+        for rows in [group.to_dict("records")]
+        for first in rows[:-1]
+    ]
+    for contrast, first, second in pairs:
+        ratio = second["width"] / first["width"]
+        sentence = (
+            f"{contrast}: {signed(first['hdi_low'])} to {signed(first['hdi_high'])} under {first['model']}, "
+            f"{signed(second['hdi_low'])} to {signed(second['hdi_high'])} under {second['model']}, {ratio:.2f} times "
+            "as wide; "
+        )
+        settled = [row["hdi_low"] > 0 or row["hdi_high"] < 0 for row in (first, second)]
+        if settled[0] == settled[1]:
+            sentence += f"both intervals {'exclude' if settled[0] else 'include'} 0."
+        else:
+            names = (first["model"], second["model"]) if settled[0] else (second["model"], first["model"])
+            sentence += f"the {names[0]} interval excludes 0, the {names[1]} one does not."
+        sentences.append(sentence)
+    return sentences
+
 
 MOST_WORDS = 10
 SMALL = 0.05

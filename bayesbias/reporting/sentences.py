@@ -19,10 +19,10 @@ from bayesbias.comparison import (
     signed,
 )
 from bayesbias.diagnostics.convergence import Verdict, diagnose
-from bayesbias.diagnostics.intervals import PROB, share
+from bayesbias.diagnostics.summaries import PROB, share
 from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.errors import listed
-from bayesbias.models.fitting import UNRELATED
+from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import check_fit
 
 KINDS = {

@@ -1,9 +1,7 @@
 """How far a metric can be trusted when words are missing: bias silhouettes."""
 
-from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy, silhouette_separation
-from bayesbias.silhouettes.running import silhouette
-from bayesbias.silhouettes.studies import silhouette_study
-from bayesbias.silhouettes.uncertainty import silhouette_uncertainty
+from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy, silhouette_separation, silhouette_uncertainty
+from bayesbias.silhouettes.studies import silhouette, silhouette_study
 
 __all__ = [
     "Silhouette",

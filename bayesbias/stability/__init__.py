@@ -1,8 +1,7 @@
 """How far bias measures hang on choices of training: corpora, algorithms, dimensions, seeds."""
 
 from bayesbias.stability.components import SettingComponents, setting_components
-from bayesbias.stability.measuring import MetricStability, metric_stability
-from bayesbias.stability.studies import DirectBiasStudy, direct_bias_study
+from bayesbias.stability.studies import DirectBiasStudy, MetricStability, direct_bias_study, metric_stability
 
 __all__ = [
     "DirectBiasStudy",

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.planning import TYPICAL_SCALES
+from bayesbias.comparison.power import TYPICAL_SCALES
 
 HERE = Path(__file__).resolve().parents[1]
 SHAPE = {"groups": {"g": 8, "h": 7}, "stereotypes": {"g": 12, "h": 12}, "human": 20}

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.diagnostics.calibration.studies import _pseudo_lists
+from bayesbias.diagnostics.false_positives import _pseudo_lists
 from bayesbias.distances.frequencies import word_values
 
 HERE = Path(__file__).resolve().parents[1]

@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 import bayesbias as bb
-from bayesbias.comparison.contrasting import contrast_draws
+from bayesbias.comparison.contrast import contrast_draws
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import published_tables

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.planning import TYPICAL_SCALES
+from bayesbias.comparison.power import TYPICAL_SCALES
 
 HERE = Path(__file__).resolve().parents[1]
 WORLDS = {"3 x 8": (3, 8, 8), "6 x 12": (6, 12, 20), "15 x 25": (15, 25, 40), "50 x 500": (50, 500, 500)}

@@ -32,7 +32,7 @@ from nulls import (
 from scipy.stats import ttest_ind
 
 import bayesbias as bb
-from bayesbias.diagnostics.clustering import interval_of
+from bayesbias.diagnostics.summaries import interval_of
 
 SLOW = ("published", "crossed")
 """Models that are fitted, on the first replicates only."""

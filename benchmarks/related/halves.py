@@ -27,7 +27,7 @@ from scipy.cluster.vq import kmeans2
 from scipy.stats import norm, t
 
 import bayesbias as bb
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.vectors import unit_rows
 from bayesbias.models.related import related_posterior
 
 BUNDLED = ("gender", "race", "religion", "weat1", "weat3", "weat6", "weat7", "weat8")

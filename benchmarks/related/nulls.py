@@ -20,8 +20,8 @@ from scipy.special import ndtr
 
 import bayesbias as bb
 from bayesbias._core.cells import reduce_to_cells
-from bayesbias._core.cosine import unit_rows
 from bayesbias._core.related import factor_points
+from bayesbias._core.vectors import unit_rows
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.vocabularies import measured_relatedness
 from bayesbias.models.data import ModelData, model_data

@@ -34,7 +34,7 @@ from nulls import (
 )
 
 import bayesbias as bb
-from bayesbias._core.cosine import unit_rows
+from bayesbias._core.vectors import unit_rows
 
 PLANTED = {"constant": (0.02, 0.1), "varying": (0.02, 0.1), "vectors": (0.2, 0.5)}
 """Ways to plant, and amounts: of distance, or of the mean vector's length that is added to unit vectors."""

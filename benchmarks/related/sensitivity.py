@@ -28,8 +28,8 @@ from nulls import (
 )
 
 import bayesbias as bb
-from bayesbias._core.cosine import unit_rows
-from bayesbias._core.variogram import BINS, components_of, sample_pairs
+from bayesbias._core.related import BINS, components_of, sample_pairs
+from bayesbias._core.vectors import unit_rows
 from bayesbias.models.related import related_sums
 
 SAMPLES = (200, 400, 1000, 2000, 3000, 4000)

@@ -885,7 +885,7 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     more = one_list.more_biased().query("algorithm == 'sgns' and dims == 8")
     shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
     said = next(text.get_text() for text in axes.texts)
-    from bayesbias.diagnostics.intervals import share
+    from bayesbias.diagnostics.summaries import share
 
     assert {share(min(shares)), share(max(shares))} == set(said.split(" to\n"))
     scaled = bb.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]

@@ -1,0 +1,445 @@
+"""Variance components: intraclass correlations with their intervals, and mixed models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import f as f_distribution
+
+from bayesbias._core.resampling import resampled_rows
+from bayesbias._core.vectors import FloatArray, IntArray
+
+FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
+ROUNDING = 1e-12
+"""Variance beside the mean square of the ratings that is rounding and no more."""
+
+
+class Estimate(NamedTuple):
+    """A coefficient of each table and the ends of its confidence interval; NaN for a table of one number."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class MeanSquares:
+    """Mean squares (...) of tables of n rows and k columns."""
+
+    rows: FloatArray
+    columns: FloatArray
+    error: FloatArray
+    within: FloatArray
+    n: int
+    k: int
+
+
+def mean_squares(ratings: FloatArray) -> MeanSquares:
+    """Mean squares of tables (..., n, k), each with at least two rows and two columns."""
+    n, k = ratings.shape[-2:]
+    apart = ratings - ratings.mean(axis=(-2, -1), keepdims=True)
+    rows, columns = apart.mean(axis=-1), apart.mean(axis=-2)
+    error = apart - rows[..., :, None] - columns[..., None, :]
+    between = n * (columns**2).sum(axis=-1)
+    left = (error**2).sum(axis=(-2, -1))
+    found = (k * (rows**2).sum(axis=-1), between, left, between + left)
+    floor = ROUNDING**2 * (ratings**2).sum(axis=(-2, -1))
+    squares = (np.where(value > floor, value, 0.0) for value in found)
+    freedom = (n - 1, k - 1, (n - 1) * (k - 1), n * (k - 1))
+    means = [value / df for value, df in zip(squares, freedom, strict=True)]
+    return MeanSquares(means[0], means[1], means[2], means[3], n, k)
+
+
+def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
+    """An intraclass correlation of tables (..., n, k) with its confidence interval.
+
+    Parameters
+    ----------
+    ratings
+        Objects in rows, raters in columns.
+    form
+        One of :data:`FORMS`: one-way, two-way random or two-way mixed; of one rating or of the mean of k.
+    prob
+        Coverage of the interval.
+
+    References
+    ----------
+    Shrout, P. E. and Fleiss, J. L. (1979). Intraclass correlations: uses in assessing rater reliability. Psychological
+    Bulletin 86(2). https://doi.org/10.1037/0033-2909.86.2.420
+    McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation coefficients.
+    Psychological Methods 1(1). https://doi.org/10.1037/1082-989X.1.1.30
+    """
+    squares = mean_squares(ratings)
+    model, averaged = int(form[4]), form[6] == "k"
+    found = (
+        _agreement(squares, prob)
+        if model == 2
+        else _by_f(squares, squares.within if model == 1 else squares.error, model, prob)
+    )
+    return Estimate(*(of_mean(value, squares.k) for value in found)) if averaged else found
+
+
+def alpha(items: FloatArray, prob: float) -> Estimate:
+    """Coefficient alpha of tables (..., cases, items): ICC(3,k), with Feldt's confidence interval.
+
+    References
+    ----------
+    Cronbach, L. J. (1951). Coefficient alpha and the internal structure of tests. Psychometrika 16(3).
+    https://doi.org/10.1007/BF02310555
+    Feldt, L. S. (1965). The approximate sampling distribution of Kuder-Richardson reliability coefficient twenty.
+    Psychometrika 30(3). https://doi.org/10.1007/BF02289499
+    """
+    return icc(items, "ICC(3,k)", prob)
+
+
+def _by_f(squares: MeanSquares, error: FloatArray, model: int, prob: float) -> Estimate:
+    """ICC(1,1) and ICC(3,1): functions of one F ratio, and so are the ends of their intervals."""
+    n, k = squares.n, squares.k
+    freedom = n * (k - 1) if model == 1 else (n - 1) * (k - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = squares.rows / error
+    tail = (1 - prob) / 2
+    low = ratio / f_distribution.isf(tail, n - 1, freedom)
+    high = ratio * f_distribution.isf(tail, freedom, n - 1)
+    return Estimate(*(_from_ratio(value, k) for value in (ratio, low, high)))
+
+
+def _from_ratio(ratio: FloatArray, k: int) -> FloatArray:
+    """(F - 1) / (F + k - 1), 1 where F is infinite."""
+    with np.errstate(invalid="ignore"):
+        value = np.where(np.isinf(ratio), 1.0, (ratio - 1) / (ratio + k - 1))
+    return np.asarray(value)
+
+
+def _agreement(squares: MeanSquares, prob: float) -> Estimate:
+    """ICC(2,1), and its interval by Satterthwaite's degrees of freedom."""
+    n, k = squares.n, squares.k
+    rows, columns, error = squares.rows, squares.columns, squares.error
+    with np.errstate(all="ignore"):
+        value = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
+        bias = columns / error
+        weight = n * (1 + (k - 1) * value) - k * value
+        freedom = (k - 1) * (n - 1) * (k * value * bias + weight) ** 2
+        freedom /= (n - 1) * k**2 * value**2 * bias**2 + weight**2
+        mixed = k * columns + (k * n - k - n) * error
+        tail = (1 - prob) / 2
+        above, below = f_distribution.isf(tail, n - 1, freedom), f_distribution.isf(tail, freedom, n - 1)
+        low = n * (rows - above * error) / (above * mixed + n * rows)
+        high = n * (below * rows - error) / (mixed + n * below * rows)
+    # raters that agree but for their levels leave no error, and with it no degrees of freedom
+    exact = (error == 0) & (rows > 0)
+    none = exact & (columns == 0)
+    # the approximation may fail far from what any raters would give
+    fails = exact | ~((low <= value) & (value <= high))
+    low, high = (np.where(none, 1.0, np.where(fails, np.nan, end)) for end in (low, high))
+    return Estimate(np.asarray(value), low, high)
+
+
+def of_mean(value: FloatArray, k: int) -> FloatArray:
+    """The reliability of the mean of k ratings from that of one: without bound towards -1 / (k - 1), and below -inf."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = k * value / (1 + (k - 1) * value)
+    return np.asarray(np.where(1 + (k - 1) * value <= ROUNDING, -np.inf, mean))
+
+
+FEWEST = 10
+"""Objects without which resampling them says too little."""
+
+
+def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator) -> Estimate:
+    """An intraclass correlation of tables (..., n, k) with its percentile-t interval over objects.
+
+    Objects are drawn with replacement, raters stay. On the scale z = log((1 + (k - 1) rho) / (1 - rho)) / 2, which is
+    half the logarithm of F for the one-way and the mixed forms, each draw is studentised by its jackknife, so that no
+    distribution of the objects is taken for granted.
+
+    Parameters
+    ----------
+    ratings
+        Objects in rows, at least ten; raters in columns.
+    form, prob
+        As in :func:`bayesbias._core.icc.icc`.
+    draws
+        How many samples of the objects.
+
+    References
+    ----------
+    Ukoumunne, O. C., Davison, A. C., Gulliford, M. C. and Chinn, S. (2003). Non-parametric bootstrap confidence
+    intervals for the intraclass correlation coefficient. Statistics in Medicine 22(24).
+    https://doi.org/10.1002/sim.1643
+    """
+    value = icc(ratings, form, prob).value
+    n, k = ratings.shape[-2:]
+    single = f"{form[:6]}1)"
+    tables = ratings.reshape(-1, n, k)
+    ends = np.array([_ends(table, single, prob, draws, rng) for table in tables])
+    low, high = (ends[:, at].reshape(value.shape) for at in (0, 1))
+    if form[6] == "k":
+        low, high = of_mean(low, k), of_mean(high, k)
+    known = np.isfinite(value)
+    return Estimate(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
+def _ends(table: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator) -> tuple[float, float]:
+    n, k = table.shape
+    counts = np.zeros((draws + 1, n))
+    counts[0] = 1  # the table as it is
+    np.add.at(counts, (np.arange(1, draws + 1)[:, None], resampled_rows(n, draws, rng)), 1)
+    with np.errstate(all="ignore"):
+        z, se = _studentised(table - table.mean(), counts, int(form[4]))
+        t = (z[1:] - z[0]) / se[1:]
+    t = t[np.isfinite(t)]
+    if not np.isfinite(z[0]) or not se[0] > 0 or len(t) < draws / 2:
+        return np.nan, np.nan
+    upper, lower = np.quantile(t, [(1 + prob) / 2, (1 - prob) / 2])
+    ratio = np.exp(2 * (z[0] - se[0] * np.array([upper, lower])))
+    low, high = (ratio - 1) / (ratio + k - 1)
+    return float(low), float(high)
+
+
+def _studentised(table: FloatArray, counts: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
+    """The scale z and its jackknife standard error (draws,) for rows by their counts (draws, n)."""
+    n, k = table.shape
+    sums, squares = table.sum(axis=1), (table**2).sum(axis=1)
+    total, between, every = counts @ sums, counts @ sums**2 / k, counts @ squares
+    columns = counts @ table
+    across = (columns**2).sum(axis=1)
+    z = _scale(total, between, every, across, n, k, model)
+    left = _scale(
+        total[:, None] - sums,
+        between[:, None] - sums**2 / k,
+        every[:, None] - squares,
+        across[:, None] - 2 * columns @ table.T + squares,
+        n - 1,
+        k,
+        model,
+    )
+    left = np.where(counts > 0, left, 0.0)
+    middle = (counts * left).sum(axis=1, keepdims=True) / n
+    return z, np.sqrt((n - 1) / n * (counts * (left - middle) ** 2).sum(axis=1))
+
+
+def _scale(
+    total: FloatArray, between: FloatArray, every: FloatArray, across: FloatArray, n: int, k: int, model: int
+) -> FloatArray:
+    """The scale z from sums of all ratings, squared row sums over k, squares, and squared column sums."""
+    middle = total**2 / (n * k)
+    rows = (between - middle) / (n - 1)
+    levels = across / n - middle
+    if model == 1:
+        ratio = rows / ((every - between) / (n * (k - 1)))
+    else:
+        error = (every - between - levels) / ((n - 1) * (k - 1))
+        ratio = rows / error
+        if model == 2:
+            value = (rows - error) / (rows + (k - 1) * error + k * (levels / (k - 1) - error) / n)
+            ratio = (1 + (k - 1) * value) / (1 - value)
+    z: FloatArray = np.log(ratio) / 2
+    return z
+
+
+BLOCK = 2**22
+"""Numbers in the matrices of a block of draws."""
+
+
+@dataclass(frozen=True)
+class MixedSums:
+    """All that the posterior needs of the rows.
+
+    Attributes
+    ----------
+    within
+        Cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart.
+    between
+        Those of the means, added up over levels of one size, (sizes, q + 1, q + 1).
+    sizes, levels
+        Rows of a level, and the number of levels that have as many, (sizes,).
+    totals, rows
+        Sums of (W, y) in each level, (levels, q + 1), and its number of rows.
+    scale_of
+        (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others.
+    apart
+        Number of the grouping apart; None without groupings.
+    size
+        Rows in all.
+    """
+
+    within: FloatArray
+    between: FloatArray
+    sizes: IntArray
+    levels: IntArray
+    totals: FloatArray
+    rows: IntArray
+    scale_of: IntArray
+    apart: int | None
+    size: int
+
+
+def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]) -> MixedSums:
+    """Reduce columns of fixed effects (rows, terms), the outcome (rows,) and the numbers of the rows' levels."""
+    sizes = [int(codes.max()) + 1 for codes in groupings]
+    apart = int(np.argmax(sizes)) if sizes else None
+    others = [at for at in range(len(sizes)) if at != apart]
+    joint = np.column_stack([columns, *(np.eye(sizes[at])[groupings[at]] for at in others), y])
+    scale_of = np.repeat([0, *(1 + at for at in others)], [columns.shape[1], *(sizes[at] for at in others)])
+    level = groupings[apart] if apart is not None else np.empty(0, dtype=np.intp)
+    rows, totals = np.bincount(level), np.zeros((sizes[apart] if apart is not None else 0, joint.shape[1]))
+    if apart is not None:
+        np.add.at(totals, level, joint)
+        joint = joint - (totals / rows[:, None])[level]
+    found, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
+    parts = [totals[place == at].T @ totals[place == at] / size for at, size in enumerate(found)]
+    between = np.array(parts).reshape(-1, joint.shape[1], joint.shape[1])
+    return MixedSums(joint.T @ joint, between, found, levels, totals, rows, scale_of, apart, len(y))
+
+
+def draw_effects(
+    sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels), given sds.
+
+    Parameters
+    ----------
+    sums
+        The rows, reduced.
+    sds
+        (draws, 1 + groupings): of the residuals, and of each grouping's effects.
+    fixed_sd
+        Prior sd of the fixed effects.
+    rng
+        Generator of the draws.
+    """
+    step = max(1, BLOCK // len(sums.scale_of) ** 2)
+    drawn = [_block(sums, sds[begin : begin + step], fixed_sd, rng) for begin in range(0, len(sds), step)]
+    joint, alone = (np.concatenate(part) for part in zip(*drawn, strict=True))
+    groups = range(sds.shape[1] - 1)
+    effects = [alone if at == sums.apart else joint[:, sums.scale_of == 1 + at] for at in groups]
+    return joint[:, sums.scale_of == 0], effects
+
+
+def _block(
+    sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """A draw of b (draws, q), and of u (draws, levels) of the grouping apart.
+
+    b is normal with u integrated out, and u is normal given b.
+    """
+    variance = sds[:, :1] ** 2
+    apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
+    weights = 1 / (variance + sums.sizes * apart)
+    weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", weights, sums.between)
+    prior = np.column_stack([np.full(len(sds), fixed_sd), sds[:, 1:]])[:, sums.scale_of]
+    size = prior.shape[1]
+    root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
+    x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])
+    z = np.linalg.solve(np.swapaxes(root, 1, 2), x + rng.standard_normal(x.shape))
+    joint: FloatArray = prior * z[:, :, 0]
+    shrunk = apart / (variance + sums.rows * apart)
+    mean = shrunk * (sums.totals[:, size] - joint @ sums.totals[:, :size].T)
+    alone: FloatArray = mean + np.sqrt(variance * shrunk) * rng.standard_normal(mean.shape)
+    return joint, alone
+
+
+TINY = 1e-300
+Component = tuple[int, ...]
+"""Places of the facets whose combinations of levels share an effect."""
+
+
+@dataclass(frozen=True)
+class FacetSums:
+    """An array, reduced.
+
+    Attributes
+    ----------
+    components
+        Sets of facets with an effect, the residual last.
+    squares, freedom
+        (C,): sum of squares and degrees of freedom of each stratum, in the order of the components.
+    weights
+        (C, C): the mean square expected of stratum a is the sum over b of variance[b] * weights[b, a].
+    noise
+        (C, C): whether b is noise to a: the residual to all, and the nested facet to those without it.
+    """
+
+    components: tuple[Component, ...]
+    squares: FloatArray
+    freedom: FloatArray
+    weights: FloatArray
+    noise: NDArray[np.bool_]
+
+    def log_likelihood(self, variances: FloatArray) -> FloatArray:
+        """Log density (B,) of the sums of squares at variances (B, C), up to a constant: the restricted likelihood."""
+        expected = variances @ self.weights
+        value: FloatArray = -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
+        return value
+
+    def at_hand(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Draws (B, C) of the variances of effects at hand, given the components (B, C).
+
+        An effect at hand is what the levels at hand add in the mean over those of the other facets, without the noise.
+        It is normal given the array's means, so that the sum of squares of a stratum is noncentral chi-squared.
+        """
+        expected = variances @ self.weights
+        meant = variances @ (self.weights * ~self.noise)
+        own = np.diag(self.weights)
+        share = meant / expected
+        spread = np.maximum(meant / own * (1 - share), TINY)
+        found: FloatArray = rng.noncentral_chisquare(self.freedom, share**2 * self.squares / own / spread)
+        found *= spread / self.freedom
+        found[:, -1] = variances[:, -1]
+        return found
+
+    def estimates(self) -> FloatArray:
+        """Variances (C,) whose expected mean squares are those observed; they may be negative."""
+        found: FloatArray = np.linalg.solve(self.weights.T, self.squares / self.freedom)
+        return found
+
+
+def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component = ()) -> FacetSums:
+    """Reduce an array with one axis a facet, each of at least two levels.
+
+    Parameters
+    ----------
+    y
+        Array without gaps.
+    components
+        Sets of facets with an effect, the last of all facets; a stratum that belongs to none is left out.
+    nested
+        A facet, and after it those within whose combinations of levels its own levels stand: its strata belong to the
+        component that holds all of these.
+    """
+    sizes, facets = np.array(y.shape), range(y.ndim)
+    weights = np.array(
+        [
+            [np.prod(np.delete(sizes, below)) if set(above) <= set(below) else 0.0 for above in components]
+            for below in components
+        ]
+    )
+    squares, freedom = np.zeros(len(components)), np.zeros(len(components))
+    for stratum in (chosen for size in range(1, y.ndim + 1) for chosen in combinations(facets, size)):
+        own = tuple(sorted({*stratum, *nested})) if nested and nested[0] in stratum else stratum
+        if own in components:
+            squares[components.index(own)] += _square(y, stratum)
+            freedom[components.index(own)] += np.prod(sizes[list(stratum)] - 1.0)
+    noise = np.array([[noise_to(below, above, nested, components[-1]) for above in components] for below in components])
+    return FacetSums(tuple(components), squares, freedom, weights, noise)
+
+
+def noise_to(one: Component, other: Component, nested: Component, residual: Component) -> bool:
+    """Whether a component is noise to another: the residual is, and the nested facet to components without it."""
+    if one == other:
+        return False
+    return one == residual or (bool(nested) and nested[0] in one and nested[0] not in other)
+
+
+def _square(y: FloatArray, chosen: Component) -> float:
+    """Sum of squares of an interaction: means over the other facets, centred along each of its own."""
+    effect = y.mean(axis=tuple(axis for axis in range(y.ndim) if axis not in chosen), keepdims=True)
+    for axis in chosen:
+        effect = effect - effect.mean(axis=axis, keepdims=True)
+    return float(y.size / effect.size * (effect**2).sum())

@@ -1,0 +1,209 @@
+"""Bootstrap, clustered standard errors, permutation tests and rank correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
+from scipy.stats import beta, rankdata, t
+
+from bayesbias._core.cells import Cells
+from bayesbias._core.vectors import FloatArray, IntArray
+
+
+def resampled_rows(rows: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Places (draws, rows) drawn with replacement."""
+    return rng.integers(0, rows, (draws, rows))
+
+
+def ends(draws: FloatArray, prob: float) -> tuple[float, float]:
+    """The equal-tailed interval of draws; NaN among them is left out."""
+    low, high = np.nanquantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
+    return float(low), float(high)
+
+
+def mean_interval(values: FloatArray, prob: float) -> tuple[float, float]:
+    """Student's t interval of the mean of values (rows,); NaN for fewer than two.
+
+    Of a few skewed shares it covers better than the percentile bootstrap does.
+    """
+    if len(values) < 2:
+        return float("nan"), float("nan")
+    half = t.ppf((1 + prob) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def share_interval(right: int, of: int, prob: float) -> tuple[float, float]:
+    """Jeffreys' interval of a share: the equal-tailed one of Beta(right + 1/2, wrong + 1/2)."""
+    tail = (1 - prob) / 2
+    low = 0.0 if right == 0 else float(beta.ppf(tail, right + 0.5, of - right + 0.5))
+    high = 1.0 if right == of else float(beta.ppf(1 - tail, right + 0.5, of - right + 0.5))
+    return low, high
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """A contrast, its standard error, Satterthwaite's degrees of freedom and the words of each list behind it."""
+
+    estimate: float
+    se: float
+    df: float
+    words: IntArray
+
+
+def clustered_contrast(
+    word: IntArray,
+    connection: IntArray,
+    attribute: IntArray,
+    list_of_attribute: IntArray,
+    y: FloatArray,
+    cells: Cells,
+    first: int,
+    second: int,
+) -> Clustered:
+    """Mean over protected words of the difference of two cell means, as a sum over attribute words.
+
+    Attribute words of one list are independent draws: the variance of the sum is the sum over lists of n times the
+    variance of a word's contribution. With complete lists this is the leave-one-word-out jackknife.
+
+    Parameters
+    ----------
+    word, connection, attribute
+        Arrays (rows): protected word, connection and attribute word.
+    list_of_attribute
+        The list of each attribute word.
+    y
+        Array (rows): distances.
+    cells
+        Count and mean by protected word and connection.
+    first, second
+        The two connections; the standard error is NaN where a list has one word.
+    """
+    both = (cells.n[:, first] > 0) & (cells.n[:, second] > 0)
+    sign = np.where(connection == first, 1.0, np.where(connection == second, -1.0, 0.0))
+    weight = sign * both[word] / (max(int(both.sum()), 1) * cells.n[word, connection])
+    apart = y - cells.mean[word, connection]
+    size = len(list_of_attribute)
+    used = np.bincount(attribute, weights=np.abs(weight), minlength=size) > 0
+    contribution = np.bincount(attribute, weights=weight * apart, minlength=size)
+    members = [np.flatnonzero(used & (list_of_attribute == at)) for at in np.unique(list_of_attribute[used])]
+    n = np.array([len(rows) for rows in members])
+    estimate = float((weight * y).sum())
+    if not both.any() or (n < 2).any():
+        return Clustered(estimate if both.any() else float("nan"), float("nan"), float("nan"), n)
+    variance = n * np.array([contribution[rows].var(ddof=1) for rows in members])
+    total = variance.sum()
+    df = total**2 / (variance**2 / (n - 1)).sum() if total > 0 else float("inf")
+    return Clustered(estimate, float(np.sqrt(total)), float(df), n)
+
+
+def t_ends(estimate: float, se: float, df: float, prob: float) -> tuple[float, float]:
+    """Ends of the central interval of Student's t."""
+    half = se * float(stdtrit(df, 0.5 + prob / 2))
+    return estimate - half, estimate + half
+
+
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES = ("two-sided", "greater", "less")
+MOST_PARTITIONS = 1_000_000
+"""Partitions up to which all are looked at."""
+BLOCK = 2**20
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """A p-value, the number of partitions that it rests on, and whether these are all there are."""
+
+    p_value: float
+    partitions: int
+    exact: bool
+
+
+def permutation_test(
+    first: FloatArray, second: FloatArray, alternative: Alternative, permutations: int, rng: np.random.Generator
+) -> PermutationTest:
+    """How often words dealt out at random give a difference of means as extreme as the observed one.
+
+    All partitions are counted (count / N) where there are at most a million; else ``permutations`` random ones, and the
+    observed partition beside them, (count + 1) / (n + 1).
+
+    Parameters
+    ----------
+    first, second
+        Values of the words of two sets, (n1,) and (n2,).
+    alternative
+        ``"greater"`` if a large mean of the first set speaks for a bias, ``"less"`` if a small one, ``"two-sided"`` if
+        either does; extreme is what differs in size at least as much.
+    permutations
+        Random partitions where not all are looked at.
+    rng
+        Generator of these.
+    """
+    values, size = np.concatenate([first, second]), len(first)
+    every = comb(len(values), size)
+    exact = every <= MOST_PARTITIONS
+    observed = first.mean() - second.mean()
+    slack = ROUNDING * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny) * len(values)
+    count = 0
+    total = values.sum()
+    for sums in partition_sums(values, size, permutations, rng):
+        drawn = sums / size - (total - sums) / len(second)
+        if alternative == "greater":
+            count += int((drawn >= observed - slack).sum())
+        elif alternative == "less":
+            count += int((drawn <= observed + slack).sum())
+        else:
+            count += int((np.abs(drawn) >= abs(observed) - slack).sum())
+    if exact:
+        return PermutationTest(count / every, every, True)
+    return PermutationTest((count + 1) / (permutations + 1), permutations, False)
+
+
+def partition_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterable[FloatArray]:
+    """Sums of the first set, in blocks: of every partition where they are at most a million, else of random ones."""
+    if comb(len(values), size) <= MOST_PARTITIONS:
+        return [subset_sums(values, size)]
+    return _random_sums(values, size, permutations, rng)
+
+
+def subset_sums(values: FloatArray, size: int) -> FloatArray:
+    """The sums of all subsets of a size, from those of the values before each."""
+    if 2 * size > len(values):  # the few that are left out are fewer
+        rest: FloatArray = values.sum() - subset_sums(values, len(values) - size)
+        return rest
+    sums: list[FloatArray] = [np.zeros(1), *(np.empty(0) for _ in range(size))]
+    for at, value in enumerate(values):
+        for chosen in range(min(at + 1, size), max(0, size - (len(values) - at)), -1):
+            sums[chosen] = np.concatenate([sums[chosen], sums[chosen - 1] + value])
+    return sums[size]
+
+
+def _random_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Sums of random subsets of a size, in blocks."""
+    step = max(1, BLOCK // len(values))
+    for begin in range(0, permutations, step):
+        drawn = rng.random((min(step, permutations - begin), len(values)))
+        chosen = np.argpartition(drawn, size - 1, axis=1)[:, :size] if size < len(values) else None
+        yield values[chosen].sum(axis=1) if chosen is not None else np.full(len(drawn), values.sum())
+
+
+def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """A quotient; NaN where there is nothing to divide by."""
+    value: FloatArray = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return value
+
+
+def correlation(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Pearson's correlation; NaN where a side does not vary."""
+    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (left, right))
+    return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
+
+
+def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Spearman's correlation, ties at their mean rank; NaN where a side does not vary."""
+    return correlation(rankdata(left, axis=-1), rankdata(right, axis=-1))

@@ -1,0 +1,116 @@
+"""The command ``demo``: bundled vectors and a published word list, from distances to a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bayesbias._files import whole_file, write_text
+from bayesbias.cli.changes import show_changes
+from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
+from bayesbias.comparison import beside_associated, compare, contrasts, decomposable_controls, side_effects
+from bayesbias.debiasing import debias
+from bayesbias.diagnostics import diagnose, topic_null
+from bayesbias.diagnostics.summaries import PROB
+from bayesbias.distances import distance_table, write_distance_table
+from bayesbias.embeddings import load_embedding
+from bayesbias.errors import InputError
+from bayesbias.models import fit, save_fit
+from bayesbias.plots import (
+    plot_change,
+    plot_coefficients,
+    plot_contrasts,
+    plot_decomposition,
+    plot_distances,
+    plot_predictions,
+    plot_side_effects,
+    plot_similarity_shift,
+)
+from bayesbias.reporting.page import report
+from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.words import PairList, WordLists, load_list, load_words
+
+EMBEDDING = "google-news-slice"
+TOPICS = 200
+"""Random topics of the demonstration."""
+
+
+def run_demo(words: str, out: Path, seed: int) -> None:
+    """Slice, distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
+    listed = load_words(words)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {out}: {error.strerror or error}") from error
+    with working(f"reading {EMBEDDING}"):
+        kv = load_embedding(EMBEDDING)
+    table = distance_table(kv, listed)
+    say(f"{len(kv.index_to_key):,} Google News vectors, word list {listed.name}: {len(table):,} distances")
+    show_coverage(table)
+    with working("fitting"):
+        post = fit(table, seed=seed)
+        verdict = diagnose(post)
+    other = next(iter(beside_associated(post)), None)
+    if other is not None:
+        show_contrasts(contrasts(post, "associated", other))
+    for sentence in verdict_sentences(post, verdict=verdict):
+        say(sentence)
+    topics = None if other is None else topic_null(kv, listed, replicates=TOPICS, seed=seed)
+    if topics is not None:
+        say(topics.sentence)
+    say(verdict.headline())
+    with working("drawing pictures and writing the report"):
+        write_distance_table(table, out / "distances.csv")
+        save_fit(post, out / "fit.nc")
+        pictures = {
+            "coefficients": plot_coefficients(post),
+            "predictions": plot_predictions(post),
+            "distances": plot_distances(table),
+        }
+        if other is not None:
+            pictures["contrasts"] = plot_contrasts(post, second=other)
+        for control in decomposable_controls(post)[:1]:
+            pictures["decomposition"] = plot_decomposition(post, control)
+        for name, figure in pictures.items():
+            with whole_file(out / f"{name}.png") as temporary:
+                figure.savefig(temporary, dpi=150)
+        report(post, out / "report.html", topics=topics)
+    say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
+
+
+def run_debiasing(words: str, out: Path, seed: int) -> None:
+    """The same slice debiased: what changed on the screen; both tables, pictures and a report in the folder ``out``."""
+    listed = load_words(words)
+    kv = load_embedding(EMBEDDING)
+    method, options = _method(listed)
+    with working("debiasing"):
+        debiased = debias(kv, method, **options)
+    say(str(debiased.bayesbias_debiasing))
+    before, after = distance_table(kv, listed), distance_table(debiased, listed)
+    found = compare(before=before, after=after, seed=seed)
+    beside = side_effects(before, after, kv, debiased, seed=seed, comparison=found)
+    show_changes(found, beside, PROB)
+    with working("drawing pictures and writing the report"):
+        write_distance_table(after, out / "distances-after.csv")
+        write_text(out / "changes.csv", found.changes().to_csv(index=False))
+        pictures = {
+            "change": plot_change(found),
+            "similarity-shift": plot_similarity_shift(found),
+            "side-effects": plot_side_effects(beside),
+        }
+        for name, figure in pictures.items():
+            with whole_file(out / f"{name}.png") as temporary:
+                figure.savefig(temporary, dpi=150)
+        report(found, out / "change.html", effects=beside)
+    written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
+    say(f"Written to {out}: {', '.join(written)}")
+
+
+def _method(listed: WordLists) -> tuple[str, dict[str, Any]]:
+    """How the words of a list are debiased: by gender pairs, by the groups word by word, or by telling groups apart."""
+    groups = {name: list(words) for name, words in listed.protected.items()}
+    if listed.name == "gender" and isinstance(pairs := load_list("gender_pairs"), PairList):
+        return "hard", {"definitional": list(pairs.pairs), "equalize": list(pairs.pairs)}
+    if len({len(words) for words in groups.values()}) == 1:
+        return "hard_multiclass", {"sets": list(zip(*groups.values(), strict=True))}
+    return "null_space", {"groups": groups}

@@ -1,0 +1,389 @@
+"""Contrasts of a fit and their decomposition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesbias._checks import interval, one_of, probability
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, describe, flat_draws
+from bayesbias.errors import InputError
+from bayesbias.models.expectations import GROUP
+from bayesbias.models.results import check_fit
+from bayesbias.words import CONTROLS
+
+LEAST_RATIO = 0.95
+GIVEN, SIMILAR = "given", "similar"
+POPULATIONS = {
+    GIVEN: "these protected words and attribute lists like these",
+    SIMILAR: "protected words and attribute lists like these",
+}
+"""What a whole-list contrast speaks about, in words."""
+COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
+
+
+def contrasts(
+    post: xr.DataTree,
+    first: str = "associated",
+    second: str | None = None,
+    prob: float = PROB,
+    rope: float | tuple[float, float] | None = None,
+    population: str = GIVEN,
+) -> pd.DataFrame:
+    """The difference of two connections' mean distances, for the whole list and for each protected word.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
+        the fit has none, ``human`` or ``neutral``. Negative: ``first`` is closer.
+    prob
+        Posterior mass of the highest-density intervals.
+    rope
+        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
+    population
+        What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
+        these. ``"similar"``: further protected words like these too, which is less certain.
+
+    Returns
+    -------
+    DataFrame
+        First the whole list (``protected_word`` is pd.NA): the mean over the protected words with both connections, or
+        ``connection_mean[first] - connection_mean[second]`` for similar ones. Then each protected word that has
+        distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). ``attrs["population"]`` names the
+        population; ``attrs["left_out"]`` the words without one of the two connections; ``attrs["cluster"]`` is the
+        :class:`ClusterInterval` of the whole list, and ``attrs["sd_ratio"]`` the posterior sd over its standard error
+        (NaN without one).
+
+    Raises
+    ------
+    InputError
+        A connection that the fit does not hold, the same one twice, a rope that is no region, or another population.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    region = interval(rope, "rope")
+    first, second = contrasted(first, second, *connections_of(post))
+    whole, words = contrast_draws(post, first, second, population)
+    names = post["posterior"]["protected_word"].to_numpy()
+    kept = ~np.isnan(words).any(axis=0)
+    draws = np.column_stack([whole, words[:, kept]])
+    table = pd.DataFrame({"protected_word": pd.array([pd.NA, *names[kept]], dtype="string"), **describe(draws, prob)})
+    table["p_below_zero"] = (draws < 0).mean(axis=0)
+    inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
+    table["p_in_rope"] = inside
+    table = table[COLUMNS]
+    cluster = cluster_interval(post, first, second, prob)
+    table.attrs = {
+        "first": first,
+        "second": second,
+        "prob": prob,
+        "rope": region,
+        "population": population,
+        "related": "sd_factor" in post["posterior"],
+        "left_out": list(names[~kept]),
+        "cluster": cluster,
+        "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
+    }
+    return table
+
+
+def cluster_sentence(table: pd.DataFrame) -> str:
+    """What the cluster interval says, which takes attribute words for unrelated, beside a table of contrasts."""
+    cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
+    if cluster.reason:
+        return f"There is no interval with attribute words as clusters: {cluster.reason}."
+    sentence = (
+        f"If the attribute words of a list were unrelated: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom). The "
+        f"posterior sd for {POPULATIONS[table.attrs['population']]} is {ratio:.2f} times its standard error."
+    )
+    if ratio < LEAST_RATIO and not table.attrs["related"]:
+        sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
+    return sentence
+
+
+def signed(value: float) -> str:
+    """A number with three decimals and a proper minus sign."""
+    return f"{round(value, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def beside_associated(post: xr.DataTree) -> list[str]:
+    """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
+    valid, filled = connections_of(post)
+    return beside("associated", valid, filled) if "associated" in valid else []
+
+
+def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
+    """Connections (K,) of a fit, and which protected words have which (J, K)."""
+    posterior = post["posterior"]
+    return posterior["connection"].to_numpy().tolist(), ~np.isnan(posterior["word_mean"].to_numpy()[0, 0])
+
+
+def contrast_draws(
+    post: xr.DataTree, first: str, second: str, population: str = GIVEN
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty.
+
+    The whole list is the mean of these protected words, or that of a population of similar ones.
+    """
+    posterior = post["posterior"]
+    valid, filled = connections_of(post)
+    first, second = contrasted(first, second, valid, filled)
+    one_of(population, tuple(POPULATIONS), "population")
+    a, b = valid.index(first), valid.index(second)
+    word = flat_draws(posterior["word_mean"].to_numpy())
+    words = word[:, :, a] - word[:, :, b]
+    both = ~np.isnan(words).any(axis=0)
+    if population == GIVEN and both.any():
+        return words[:, both].mean(axis=1), words
+    mean = flat_draws(posterior["connection_mean"].to_numpy())
+    return mean[:, a] - mean[:, b], words
+
+
+def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
+    """Contrasts before and after distances were adjusted for an attribute of words.
+
+    Parameters
+    ----------
+    post
+        A result of ``fit(table, adjust=...)``.
+    prob
+        Posterior mass of the highest-density intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
+        ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
+        how the expected distances were found.
+
+    Raises
+    ------
+    InputError
+        A fit of distances that are not adjusted.
+    """
+    check_fit(post)
+    if GROUP not in post.children:
+        raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
+    raw = post.copy()
+    raw["posterior"] = xr.DataTree(post["posterior"].dataset.assign(word_mean=post[f"{GROUP}/raw_word_mean"]))
+    rows = []
+    for other in beside_associated(post):
+        row: dict[str, object] = {"contrast": f"associated - {other}"}
+        for name, tree in (("raw", raw), ("adjusted", post)):
+            found = describe(contrast_draws(tree, "associated", other, GIVEN)[0][:, None], prob)
+            row |= {name: found["mean"][0], f"{name}_low": found["hdi_low"][0], f"{name}_high": found["hdi_high"][0]}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
+    return table
+
+
+OWN, OTHER = "associated", "different"
+MINUS = " \N{MINUS SIGN} "
+ONE_GROUP = (
+    "With one group only it cannot be told how much of this is special to its own stereotypes, and how much is shared "
+    "by stereotype words of any kind."
+)
+"""What a fit without distances to other groups' stereotypes leaves open."""
+PARTS = ["protected_word", "contrast", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+
+
+class Parts(NamedTuple):
+    """Draws of two parts and their sum.
+
+    Attributes
+    ----------
+    labels
+        The three contrasts.
+    whole, words
+        Draws (D, 3) of the whole list and (D, kept words, 3) of protected words, in the order of ``labels``; the
+        third is the sum of the first two.
+    kept
+        Which protected words (J,) have all three connections.
+    """
+
+    labels: tuple[str, str, str]
+    whole: FloatArray
+    words: FloatArray
+    kept: np.ndarray
+
+
+def decomposition(
+    post: xr.DataTree, second: str = "human", prob: float = PROB, population: str = GIVEN
+) -> pd.DataFrame:
+    """A contrast of associated words as the sum of what is special to them and what all stereotype words share.
+
+    (associated - human) = (associated - different) + (different - human), draw by draw. The first part says how much
+    closer protected words are to their own stereotypes than to those of other groups. The second says how much closer
+    they are to the stereotypes of other groups than to control words: that is so for stereotype words of any kind.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    second
+        The control words, ``"human"`` or ``"neutral"``.
+    prob
+        Posterior mass of the highest-density intervals.
+    population
+        What the rows of the whole list speak about, as in :func:`contrasts`.
+
+    Returns
+    -------
+    DataFrame
+        Three rows for the whole list (``protected_word`` is pd.NA), then three for each protected word that has
+        distances under all three connections: ``associated - different``, ``different - human``, ``associated -
+        human``. Columns ``protected_word``, ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (cosine
+        distance), ``p_below_zero``. For these protected words the whole list is their mean. ``attrs`` holds
+        ``second``, ``prob``, ``population`` and ``left_out``, the words without one of the three connections.
+
+    Raises
+    ------
+    InputError
+        A connection that the fit does not hold: with one group there are no stereotypes of others. Or ``second`` is
+        no control list, another population, or no protected word with all three connections.
+    """
+    prob = probability(prob, "prob")
+    parts = decomposition_draws(post, second, population)
+    names = post["posterior"]["protected_word"].to_numpy()
+    table = tabulated(parts, names, prob)
+    table.attrs = {
+        "second": second,
+        "prob": prob,
+        "population": population,
+        "left_out": names[~parts.kept].tolist(),
+    }
+    return table
+
+
+def decomposition_draws(post: xr.DataTree, second: str = "human", population: str = GIVEN) -> Parts:
+    """Draws of the two parts and their sum; see :func:`decomposition`."""
+    check_fit(post)
+    one_of(population, tuple(POPULATIONS), "population")
+    posterior = post["posterior"]
+    valid = [str(name) for name in posterior["connection"].to_numpy()]
+    check_parts(valid, second)
+    at = [valid.index(name) for name in (OWN, OTHER, second)]
+    means = flat_draws(posterior["word_mean"].to_numpy())[:, :, at]
+    whole = None if population == GIVEN else flat_draws(posterior["connection_mean"].to_numpy())[:, at]
+    return parts_of(means, whole, second)
+
+
+def parts_of(means: FloatArray, whole: FloatArray | None, second: str) -> Parts:
+    """The parts of draws (D, J, 3) of associated, different and control means.
+
+    Parameters
+    ----------
+    means
+        NaN where a cell is empty.
+    whole
+        Means (D, 3) of a population; None takes the protected words with all three.
+    second
+        Name of the control words.
+    """
+    kept = ~np.isnan(means).any(axis=(0, 2))
+    if not kept.any():
+        raise InputError(f"no protected word has associated, different and {second} distances")
+    held = means[:, kept]
+    labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
+    return Parts(labels, _summed(held.mean(axis=1) if whole is None else whole), _summed(held), kept)
+
+
+def _summed(means: FloatArray) -> FloatArray:
+    """Draws (..., 3) of two differences and their sum, from those of three means."""
+    special, shared = means[..., 0] - means[..., 1], means[..., 1] - means[..., 2]
+    return np.stack([special, shared, special + shared], axis=-1)
+
+
+def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
+    """Control lists, human first, whose contrast with associated words has a decomposition.
+
+    Parameters
+    ----------
+    filled
+        Which protected words have which connections (J, K).
+    valid
+        Names of the K connections.
+    """
+    return [
+        name
+        for name in reversed(CONTROLS)
+        if {OWN, OTHER, name} <= set(valid)
+        and filled[:, [valid.index(OWN), valid.index(OTHER), valid.index(name)]].all(axis=1).any()
+    ]
+
+
+def decomposable_controls(post: xr.DataTree) -> list[str]:
+    """The same for a fit."""
+    valid, filled = connections_of(post)
+    return decomposable(filled, valid)
+
+
+def check_parts(valid: list[str], second: str) -> None:
+    """Refuse connections that have no decomposition.
+
+    Raises
+    ------
+    InputError
+        ``second`` is no control list, or one of the three connections is missing.
+    """
+    one_of(second, CONTROLS, "second")
+    missing = [name for name in (OWN, OTHER, second) if name not in valid]
+    if OTHER in missing and OWN in valid:
+        raise InputError(
+            f"there are no distances to the stereotypes of other groups, only {', '.join(valid)}. {ONE_GROUP}"
+        )
+    if missing:
+        raise InputError(f"there are no {missing[0]} distances, only {', '.join(valid)}")
+
+
+def tabulated(parts: Parts, names: np.ndarray, prob: float) -> pd.DataFrame:
+    """The table of :func:`decomposition`: whole list first, three rows each."""
+    draws = np.concatenate([parts.whole[:, None], parts.words], axis=1).reshape(len(parts.whole), -1)
+    words = np.array([pd.NA, *names[parts.kept]], dtype=object)
+    table = pd.DataFrame(
+        {
+            "protected_word": pd.array(np.repeat(words, 3), dtype="string"),
+            "contrast": pd.array(list(parts.labels) * len(words), dtype="string"),
+            **describe(draws, prob),
+            "p_below_zero": (draws < 0).mean(axis=0),
+        }
+    )
+    return table[PARTS]
+
+
+def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[float], str] = signed) -> str:
+    """One sentence on the whole list of a table of :func:`decomposition`.
+
+    Parameters
+    ----------
+    table
+        What :func:`decomposition` returns, or the rows of one change.
+    of
+        What goes before each contrast, such as "the change of ".
+    figure
+        Writes a number.
+    """
+    parts = []
+    for row, said in zip(
+        table.iloc[:3].to_dict("records"), ("", "", f"{100 * table.attrs['prob']:g}% interval "), strict=True
+    ):
+        ends = f"{figure(row['hdi_low'])} to {figure(row['hdi_high'])}"
+        parts.append(f"{of}{row['contrast'].replace(' - ', MINUS)}, {figure(row['mean'])} ({said}{ends})")
+    special, shared, total = parts
+    return (
+        f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "
+        f"{shared}, which stereotype words of any kind share."
+    )

@@ -1,0 +1,639 @@
+"""Side effects of debiasing: neighbours, similarity judgements, controls, and whether the bias is recovered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
+from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
+from bayesbias._progress import progress
+from bayesbias.comparison.contrast import signed
+from bayesbias.comparison.paired import Comparison, compare
+from bayesbias.diagnostics.summaries import PROB
+from bayesbias.embeddings import Case, Embedding, find_words, opened
+from bayesbias.embeddings.lookup import CASES
+from bayesbias.errors import InputError
+from bayesbias.words import CONTROLS
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+Unit = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Words in both embeddings.
+
+    Attributes
+    ----------
+    words
+        In the order of the first embedding; those that were wanted as they are written there.
+    before, after
+        Unit vectors (words, dimensions), single precision.
+    """
+
+    words: tuple[str, ...]
+    before: Unit
+    after: Unit
+
+    def rows(self, words: Iterable[str]) -> IntArray:
+        """Rows of those words that are shared."""
+        place = {word: at for at, word in enumerate(self.words)}
+        return np.array([place[word] for word in dict.fromkeys(words) if word in place], dtype=np.intp)
+
+
+def shared_vocabulary(
+    first: KeyedVectors, second: KeyedVectors, wanted: Iterable[str], most: int | None, case: Case = "as-is"
+) -> Shared:
+    """The first ``most`` words of an embedding (None: all) and the wanted ones, as far as another holds them too.
+
+    Raises
+    ------
+    InputError
+        Fewer than two are in both.
+    """
+    asked = list(dict.fromkeys(wanted))
+    keys = [find_words(kv, asked, case).keys for kv in (first, second)]
+    known = {word: (keys[0][word], keys[1][word]) for word in asked if word in keys[0] and word in keys[1]}
+    taken = {one for one, _ in known.values()}
+    others = [word for word in first.index_to_key[:most] if word not in taken and word not in known]
+    looked_at = {**known, **{word: (word, word) for word in others}}
+    ordered = sorted(looked_at.items(), key=lambda item: first.key_to_index[item[1][0]])
+    held = {word: both for word, both in ordered if both[1] in second.key_to_index}
+    pairs = [[both[at] for both in held.values()] for at in (0, 1)]
+    rows = [
+        np.array([kv.key_to_index[word] for word in listed], dtype=np.intp)
+        for kv, listed in zip((first, second), pairs, strict=True)
+    ]
+    vectors = [np.asarray(kv.vectors)[at] for kv, at in zip((first, second), rows, strict=True)]
+    some = np.logical_and(*(np.abs(part).max(axis=1) > 0 if len(part) else np.empty(0, bool) for part in vectors))
+    if some.sum() < 2:
+        raise InputError(
+            f"the embeddings share {int(some.sum())} words that have a direction: give the same embedding before and "
+            "after"
+        )
+    words = tuple(word for word, kept in zip(held, some, strict=True) if kept)
+    before, after = (unit_single(part[some]) for part in vectors)
+    return Shared(words, before, after)
+
+
+NEIGHBOUR_COLUMNS = ["kind", "k", "words", "kept", "low", "high"]
+
+
+def neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
+    """One row a word and k: ``kind``, ``word``, ``k``, ``kept``, the share of its k nearest neighbours that it keeps.
+
+    Raises
+    ------
+    InputError
+        A k that is not below the number of shared words.
+    """
+    for k in ks:
+        if k >= len(shared.words):
+            raise InputError(
+                f"k is {k}: give whole numbers from 1 to {len(shared.words) - 1}, the other words that both embeddings "
+                "hold"
+            )
+    pieces = []
+    for kind, words in kinds.items():
+        rows = shared.rows(words)
+        names = [shared.words[row] for row in rows]
+        for k in ks:
+            both = np.hstack([np.sort(nearest_rows(unit, rows, k), axis=1) for unit in (shared.before, shared.after)])
+            both.sort(axis=1)
+            kept = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
+            pieces.append(pd.DataFrame({"kind": kind, "word": names, "k": k, "kept": kept}))
+    return pd.concat(pieces, ignore_index=True)
+
+
+def mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
+    """Means over words with t intervals within [0, 1]: ``kind``, ``k``, ``words``, ``kept``, ``low``, ``high``."""
+    rows = [
+        (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob))
+        for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
+    ]
+    table = pd.DataFrame(rows, columns=NEIGHBOUR_COLUMNS)
+    return table.assign(low=table["low"].clip(0, 1), high=table["high"].clip(0, 1))
+
+
+FEWEST_JUDGEMENTS = 5
+SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
+
+
+def checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
+    """Pairs of words with a score, from a DataFrame of three columns or an iterable of triples.
+
+    Raises
+    ------
+    InputError
+        Something else, or a score that is no finite number.
+    """
+    rows: Iterable[Any] = pairs.itertuples(index=False, name=None) if isinstance(pairs, pd.DataFrame) else pairs
+    advice = "give triples (word, word, score), or a DataFrame of three such columns"
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise InputError(f"similarity is {pairs!r}: {advice}")
+    found = []
+    for row in rows:
+        if isinstance(row, str) or not isinstance(row, Iterable) or len(one := tuple(row)) != 3:
+            raise InputError(f"similarity holds {row!r}: {advice}")
+        try:
+            score = float(one[2])
+        except (TypeError, ValueError):
+            score = float("nan")
+        if not all(isinstance(word, str) for word in one[:2]) or not np.isfinite(score):
+            raise InputError(f"similarity holds {row!r}: {advice}, every score a finite number")
+        found.append((one[0], one[1], score))
+    if not found:
+        raise InputError(f"similarity holds no pair: {advice}")
+    return found
+
+
+def agreement(
+    shared: Shared, pairs: list[tuple[str, str, float]], prob: float, draws: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, str]:
+    """Spearman's correlation of cosines and scores, ``before``, ``after`` and the ``change``, with intervals.
+
+    The intervals are of pairs drawn with replacement, the same for both embeddings. The second value says why there is
+    none; empty if there is.
+    """
+    place = {word: at for at, word in enumerate(shared.words)}
+    held = [(place[one], place[other], score) for one, other, score in pairs if one in place and other in place]
+    if len(held) < FEWEST_JUDGEMENTS:
+        reason = (
+            f"{len(held)} of {len(pairs)} pairs of similarity are in both embeddings; {FEWEST_JUDGEMENTS} are needed"
+        )
+        return pd.DataFrame(columns=SIMILARITY_COLUMNS), reason
+    left, right, scores = (np.array(column) for column in zip(*held, strict=True))
+    cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
+    if np.ptp(scores) == 0:
+        return pd.DataFrame(columns=SIMILARITY_COLUMNS), f"all {len(held)} pairs of similarity have the same score"
+    chosen = resampled_rows(len(held), draws, rng)
+    every = [spearman(one, scores) for one in cosines]
+    drawn = [spearman(one[chosen], scores[chosen]) for one in cosines]
+    every.append(every[1] - every[0])
+    drawn.append(drawn[1] - drawn[0])
+    rows = [
+        (side, float(value), *ends(values, prob), len(pairs), len(held))
+        for side, value, values in zip(("before", "after", "change"), every, drawn, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=SIMILARITY_COLUMNS), ""
+
+
+FOLDS = 5
+QUARTER = 4
+"""All words that count as biased are one of so many parts of the vocabulary at most."""
+FEWEST_BIASED = 10
+"""Words of a group below which the test says nothing."""
+PERMUTATIONS = 200
+STARTS = 10
+REFERENCES = 10
+RECOVERY_COLUMNS = [
+    *("test", "words", "chance", "before", "before_low", "before_high", "after", "after_low", "after_high"),
+    *("reference", "reference_low", "reference_high"),
+]
+
+
+def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int) -> tuple[IntArray, IntArray]:
+    """Rows of the words most biased towards each group before, as many for each, and their groups by number.
+
+    The bias of a word towards a group is its mean cosine with the group's protected words, less what that is for the
+    average word, minus the largest such value of another group. With two groups this orders words as their projection
+    on the difference of the groups' means does.
+    """
+    own = shared.rows(word for words in groups.values() for word in words)
+    means = [mean_unit(shared.before[shared.rows(words)].astype(np.float64)) for words in groups.values()]
+    towards = shared.before @ np.array(means).T.astype(np.float32)
+    towards -= towards.mean(axis=0)
+    nearest = towards.argmax(axis=1)
+    ordered = np.sort(towards, axis=1)
+    margin = ordered[:, -1] - ordered[:, -2]
+    margin[own] = -np.inf
+    nearest[own] = -1
+    sizes = np.bincount(nearest[nearest >= 0], minlength=len(groups))
+    most = min(count, int(sizes.min()), len(nearest) // (QUARTER * len(groups)))
+    chosen = [np.flatnonzero(nearest == at) for at in range(len(groups))]
+    rows = np.concatenate([part[np.argsort(-margin[part], kind="stable")[:most]] for part in chosen])
+    return rows, np.repeat(np.arange(len(groups)), most)
+
+
+def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
+    """How well clusters and a classifier find the groups again, before and after.
+
+    The dimensions of an embedding hang together, so that a classifier finds the old side of words along any direction
+    that is removed, meaningless ones too. The reference is what it finds of random groups of words, as large as the
+    given ones, when the differences of their means are removed from the first embedding.
+
+    Columns ``test`` (``cluster``: k-means, ``classify``: logistic regression in five-fold cross-validation), ``words``,
+    ``chance``, shares of words with Jeffreys intervals, ``before``, ``before_low``, ... ``after_high``, and
+    ``reference``, ``reference_low``, ``reference_high``: mean, smallest and largest share of ten random draws.
+    """
+    rng = np.random.default_rng(seed)
+    rows, labels = most_biased(shared, groups, count)
+    sizes = [len(shared.rows(words)) for words in groups.values()]
+    drawn = [_random_groups(shared, sizes, count, rng) for _ in range(REFERENCES)]
+    pieces = []
+    for test, judge in (("cluster", _by_clusters), ("classify", _by_classifier)):
+        figures: list[float] = []
+        chances = []
+        for unit in (shared.before, shared.after):
+            found = judge(unit[rows], labels, seed)
+            right, chance = _right(test, found, labels, rng)
+            chances.append(chance)
+            figures += [right / len(rows), *share_interval(right, len(rows), prob)]
+        shares = [_right(test, judge(unit, sides, seed), sides, rng)[0] / len(sides) for unit, sides in drawn]
+        figures += [float(np.mean(shares)), min(shares), max(shares)]
+        pieces.append((test, len(rows), float(np.mean(chances)), *figures))
+    return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
+
+
+def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.random.Generator) -> tuple[Unit, IntArray]:
+    """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
+    chosen = rng.permutation(len(shared.words))[: sum(sizes)]
+    parts = np.split(chosen, np.cumsum(sizes)[:-1])
+    groups = {str(at): [shared.words[row] for row in part] for at, part in enumerate(parts)}
+    rows, labels = most_biased(shared, groups, count)
+    means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
+    directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
+    left = shared.before[rows].astype(np.float64)
+    return unit_rows(left - left @ directions.T @ directions).astype(np.float32), labels
+
+
+def _right(test: str, found: IntArray, labels: IntArray, rng: np.random.Generator) -> tuple[int, float]:
+    """How many words are told apart rightly, and the share that is by chance.
+
+    Clusters have no names: they take those that fit best, which is above an even share by chance too.
+    """
+    if test == "classify":
+        return int((found == labels).sum()), float(np.bincount(labels).max() / len(labels))
+    shuffled = [_matched(found, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
+    return _matched(found, labels), float(np.mean(shuffled) / len(labels))
+
+
+def _matched(found: IntArray, labels: IntArray) -> int:
+    size = int(labels.max()) + 1
+    table = np.bincount(found * size + labels, minlength=size * size).reshape(size, size)
+    return int(table[linear_sum_assignment(-table)].sum())
+
+
+def _by_clusters(unit: Unit, labels: IntArray, seed: int) -> IntArray:
+    from sklearn.cluster import KMeans
+
+    clusters: IntArray = KMeans(int(labels.max()) + 1, n_init=STARTS, random_state=seed).fit_predict(unit)
+    return clusters.astype(np.intp)
+
+
+def _by_classifier(unit: Unit, labels: IntArray, seed: int) -> IntArray:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    found: IntArray = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
+    return found
+
+
+SLIGHT = 0.15
+"""How much better than chance a test must have been before, to say something afterwards."""
+KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
+
+
+@dataclass(frozen=True)
+class SideEffects:
+    """What :func:`side_effects` found.
+
+    Attributes
+    ----------
+    neighbours
+        Means over words: ``kind`` (protected, attribute, control), ``k``, ``words``, ``kept`` (share of the k nearest
+        neighbours), ``low``, ``high`` (t interval over words).
+    neighbours_by_word
+        ``kind``, ``word``, ``k``, ``kept``.
+    controls
+        Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``,
+        ``hdi_low``, ``hdi_high``, ``p_below_zero`` (posterior, cosine distance).
+    similarity
+        Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
+        ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
+    recovery
+        How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
+        ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``, ``reference``,
+        ``reference_low``, ``reference_high`` (random groups of words whose difference was removed: what is found of any
+        direction); empty without two groups.
+    prob
+        Mass of all intervals.
+    notes
+        What was left out, and why.
+    """
+
+    neighbours: pd.DataFrame
+    neighbours_by_word: pd.DataFrame
+    controls: pd.DataFrame
+    similarity: pd.DataFrame
+    recovery: pd.DataFrame
+    prob: float
+    notes: tuple[str, ...]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """All figures one below another: ``effect``, ``of``, ``value``, ``low``, ``high``."""
+        rows = [
+            (f"neighbours kept, k = {row['k']}", KINDS[row["kind"]], row["kept"], row["low"], row["high"])
+            for row in self.neighbours.to_dict("records")
+        ]
+        rows += [
+            ("change of mean distance", f"{row['connection']} words", row["mean"], row["hdi_low"], row["hdi_high"])
+            for row in self.controls.to_dict("records")
+        ]
+        rows += [
+            ("Spearman correlation with similarities", row["side"], row["spearman"], row["low"], row["high"])
+            for row in self.similarity.to_dict("records")
+        ]
+        for row in self.recovery.to_dict("records"):
+            for side in ("before", "after", "reference"):
+                ends = (row[f"{side}_low"], row[f"{side}_high"])
+                rows.append((f"old bias found by {_TESTS[row['test']]}", side, row[side], *ends))
+        return pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
+
+    @property
+    def sentences(self) -> list[str]:
+        """The figures in words."""
+        return [*self._moved(), *self.beside_controls, *self.notes]
+
+    @property
+    def beside_controls(self) -> list[str]:
+        """Neighbours, similarities and the search for the old bias in words."""
+        return [*self._kept(), *self._agreement(), *self._recovered()]
+
+    def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
+        known = parts.get("Notes", [])
+        notes = [*known, *(note for note in self.notes if note not in known)]
+        broke = "Controls" if "Controls" in parts else "What broke"
+        both = {name: told for name, told in parts.items() if name != "Notes"}
+        both |= {broke: [*parts.get(broke, []), *self.beside_controls], "Notes": notes}
+        return {name: sentences for name, sentences in both.items() if sentences}
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+    __repr__ = __str__
+
+    def _kept(self) -> list[str]:
+        sentences = []
+        for k, part in self.neighbours.groupby("k", sort=False):
+            named = [f"{KINDS[row['kind']]} kept {_share(row)}" for row in part.to_dict("records")]
+            sentences.append(f"Of their {k} nearest neighbours {', '.join(named)}.")
+        return sentences
+
+    def _moved(self) -> list[str]:
+        return [
+            f"The mean distance of {row['connection']} words changed by {signed(row['mean'])} "
+            f"({signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
+            for row in self.controls.to_dict("records")
+        ]
+
+    def _agreement(self) -> list[str]:
+        if self.similarity.empty:
+            return []
+        at = {row["side"]: row for row in self.similarity.to_dict("records")}
+        change = at["change"]
+        return [
+            f"Spearman's correlation of cosines with the similarities supplied changed by {signed(change['spearman'])} "
+            f"({signed(change['low'])} to {signed(change['high'])}), from {at['before']['spearman']:.3f} to "
+            f"{at['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
+        ]
+
+    def _recovered(self) -> list[str]:
+        sentences = []
+        for row in self.recovery.to_dict("records"):
+            if row["after_low"] <= row["chance"]:
+                judged = "that is no better than chance"
+            elif row["before"] - row["chance"] < SLIGHT:
+                judged = "it hardly found them before, so that this says little"
+            elif row["after_low"] > row["reference_high"]:
+                judged = "more of the old bias can be found than of any such direction"
+            else:
+                judged = "no more of the old bias can be found than of a meaningless direction"
+            sentences.append(
+                f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} finds the side of "
+                f"{_percent(row['after'])} ({_percent(row['after_low'])} to {_percent(row['after_high'])}) afterwards, "
+                f"{_percent(row['before'])} before, {_percent(row['chance'])} by chance, and "
+                f"{_percent(row['reference'])} ({_percent(row['reference_low'])} to {_percent(row['reference_high'])}) "
+                f"of random groups whose difference was removed: {judged}."
+            )
+        return sentences
+
+
+_TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}%"
+
+
+def _share(row: dict[Any, Any]) -> str:
+    """A share with its interval; that of one word has none."""
+    if row["words"] < 2:
+        return f"{_percent(row['kept'])} (one word)"
+    return f"{_percent(row['kept'])} ({_percent(row['low'])} to {_percent(row['high'])})"
+
+
+MOST = 50_000
+CHECKED, APART = 20, 1e-3
+"""Pairs whose distances are measured again, and how far they may lie from the table's."""
+CONTROL_COLUMNS = ["connection", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+
+
+def side_effects(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    kv_a: Embedding,
+    kv_b: Embedding,
+    similarity: pd.DataFrame | Iterable[tuple[str, str, float]] | None = None,
+    k: int | Sequence[int] = (10, 100),
+    words: int = 500,
+    vocabulary: int | None = MOST,
+    prob: float = PROB,
+    draws: int = 2000,
+    seed: int = 0,
+    case: Case = "as-is",
+    comparison: Comparison | None = None,
+) -> SideEffects:
+    """What changed beside the bias: neighbours, control distances, similarities, and whether the bias can be found.
+
+    Parameters
+    ----------
+    before, after
+        Distance tables of the two embeddings.
+    kv_a, kv_b
+        The embeddings, before and after, or what :func:`load_embedding` takes.
+    similarity
+        Pairs of words with a score of similarity by people: triples, or a DataFrame of three columns.
+    k
+        Numbers of nearest neighbours.
+    words
+        How many of the words most biased towards each group before are to be told apart afterwards (Gonen and Goldberg
+        took 500): at most, since all together are no more than a quarter of the vocabulary.
+    vocabulary
+        How many words of ``kv_a``, from its first on, count as neighbours and as biased words (Gonen and Goldberg took
+        50,000); None takes all.
+    prob
+        Mass of the intervals.
+    draws, seed
+        Bootstrap draws, and the seed of these, of clusters and of folds.
+    case
+        As in :func:`distance_table`.
+    comparison
+        What :func:`compare` returned for the two tables, if it is at hand; otherwise they are compared here.
+
+    Raises
+    ------
+    InputError
+        Tables that share no pair, embeddings that share no word or that the tables were not made from, a k that is not
+        below the number of shared words, or similarities that are none.
+
+    References
+    ----------
+    Gonen, H. and Goldberg, Y. (2019). Lipstick on a pig: debiasing methods cover up systematic gender biases in word
+    embeddings but do not remove them. NAACL-HLT. https://doi.org/10.18653/v1/N19-1061
+    """
+    prob = probability(prob, "prob")
+    one_of(case, CASES, "case")
+    ks = sorted({whole_number(one, "k") for one in several(k)})
+    if not ks:
+        raise InputError("k is empty: give numbers of nearest neighbours, such as (10, 100)")
+    words, draws = whole_number(words, "words"), whole_number(draws, "draws")
+    if (seed := whole_number(seed, "seed", least=0)) >= 2**32:
+        raise InputError(f"seed is {seed}: give a whole number below 2**32")
+    most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
+    pairs = None if similarity is None else checked_pairs(similarity)
+    with progress("looking for side effects", 4) as done:
+        compared = compare(before=before, after=after, seed=seed) if comparison is None else _of_two(comparison)
+        done(1)
+        kinds, groups = _words_of(compared)
+        wanted = [word for listed in kinds.values() for word in listed]
+        wanted += [word for one, other, _ in pairs or [] for word in (one, other)]
+        kvs = [opened(kv) for kv in (kv_a, kv_b)]
+        _check_belonging(compared, kvs, case)
+        shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
+        notes = [*compared.notes, *_missing(shared, kinds)]
+        done(2)
+        by_word = neighbours_kept(shared, kinds, ks)
+        rng = np.random.default_rng(seed)
+        done(3)
+        similar, reason = pd.DataFrame(columns=SIMILARITY_COLUMNS), ""
+        if pairs is not None:
+            similar, reason = agreement(shared, pairs, prob, draws, rng)
+        found, why = _recovery(shared, groups, words, prob, seed)
+        done(4)
+    return SideEffects(
+        neighbours=mean_kept(by_word, prob),
+        neighbours_by_word=by_word,
+        controls=_controls(compared, prob),
+        similarity=similar,
+        recovery=found,
+        prob=prob,
+        notes=(*notes, *(f"{each}." for each in (reason, *why) if each)),
+    )
+
+
+def _of_two(comparison: Comparison) -> Comparison:
+    if not isinstance(comparison, Comparison) or len(comparison.embeddings) != 2:
+        raise InputError("comparison is none of two embeddings: give what compare returned for the two tables")
+    return comparison
+
+
+def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
+    """Refuse embeddings that do not have the distances of the tables."""
+    constant = compared.posterior["constant_data"].to_dataset()
+    chosen = np.linspace(0, constant.sizes["pair"] - 1, CHECKED).astype(int)
+    left = constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()[chosen]].tolist()
+    right = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()[chosen]].tolist()
+    distances = compared.posterior["observed_data/distance"].to_numpy()[chosen]
+    for at, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
+        found = find_words(kv, dict.fromkeys([*left, *right]), case)
+        for one, other, distance in zip(left, right, distances[:, at], strict=True):
+            if one not in found.keys or other not in found.keys:
+                continue
+            own = float(cosine_distances(found.of([one]), found.of([other]))[0, 0])
+            if abs(own - distance) > APART:
+                raise InputError(
+                    f"{name} does not belong to its table: {one} and {other} are {own:.3f} apart in it and "
+                    f"{distance:.3f} in the table; give the embeddings in the order of the tables"
+                )
+
+
+def _words_of(compared: Comparison) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Kind to words, and group to protected words, of the pairs that are compared."""
+    constant = compared.posterior["constant_data"].to_dataset()
+    connection = constant["connection"].to_numpy()[constant["connection_index"].to_numpy()]
+    attribute = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()]
+    control = np.isin(connection, CONTROLS)
+    protected = constant["protected_word"].to_numpy().tolist()
+    own = list(dict.fromkeys(attribute[~control].tolist()))
+    kinds = {
+        "protected": protected,
+        "attribute": own,
+        "control": [word for word in dict.fromkeys(attribute[control].tolist()) if word not in set(own)],
+    }
+    groups: dict[str, list[str]] = {}
+    for word, group in zip(protected, constant["group"].to_numpy().tolist(), strict=True):
+        groups.setdefault(group, []).append(word)
+    return {kind: words for kind, words in kinds.items() if words}, groups
+
+
+def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
+    held = set(shared.words)
+    notes = []
+    for kind, words in kinds.items():
+        lost = [word for word in words if word not in held]
+        if len(lost) == len(words):
+            raise InputError(
+                f"the embeddings hold none of the {len(words)} {kind} words of the tables ({', '.join(lost[:5])}): "
+                "give the embeddings that the tables were made from"
+            )
+        if lost:
+            notes.append(f"{len(lost)} {kind} words of the tables are not in both embeddings: {', '.join(lost[:8])}.")
+    return notes
+
+
+def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
+    rows = []
+    for name in CONTROLS:
+        if name in compared.connections:
+            row = compared.changes(name, prob=prob).iloc[0]
+            rows.append((name, *(row[column] for column in CONTROL_COLUMNS[1:])))
+    return pd.DataFrame(rows, columns=CONTROL_COLUMNS)
+
+
+def _recovery(
+    shared: Shared, groups: Mapping[str, Sequence[str]], words: int, prob: float, seed: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """The test of Gonen and Goldberg, and what there is to say about it."""
+    nothing = pd.DataFrame(columns=RECOVERY_COLUMNS)
+    known = {name: listed for name, listed in groups.items() if name and len(shared.rows(listed))}
+    if len(known) < 2:
+        return nothing, ["Whether the old bias can be found was not tested: that needs two groups of protected words"]
+    rows, _ = most_biased(shared, known, words)
+    each = len(rows) // len(known)
+    if each < FEWEST_BIASED:
+        return nothing, [
+            f"Whether the old bias can be found was not tested: {each} words of each group could be told apart, "
+            f"{FEWEST_BIASED} are needed"
+        ]
+    notes = []
+    if each < words:
+        notes.append(
+            f"{each} words of each group were told apart in place of {words}: of the {len(shared.words):,} words "
+            "of the vocabulary a quarter at most counts as biased"
+        )
+    return recovery(shared, known, words, prob, seed), notes

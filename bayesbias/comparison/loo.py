@@ -1,0 +1,403 @@
+"""``compare_models``: leave-one-word-out predictive comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import logsumexp
+
+from bayesbias._checks import one_of, whole_number
+from bayesbias._core.cells import Scales, find_patterns
+from bayesbias._core.conditionals import word_log_likelihood
+from bayesbias._core.marginal import LOG_2PI
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._progress import progress
+from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
+from bayesbias.diagnostics.summaries import flat_draws
+from bayesbias.distances.storage import KEY
+from bayesbias.distances.tables import PAIR, once
+from bayesbias.errors import InputError, listed
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.fits import fit, related_data
+from bayesbias.models.predictive import pair_density, parts_of
+from bayesbias.models.related import related_posterior, words_left_out
+from bayesbias.models.spec import ModelSpec, load_model
+
+MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
+"""Models that are compared where nothing is asked for, besides ``related`` where the table knows how words are."""
+PAIR_DRAWS = 1000
+Unit = Literal["attribute", "protected", "pair"]
+UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
+"""What can be left out, and how its columns are called."""
+
+Model = str | Path | ModelSpec
+Done = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class _Score:
+    """Pointwise log predictive densities of what was left out, how many Pareto k were high, how many stayed so."""
+
+    elpd: FloatArray
+    bad: int
+    unresolved: int = 0
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model with its scores by the unit that is left out and by pair; None where there is none."""
+
+    name: str
+    engine: str
+    by_unit: _Score | None
+    by_pair: _Score | None
+    log_evidence: float
+    notes: tuple[str, ...]
+
+
+def compare_models(
+    table: pd.DataFrame,
+    models: Sequence[Model] | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+    pairs: bool = True,
+    unit: Unit = "attribute",
+) -> pd.DataFrame:
+    """How well models foretell the distances of a word that they have not seen.
+
+    The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
+    scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
+    without the word. For related words it is known in closed form. Words whose weights cannot be trusted (Pareto k
+    above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters a model with effects of attribute
+    words: the same word's other distances stay.
+
+    With ``unit="protected"`` it is the sum over protected words of log p(all distances of the word | all others): its
+    cell means are integrated out, given the effects of attribute words in each draw.
+
+    Parameters
+    ----------
+    table
+        A distance table. Repeated pairs are dropped for every model, so that all are judged by the same rows.
+    models
+        Names that :func:`list_models` shows, paths of TOML files, or loaded models. By default the published and the
+        crossed models, and ``related`` where the table carries relatedness.
+    draws
+        Posterior draws of each fit, a multiple of 4.
+    seed
+        Seed of every fit.
+    pairs
+        Whether single pairs are left out too, given the effects of their words (1,000 of the draws).
+    unit
+        What is left out for the headline: ``"attribute"`` words, ``"protected"`` words or ``"pair"``, single pairs
+        alone.
+
+    Returns
+    -------
+    DataFrame
+        One row a model, the best first: ``model``, ``engine``; ``elpd_word``, ``se_word``, ``diff_word`` to the best
+        and its standard error ``diff_se_word`` (natural log units); ``bad_k_word`` (words that called for a refit),
+        ``unresolved_k_word`` (those that kept their weights, since no refit could do without them); ``elpd_pair``,
+        ``se_pair``, ``bad_k_pair``; ``log_evidence`` (NaN where the engine gives none). With ``unit="protected"``
+        the names end in ``_protected`` in place of ``_word``; with ``unit="pair"`` there are ``diff_pair`` and
+        ``diff_se_pair`` in their place. ``attrs`` holds ``notes``, ``seed``, ``rows`` and ``unit``.
+
+    Raises
+    ------
+    InputError
+        A table that cannot be fitted, no model or an unknown one, two models of one name, an unknown unit, or
+        ``related`` with ``unit="protected"``.
+
+    References
+    ----------
+    Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC. Statistics and Computing 27. https://doi.org/10.1007/s11222-016-9696-4
+    """
+    one_of(unit, tuple(UNITS), "unit")
+    given = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
+    specs = _specs([*MODELS, *(["related"] if given else [])] if models is None else models)
+    if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):
+        raise InputError(
+            f"the model {without[0]!r} cannot foretell a protected word: it reads the covariance of the distances to "
+            "the given protected words off their vectors, and has no density of single distances to a further word; "
+            "leave the model out, or take unit='attribute'"
+        )
+    draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0)
+    rows, notes = _pairs_once(table)
+    data = related_data(rows)
+    judged = []
+    with progress("comparing models", len(specs)) as done:
+        for at, spec in enumerate(specs):
+            judged.append(_judge(spec, rows, data, draws, seed, pairs, unit, _part(done, at, 1)))
+    result = _ranking(judged, unit)
+    notes += [f"{one.name}: {note}" for one in judged for note in one.notes]
+    result.attrs = {"notes": notes, "seed": seed, "rows": len(rows), "unit": unit}
+    return result
+
+
+def _specs(models: Sequence[Model]) -> list[ModelSpec]:
+    if isinstance(models, Model) or not isinstance(models, Sequence) or not models:
+        raise InputError(f"models is {models!r}: give a list of at least one model, such as {list(MODELS)}")
+    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in models]
+    names = [spec.name for spec in specs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two models are named {twice!r}: give each file a name of its own")
+    return specs
+
+
+def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that every model can take, and what was dropped."""
+    model_data(table)
+    repeated = int(table.duplicated(PAIR).sum())
+    if not repeated:
+        return table, []
+    kept = once(table, "the table", "models are compared on pairs that count once")
+    return kept, [f"{repeated:,} of {len(table):,} rows repeat a pair and were dropped for every model."]
+
+
+def _judge(
+    spec: ModelSpec,
+    table: pd.DataFrame,
+    data: ModelData,
+    draws: int,
+    seed: int,
+    pairs: bool,
+    unit: Unit,
+    done: Done,
+) -> _Judged:
+    """Fit a model and score it; ``done`` is told which share of that is behind."""
+    post = fit(table, spec, draws=draws, seed=seed)
+    done(0.1)
+    notes = [*json.loads(post.attrs["notes"]), *_faults(post)]
+    by_unit = None
+    if unit == "pair":
+        pairs = True
+    elif spec.related:
+        by_unit = _leave_related(spec, data)
+    elif spec.likelihood.family == "normal" and (unit != "protected" or spec.terms.protected_words == "normal"):
+        by_unit = _leave_words(post, spec, table, data, unit, _part(done, 0.1, 0.4))
+    else:
+        notes.append(
+            "Its residuals or protected words are not normal, so that no word's effects can be integrated out: no "
+            f"elpd_{UNITS[unit]}."
+        )
+    by_pair = _leave_pairs(post, _part(done, 0.5, 0.5)) if pairs else None
+    if by_unit and by_unit.unresolved:
+        notes.append(f"Words with a high Pareto k that no refit could do without: {by_unit.unresolved}.")
+    evidence = float(post.attrs.get("log_evidence", np.nan))
+    return _Judged(spec.name, post.attrs["engine"], by_unit, by_pair, evidence, tuple(notes))
+
+
+def _part(done: Done, begin: float, width: float) -> Done:
+    """What a part of the work is to call with its own share done."""
+    return lambda share: done(begin + width * share)
+
+
+def _faults(post: xr.DataTree) -> list[str]:
+    """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
+    chains = "sample_stats" in post.children and "diverging" in post["sample_stats"].data_vars
+    return [f"The fit should not be read: {fault}." for fault in diagnose(post).faults] if chains else []
+
+
+def _leave_related(spec: ModelSpec, data: ModelData) -> _Score:
+    """Log predictive density of each attribute word's distances given those of related words."""
+    values = words_left_out(related_posterior(spec, data), data)
+    if alone := data.attribute_words[np.isnan(values)].tolist():
+        raise InputError(
+            f"no model of related words can foretell the words that are alone in a list ({listed(alone)}): leave these "
+            "lists out, or the model 'related'"
+        )
+    return _Score(values, 0)
+
+
+def _leave_words(
+    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, unit: Unit, done: Done
+) -> _Score:
+    """Log predictive density of each attribute or protected word's distances given all others."""
+    if unit == "protected":
+        density = protected_densities(post, data, np.arange(len(data.protected_words)))
+    else:
+        density = word_densities(post, data, np.arange(len(data.attribute_words)))
+    values, k = _left_out(density)
+    bad = np.flatnonzero(~(k <= MAX_PARETO_K))
+    unresolved = 0
+    for at, word in enumerate(bad.tolist()):
+        found = _refitted(post, spec, table, data, word, unit)
+        unresolved += found is None
+        values[word] = values[word] if found is None else found
+        done((at + 1) / len(bad))
+    return _Score(values, len(bad), unresolved)
+
+
+def _refitted(
+    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, word: int, unit: Unit
+) -> float | None:
+    """Log predictive density of a word from a fit without it; None where none can be had.
+
+    It is the difference of two log evidences where the engine gives them, whatever the word leaves empty. Otherwise the
+    word's density is averaged over the draws, for which no cell may be empty; for a protected word none can be had.
+    """
+    rows = (data.word if unit == "protected" else data.attribute) == word
+    empties = unit == "protected" or bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
+    if rows.all() or (empties and "log_evidence" not in post.attrs):
+        return None
+    size = post["posterior"].sizes["chain"] * post["posterior"].sizes["draw"]
+    try:
+        without = fit(table[~rows], spec, engine=post.attrs["engine"], draws=size, seed=post.attrs["seed"])
+    except InputError:
+        return None  # without the word, a connection's distances do not vary
+    if set(without["posterior"].data_vars) != set(post["posterior"].data_vars):
+        return None  # another model: without the word there is one group only
+    if "log_evidence" in post.attrs and "log_evidence" in without.attrs:
+        return float(post.attrs["log_evidence"] - without.attrs["log_evidence"])
+    if empties:
+        return None
+    return float(logsumexp(word_densities(without, data, np.array([word]))) - np.log(size))
+
+
+def word_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> FloatArray:
+    """Log density (draws, words) of the distances of some attribute words, given cells and scales of a fit.
+
+    Parameters
+    ----------
+    post
+        A fit with normal residuals of a table that has the cells of ``data``.
+    data
+        The table that holds the words, each pair once.
+    words
+        Indices of attribute words of ``data``, ascending.
+    """
+    labels = {"protected_word": data.protected_words, "connection": data.connections}
+    posterior = post["posterior"].dataset.sel(labels)
+    cells = flat_draws(posterior["word_mean"].to_numpy())
+    by_group = "interaction_sd" in posterior
+    rows = np.isin(data.attribute, words)
+    patterns, blocks = find_patterns(
+        data.word[rows],
+        data.connection[rows],
+        np.searchsorted(words, data.attribute[rows]),
+        data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp),
+        data.class_index[words],
+        data.y[rows],
+        len(data.connections),
+    )
+    attribute = np.zeros((len(cells), len(data.attribute_classes)))
+    if "attribute_sd" in posterior:
+        scale = posterior["attribute_sd"]
+        by_class = scale.sel(attribute_class=data.attribute_classes) if "attribute_class" in scale.dims else scale
+        attribute = attribute + _columns(by_class) ** 2
+    scales = Scales(
+        sigma2=np.broadcast_to(_columns(posterior["sigma"]) ** 2, (len(cells), len(data.connections))),
+        s2=_columns(posterior["connection_sd"]) ** 2,
+        attribute=attribute,
+        interaction=_columns(posterior["interaction_sd"])[:, 0] ** 2 if by_group else None,
+    )
+    return word_log_likelihood(patterns, blocks, scales, cells)
+
+
+def protected_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> FloatArray:
+    """Log density (draws, words) of the distances of some protected words, their cell means integrated out.
+
+    Given the population's means mu and sds s, the effects of attribute words and the residual sds sigma, the distances
+    of a word under a connection, less these effects, are normal with mean mu and covariance sigma^2 I + s^2 11'.
+
+    Parameters
+    ----------
+    post, data
+        As in :func:`word_densities`.
+    words
+        Indices of protected words of ``data``.
+    """
+    posterior = post["posterior"].dataset.sel(connection=data.connections)
+    mean = flat_draws(posterior["connection_mean"].to_numpy())
+    sigma2 = np.broadcast_to(_columns(posterior["sigma"]) ** 2, mean.shape)
+    s2 = np.broadcast_to(_columns(posterior["connection_sd"]) ** 2, mean.shape)
+    found = np.zeros((len(mean), len(words)))
+    for at, word in enumerate(words.tolist()):
+        for k in range(len(data.connections)):
+            rows = np.flatnonzero((data.word == word) & (data.connection == k))
+            apart = data.y[rows] - mean[:, k, None] - _effects(posterior, data, rows, str(data.groups[word]))
+            n, total = len(rows), apart.sum(axis=1)
+            wide = sigma2[:, k] + n * s2[:, k]
+            square = (apart**2).sum(axis=1) / sigma2[:, k] - s2[:, k] * total**2 / (sigma2[:, k] * wide)
+            if n:
+                found[:, at] -= (square + (n - 1) * np.log(sigma2[:, k]) + np.log(wide) + n * LOG_2PI) / 2
+    return found
+
+
+def _effects(posterior: xr.Dataset, data: ModelData, rows: IntArray, group: str) -> FloatArray | float:
+    """Effects (draws, rows) of the attribute words of rows, and of these with a group; 0 for a model without."""
+    names = data.attribute_words[data.attribute[rows]]
+    effects: FloatArray | float = 0.0
+    if "attribute_effect" in posterior:
+        effects = effects + flat_draws(posterior["attribute_effect"].sel(attribute_word=names).to_numpy())
+    if "interaction_effect" in posterior:
+        both = posterior["interaction_effect"].sel(attribute_word=names, group=group)
+        effects = effects + flat_draws(both.to_numpy())
+    return effects
+
+
+def _columns(values: xr.DataArray) -> FloatArray:
+    """Draws of a scale as (draws, values), one column where it has no dimension."""
+    flat = flat_draws(values.to_numpy())
+    return flat.reshape(len(flat), -1)
+
+
+def _leave_pairs(post: xr.DataTree, done: Done) -> _Score:
+    """Log predictive density of each pair given all others, and the effects of its words."""
+    size, draws = post["observed_data"].sizes["pair"], post["posterior"].sizes
+    density = pair_density(post, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
+    values, bad = np.empty(size), 0
+    for part in parts_of(size):
+        values[part], k = _left_out(density(part))
+        bad += int((~(k <= MAX_PARETO_K)).sum())
+        done(part.stop / size)
+    return _Score(values, bad)
+
+
+def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log predictive density (N,) of each point when it is left out, and Pareto k, from log densities (D, N)."""
+    from arviz_stats.base import array_stats
+
+    by_point = np.ascontiguousarray(log_density.T)
+    log_weights, k = array_stats.psislw(by_point)  # it takes the negative of log weights
+    value: FloatArray = logsumexp(log_weights + by_point, axis=1) - logsumexp(log_weights, axis=1)
+    return value, np.asarray(k)
+
+
+def _ranking(judged: Sequence[_Judged], unit: Unit) -> pd.DataFrame:
+    """The table of scores, the best first by the unit, models without such a score last."""
+    name, alone = UNITS[unit], unit == "pair"
+    scores = [one.by_pair if alone else one.by_unit for one in judged]
+    order = sorted(range(len(judged)), key=lambda at: -_sum(scores[at])[0] if scores[at] else np.inf)
+    best = scores[order[0]]
+    rows = []
+    for at in order:
+        one, score = judged[at], scores[at]
+        apart = _Score(score.elpd - best.elpd, 0) if score and best else None
+        row: dict[str, object] = {"model": one.name, "engine": one.engine}
+        row |= dict(zip((f"elpd_{name}", f"se_{name}"), _sum(score), strict=True))
+        row |= dict(zip((f"diff_{name}", f"diff_se_{name}"), _sum(apart), strict=True))
+        row[f"bad_k_{name}"] = score.bad if score else pd.NA
+        if not alone:
+            row[f"unresolved_k_{name}"] = score.unresolved if score else pd.NA
+            row |= dict(zip(("elpd_pair", "se_pair"), _sum(one.by_pair), strict=True))
+            row["bad_k_pair"] = one.by_pair.bad if one.by_pair else pd.NA
+        rows.append(row | {"log_evidence": one.log_evidence})
+    table = pd.DataFrame(rows)
+    counts = [column for column in table.columns.astype(str) if "_k_" in column]
+    return table.astype({"model": "string", "engine": "string", **dict.fromkeys(counts, "Int64")})
+
+
+def _sum(score: _Score | None) -> tuple[float, float]:
+    """Sum of pointwise values and its standard error; NaN without a score."""
+    if score is None:
+        return float("nan"), float("nan")
+    return float(score.elpd.sum()), float(np.sqrt(len(score.elpd)) * score.elpd.std(ddof=1))

@@ -1,0 +1,283 @@
+"""Distances of the same pairs in several embeddings, and how their similarities shift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._checks import finite_number, one_of
+from bayesbias._core.vectors import FloatArray
+from bayesbias.comparison.paired.results import Comparison
+from bayesbias.distances.storage import stored_coverage
+from bayesbias.distances.tables import PAIR, once
+from bayesbias.errors import InputError, listed
+from bayesbias.models.data import model_data
+from bayesbias.words import CONTROLS
+
+Case = Literal["as-is", "fallback"]
+CASES = ("as-is", "fallback")
+LABELS = ["group", "attribute_class", "connection"]
+KEY = [*PAIR, "connection"]
+SAME = 1e-6
+"""Differences of distances below this are rounding of vectors in single precision."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The pairs that all tables hold.
+
+    Attributes
+    ----------
+    table
+        One row a pair: ``protected_word``, ``group``, ``attribute_word``, ``attribute_class``, ``connection``.
+    embeddings
+        Names, in the order given.
+    distances
+        (pairs, embeddings).
+    notes
+        Sentences on what did not match.
+    coverage
+        Name to the coverage that its table carried.
+    """
+
+    table: pd.DataFrame
+    embeddings: tuple[str, ...]
+    distances: FloatArray
+    notes: tuple[str, ...]
+    coverage: dict[str, dict[str, Any]]
+
+    def of(self, values: FloatArray) -> pd.DataFrame:
+        """A table of the pairs with such values (pairs,) as distances."""
+        return self.table.assign(distance=values)
+
+
+def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
+    """The pairs that all tables hold, under the same connection.
+
+    Raises
+    ------
+    InputError
+        Fewer than two tables, one that is no distance table, or no pair that all hold.
+    """
+    one_of(case, CASES, "case")
+    if len(tables) < 2:
+        raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
+    names = [str(name) for name in tables]
+    if "" in names or len(set(names)) < len(names):
+        raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
+    if arrows := [name for name in names if "→" in name]:
+        raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
+    read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
+    first, *others = read.values()
+    joined = first.rename(columns={"distance": "0"})
+    for at, other in enumerate(others, start=1):
+        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(at)}), on=KEY, sort=False)
+    if joined.empty:
+        raise InputError(_nothing_shared(read, case))
+    kept = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
+    distances = joined[[str(at) for at in range(len(read))]].to_numpy(dtype=float)
+    coverage = {
+        str(name): record.as_dict() for name, table in tables.items() if (record := stored_coverage(table)) is not None
+    }
+    notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
+    notes += [*_conflicts(first, others), *_impossible(read, distances), *_case_notes(read, case), *_sizes(coverage)]
+    return Matched(kept, tuple(read), distances, tuple(notes), coverage)
+
+
+def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
+    """The change that all differences (pairs,) at these places have in common, or None where they vary."""
+    here = differences[places]
+    if np.ptp(here) > SAME:
+        return None
+    return 0.0 if abs(here.mean()) <= SAME else float(here.mean())
+
+
+def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
+    """A table's pairs, each once, in lower case if capital letters do not count."""
+    try:
+        data = model_data(table)
+        clean = pd.DataFrame(
+            {
+                "protected_word": data.protected_words[data.word],
+                "group": data.groups[data.word],
+                "attribute_word": data.attribute_words[data.attribute],
+                "attribute_class": data.attribute_class,
+                "connection": data.connections[data.connection],
+                "distance": data.y,
+            }
+        )
+        if case == "fallback":
+            clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
+        return once(clean, "the table", "a comparison takes each pair once")
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any]:
+    """The group of each row's protected word: the first that any table knows."""
+    groups = joined["group"].to_numpy()
+    for other in others:
+        known = other.drop_duplicates("protected_word").set_index("protected_word")["group"]
+        groups = np.where(groups == "", joined["protected_word"].map(known).to_numpy(), groups)
+    return groups
+
+
+def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str]:
+    """What of a table is not compared."""
+    left = len(table) - len(joined)
+    if not left:
+        return []
+    gone = [sorted(set(table[column]) - set(joined[column])) for column in PAIR]
+    named = " and ".join(
+        f"the {kind} {listed(words)}"
+        for kind, words in zip(("protected words", "attribute words"), gone, strict=True)
+        if words
+    )
+    return [
+        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out"
+        + (f", among them all of {named}." if named else ".")
+    ]
+
+
+def _conflicts(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> list[str]:
+    """A note on protected words that stand in another group of another table."""
+    own = first.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    moved: set[str] = set()
+    for other in others:
+        theirs = other.drop_duplicates("protected_word").set_index("protected_word")["group"].reindex(own.index)
+        moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
+    return [f"The tables have other groups for {listed(sorted(moved))}; those of the first count."] if moved else []
+
+
+def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list[str]:
+    """A note on values that no cosine distance has."""
+    outside = ((distances < 0) | (distances > 2)).sum(axis=0)
+    return [
+        f"{count:,} of {len(distances):,} values of {name} lie outside [0, 2], where no cosine distance lies."
+        for name, count in zip(read, outside, strict=True)
+        if count
+    ]
+
+
+def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A note where embeddings have different dimensions."""
+    found = {name: record.get("embedding", {}).get("dimensions") for name, record in coverage.items()}
+    known = {name: size for name, size in found.items() if size}
+    if len(set(known.values())) < 2:
+        return []
+    listed = ", ".join(f"{name} {size}" for name, size in known.items())
+    return [
+        f"The embeddings have different dimensions ({listed}), and cosines shrink as dimensions grow: read changes in "
+        "spreads of control distances too (standardise=True)."
+    ]
+
+
+def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
+    if case == "fallback":
+        return ["Words were matched without regard to capital letters."]
+    wholly = _lower_cased(read)
+    if not wholly:
+        return []
+    return [
+        f"{' and '.join(wholly)} holds words in lower case only, and other tables hold capitals: pass case='fallback' "
+        "here, or to distance_table if its embedding is lower-cased, to compare these words too."
+    ]
+
+
+def _lower_cased(read: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Tables in lower case throughout, where another holds words with capitals that they lack."""
+    words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
+    capitals = {name: {word for word in held if word != word.lower()} for name, held in words.items()}
+    some = set().union(*capitals.values())
+    return [name for name, own in capitals.items() if not own and some - words[name]]
+
+
+def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
+    if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
+        return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
+    if case == "as-is" and set.intersection(*(_pairs(table, fold=True) for table in read.values())):
+        return (
+            f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
+            "pass case='fallback'"
+        )
+    held = "; ".join(f"{name} holds {listed(list(table['protected_word'].unique()))}" for name, table in read.items())
+    return f"the tables share no pair of protected and attribute word: make them from one word list ({held})"
+
+
+def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
+    columns: Iterable[pd.Series] = (table[column].str.casefold() if fold else table[column] for column in PAIR)
+    return set(zip(*columns, strict=True))
+
+
+def similarity_shift(
+    result: Comparison, mac: float | None = None, before: str | None = None, after: str | None = None
+) -> pd.DataFrame:
+    """How many cosine similarities lie within 0 plus or minus 1 - MAC, before and after.
+
+    The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a yardstick of what words without a
+    bias do.
+
+    Parameters
+    ----------
+    result
+        What :func:`compare` returns.
+    mac
+        The mean average cosine distance; None takes that of the pairs before, over protected words and stereotype
+        lists.
+    before, after
+        Two of the embeddings, where there are more than two.
+
+    Returns
+    -------
+    DataFrame
+        One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit).
+        ``attrs["mac"]`` and ``attrs["limit"]`` are the yardstick.
+
+    Raises
+    ------
+    InputError
+        There are no stereotype words to take MAC of, or a MAC outside [0, 2].
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2), figures 15 to 17. https://doi.org/10.1162/coli_a_00507
+    """
+    if not isinstance(result, Comparison):
+        raise InputError(f"given is {type(result).__name__}: similarity_shift takes what compare returns")
+    pairs = paired_distances(result, before, after)
+    if mac is None:
+        own = pairs[~pairs["connection"].isin(CONTROLS)]
+        if own.empty:
+            raise InputError("there are no stereotype words to take MAC of: pass mac=")
+        mac = float(own.groupby(["protected_word", "attribute_class"])["before"].mean().mean())
+    elif not 0 <= finite_number(mac, "mac") <= 2:
+        raise InputError(f"mac is {mac!r}: give a mean cosine distance, from 0 to 2")
+    limit = abs(1 - mac)
+    inside = pairs.assign(**{side: (1 - pairs[side]).abs() < limit for side in ("before", "after")})
+    by = inside.groupby("connection", sort=False)
+    table = by.agg(n=("before", "size"), before=("before", "mean"), after=("after", "mean"))
+    table = table.reindex([name for name in result.connections if name in table.index]).reset_index()
+    table.attrs = {"mac": mac, "limit": limit}
+    return table
+
+
+def paired_distances(result: Comparison, before: str | None = None, after: str | None = None) -> pd.DataFrame:
+    """The pairs of a comparison: ``protected_word``, ``attribute_class``, ``connection``, ``before``, ``after``."""
+    names = result.pair(result.place(before, after))
+    constant = result.posterior["constant_data"].to_dataset()
+    distance = result.posterior["observed_data/distance"]
+    return pd.DataFrame(
+        {
+            "protected_word": constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()],
+            "attribute_class": constant["attribute_class"].to_numpy(),
+            "connection": np.array(result.connections)[constant["connection_index"].to_numpy()],
+            "before": distance.sel(embedding=names[0]).to_numpy(),
+            "after": distance.sel(embedding=names[1]).to_numpy(),
+        }
+    )

@@ -1,0 +1,705 @@
+"""``plan``: how long word lists must be, and designs of given lengths."""
+
+from __future__ import annotations
+
+import tomllib
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from numbers import Real
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from bayesbias._checks import probability, whole_number
+from bayesbias._core.cells import Scales
+from bayesbias._core.related import factor_points, positive
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.diagnostics.simulation import complete_truth
+from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, lists_of, share
+from bayesbias.distances.storage import KEY
+from bayesbias.errors import InputError
+from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
+from bayesbias.models.fits import RELATED, fit, related_data
+from bayesbias.models.marginal import fit_for_crossed
+from bayesbias.models.priors import Normal
+from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
+from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.spec import ModelSpec, load_model, model_of_text
+from bayesbias.words import WordLists, load_words
+
+MOST_UNKNOWNS = 200
+
+
+@dataclass(frozen=True)
+class PlannedSize:
+    """Lengths of word lists, and what an interval on them is like.
+
+    Attributes
+    ----------
+    stereotype_words, control_words, protected_words
+        Numbers of distinct words; control words are those of the lists in the contrast.
+    width
+        Mean width of the contrast's central interval, in cosine distance.
+    power
+        Probability that the interval excludes 0 if the contrast is as large as was asked.
+    """
+
+    stereotype_words: int
+    control_words: int
+    protected_words: int
+    width: float
+    power: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
+
+    The words of a list stand alike to every set, and so do the words of a set to every list.
+
+    Attributes
+    ----------
+    connections
+        Names of the connections.
+    words, classes
+        (P,): attribute words of each list, and their place in ``ATTRIBUTE_CLASSES``.
+    class_index
+        (P,): place of that class among those of the table.
+    protected, group
+        (S,): protected words of each set, and their group.
+    connection
+        (S, P): how a set stands to a list; -1 where they never meet.
+    contrasted
+        (P,): whether a list stands in the contrast.
+    """
+
+    connections: tuple[str, ...]
+    words: IntArray
+    classes: IntArray
+    class_index: IntArray
+    protected: IntArray
+    group: IntArray
+    connection: IntArray
+    contrasted: NDArray[np.bool_]
+
+    @property
+    def stereotype(self) -> NDArray[np.bool_]:
+        """(P,): whether a list is a stereotype's."""
+        own: NDArray[np.bool_] = self.classes == ATTRIBUTE_CLASSES.index("stereotype")
+        return own
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Stereotype words, control words of the contrast, and protected words."""
+        own = self.stereotype
+        return int(self.words[own].sum()), int(self.words[~own & self.contrasted].sum()), int(self.protected.sum())
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each design: places of the two connections, effect, interval; and the scales to answer by."""
+
+    first: int
+    second: int
+    effect: float
+    prob: float
+    scales: Scales
+    mean_sd: float
+
+    def answer(self, design: Design) -> PlannedSize:
+        """Width and power of a design."""
+        sd, z = contrast_sd(design, self), ndtri((1 + self.prob) / 2)
+        seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
+        return PlannedSize(*design.sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
+
+
+def contrast_sd(design: Design, question: Question) -> FloatArray:
+    """Posterior sd (B,) of a contrast of connection means given scales at B points, from the design alone.
+
+    The Gaussian of :func:`bayesbias._core.marginal.mean_part`, whose precision is linear in (i, e) of each connection
+    and set: i = 1 / sigma^2 and e = i / (1 + s^2 i n) for n attribute words.
+    """
+    scales, k = question.scales, len(design.connections)
+    effects, prior = _effects(design, scales)
+    size = k + len(effects)
+    features, total, connection = [], [], []
+    for at, met in enumerate(design.connection):
+        for own in np.unique(met[met >= 0]):
+            words = np.where(met == own, design.words, 0.0)
+            touched = (words > 0)[effects[:, 0]] & np.isin(effects[:, 1], (-1, design.group[at]))
+            x = np.zeros((len(words), size))
+            x[effects[touched, 0], k + np.flatnonzero(touched)] = 1
+            mean, n = words @ x / words.sum(), words.sum()
+            apart = x.T @ (words[:, None] * x) - n * np.outer(mean, mean)
+            mean[own] = 1
+            features.append(design.protected[at] * np.stack([apart, n * np.outer(mean, mean)]))
+            total.append(n)
+            connection.append(own)
+    inverse = 1 / scales.sigma2[:, connection]
+    grown = 1 + scales.s2[:, connection] * inverse * np.array(total)
+    weights = np.hstack([inverse, inverse / grown])
+    normal = weights @ np.stack(features, axis=1).reshape(-1, size * size)
+    sd = np.hstack([np.full((len(prior), k), question.mean_sd), np.sqrt(prior)])
+    precision = normal.reshape(-1, size, size) * sd[:, :, None] * sd[:, None, :]
+    precision[:, np.arange(size), np.arange(size)] += 1
+    contrast = np.zeros((len(sd), size, 1))
+    contrast[:, question.first, 0], contrast[:, question.second, 0] = question.mean_sd, -question.mean_sd
+    variance: FloatArray = (contrast * np.linalg.solve(precision, contrast)).sum(axis=(1, 2))
+    return np.sqrt(variance)
+
+
+def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
+    """Mean effects of lists, (E, 2): list, and group or -1; and their prior variances (B, E)."""
+    pairs = [(at, -1) for at in range(len(design.words))]
+    if scales.interaction is not None:
+        met = [set(design.group[column >= 0].tolist()) for column in design.connection.T]
+        pairs += [(at, group) for at, groups in enumerate(met) for group in sorted(groups)]
+    effects = np.array(pairs)
+    variance = scales.attribute[:, design.class_index[effects[:, 0]]]
+    if scales.interaction is not None:
+        variance = np.where(effects[:, 1] < 0, variance, scales.interaction[:, None])
+    return effects, variance / design.words[effects[:, 0]]
+
+
+def design_of(data: ModelData, first: str, second: str) -> Design:
+    """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
+    groups = data.group_index
+    stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
+    stands[data.word, data.attribute] = data.connection
+    for group in np.unique(groups):
+        own = stands[groups == group]
+        highest, lowest = own.max(axis=0), np.where(own < 0, len(data.connections), own).min(axis=0)
+        stands[groups == group] = np.where((own < 0) & (highest == lowest), highest, own)
+    sets, protected = np.unique(np.column_stack([groups, stands]), axis=0, return_counts=True)
+    kinds = np.vstack([data.class_of_attribute, data.class_index, sets[:, 1:]])
+    lists, words = np.unique(kinds, axis=1, return_counts=True)
+    names = tuple(data.connections.tolist())
+    contrasted = np.isin(lists[2:], [names.index(first), names.index(second)]).any(axis=0)
+    design = Design(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
+    if len(words) * (1 + len(np.unique(design.group))) > MOST_UNKNOWNS:
+        raise InputError(
+            f"the missing pairs leave {len(words)} kinds of attribute words: give the table a column 'group', so that "
+            "a missing pair can be told from its group, or plan from the word lists"
+        )
+    return design
+
+
+@dataclass(frozen=True)
+class RelatedDesign:
+    """Attribute lists behind a contrast of given protected words; Q components, L lists.
+
+    Attributes
+    ----------
+    words
+        Words of each list, (L,).
+    stereotype, contrasted
+        Whether a list is a stereotype's, and whether it stands in the contrast, (L,).
+    kind
+        Attribute class of each list among those of the connections, (L,).
+    protected
+        Number of protected words.
+    weights
+        Weight of each list in each component, in cosine distance, (Q, L).
+    alike
+        Mean correlation of different words of one list, (Q, L).
+    across
+        Mean correlation of the words of two lists, (Q, L, L).
+    unrelated
+        Mean correlation of two words of the vocabulary, (Q,).
+    """
+
+    words: IntArray
+    stereotype: NDArray[np.bool_]
+    contrasted: NDArray[np.bool_]
+    kind: IntArray
+    protected: int
+    weights: FloatArray
+    alike: FloatArray
+    across: FloatArray
+    unrelated: FloatArray
+
+    def sizes(self, lengths: FloatArray) -> tuple[int, int, int]:
+        """Stereotype words, control words of the contrast, and protected words, with lists of these lengths."""
+        own, control = self.stereotype, ~self.stereotype & self.contrasted
+        return int(lengths[own].sum()), int(lengths[control].sum()), self.protected
+
+    def variance(self, lengths: FloatArray, alike: bool) -> FloatArray:
+        """Variance of the contrast for factors of 1, by the attribute classes of two lists, (A, A).
+
+        Lists are longer by alike words, or by further unrelated topics.
+        """
+        times = lengths / self.words
+        if alike:
+            own, across = self.alike * (1 - 1 / lengths) + 1 / lengths, self.across
+        else:
+            topics = np.maximum(times, 1.0)
+            share = 1 / np.maximum(topics[:, None], topics)
+            short = np.minimum(lengths, self.words)
+            first = self.alike * (1 - 1 / short) + 1 / short
+            own = first / topics + (1 - 1 / topics) * self.unrelated[:, None]
+            across = self.across * share + (1 - share) * self.unrelated[:, None, None]
+        correlations = across.copy()
+        places = np.arange(len(lengths))
+        correlations[:, places, places] = own
+        weights = self.weights[:, :, None] * (self.kind[:, None] == np.arange(self.kind.max() + 1))
+        value: FloatArray = np.einsum("qla,qlm,qmb->ab", weights, positive(correlations), weights, optimize=True)
+        return value
+
+
+@dataclass(frozen=True)
+class RelatedQuestion:
+    """What is asked of each design: effect and interval, with equally probable points of the factors, (M, A)."""
+
+    effect: float
+    prob: float
+    factors: FloatArray
+
+    def answer(self, design: RelatedDesign, lengths: FloatArray, alike: bool) -> PlannedSize:
+        """Width and power of lists of these lengths."""
+        variance = np.einsum("ma,ab,mb->m", self.factors, design.variance(lengths, alike), self.factors)
+        sd, z = np.sqrt(np.maximum(variance, 0.0)), ndtri((1 + self.prob) / 2)
+        with np.errstate(divide="ignore"):
+            seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
+        return PlannedSize(*design.sizes(lengths), width=float(2 * z * sd.mean()), power=float(seen.mean()))
+
+
+def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
+    """The lists behind a contrast of a table that knows how its words are related."""
+    found = relatedness_for(data)
+    parts = components_for(found, data.protected_words)
+    of_word, names = lists_of(data)
+    member = of_word == np.arange(len(names))[:, None]
+    share = _shares(data, member, first) - _shares(data, member, second)
+    both = ~np.isnan(share).any(axis=1)
+    if not both.any():
+        raise InputError(f"no protected word has distances under both {first} and {second}")
+    coefficients = np.where(both[:, None], np.nan_to_num(share), 0.0) / both.sum()
+    same, shares = found.overlaps(member, data.attribute_words.tolist())
+    across = np.moveaxis(shares @ parts.correlations.T + same[:, :, None], 2, 0)
+    different = np.diagonal(shares, axis1=0, axis2=1).T
+    counted = different.sum(axis=1)
+    within = np.divide(different, counted[:, None], out=np.zeros_like(different), where=counted[:, None] > 0)
+    typical = parts.correlations @ found.pairs.counts / found.pairs.counts.sum()
+    class_of = np.array([data.class_of_attribute[row].min() for row in member])
+    return RelatedDesign(
+        words=member.sum(axis=1),
+        stereotype=class_of == 0,
+        contrasted=(np.abs(coefficients) > 0).any(axis=0),
+        kind=np.array([data.connection_classes.index(ATTRIBUTE_CLASSES[at]) for at in class_of]),
+        protected=len(data.protected_words),
+        weights=(parts.loadings * np.sqrt(parts.variances)).T @ coefficients,
+        alike=np.where(counted > 0, parts.correlations @ within.T, typical[:, None]),
+        across=across,
+        unrelated=typical,
+    )
+
+
+def _shares(data: ModelData, member: NDArray[np.bool_], connection: str) -> FloatArray:
+    """Share of each list in each protected word's distances of a connection, (J, L); NaN without any."""
+    rows = data.connection == data.connections.tolist().index(connection)
+    counts = np.zeros((len(data.protected_words), len(member)))
+    np.add.at(counts, (data.word[rows], np.argmax(member[:, data.attribute[rows]], axis=0)), 1.0)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.where(total > 0, counts / np.maximum(total, 1), np.nan)
+
+
+def related_question(found: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
+    """The question with the posteriors of a table's own factors."""
+    return RelatedQuestion(effect, prob, factor_points(found.grid, range(len(found.grid.mass))))
+
+
+TYPICAL_TABLES = 18
+TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
+    {
+        "connection_sd": {"associated": 0.054, "different": 0.050, "human": 0.045, "neutral": 0.017},
+        "sigma": {"associated": 0.069, "different": 0.065, "human": 0.063, "neutral": 0.073},
+        "attribute_sd": {"stereotype": 0.077, "human": 0.060, "neutral": 0.083},
+        "interaction_sd": 0.012,
+    }
+)
+"""Scales in cosine distance for lists without distances: medians over the published tables of the posterior means of
+the crossed model (benchmarks/typical_scales.py). Single tables lie between a quarter and twice of most of them."""
+DRAWS = 300
+"""Posterior draws of a table's own scales."""
+FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
+LIMIT = 1000
+"""How many times the present length stands for a list without end."""
+SIZES = ("stereotype_words", "control_words", "protected_words")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many words are needed to see a whole-list contrast.
+
+    Attributes
+    ----------
+    first, second, effect, prob, power
+        What was asked.
+    scales_from
+        ``"this table"``, ``"typical scales of 18 published tables"`` or ``"given"``.
+    present
+        The lists as they are.
+    needed
+        One row for each way to lengthen lists: ``varied``, ``factor`` (times the present length), ``stereotype_words``,
+        ``control_words``, ``protected_words``, ``width``, ``power``, ``reachable``. Where a way alone does not lead to
+        the power asked for, ``factor`` and the words varied are missing, and ``width`` and ``power`` are those of lists
+        1,000 times as long. Control words are those of a list that stands in the contrast; others hardly matter.
+    curve
+        The same columns but the last, for factors from 0.5 to 32.
+    """
+
+    first: str
+    second: str
+    effect: float
+    prob: float
+    power: float
+    scales_from: str
+    present: PlannedSize
+    needed: pd.DataFrame
+    curve: pd.DataFrame
+
+    @property
+    def sentence(self) -> str:
+        """The plan in words."""
+        now = self.present
+        ways = [_way_in_words(row, now) for row in self.needed.to_dict("records")]
+        controls = f", {now.control_words:,} control" if now.control_words else ""
+        return (
+            f"With {now.stereotype_words:,} stereotype{controls} and {now.protected_words:,} protected words the "
+            f"{100 * self.prob:g}% interval of {self.first} - {self.second} is about {now.width:.3f} wide, and a "
+            f"difference of {self.effect:g} is seen with probability {share(now.power)} (scales: {self.scales_from}). "
+            f"For {100 * self.power:g}%: {'; '.join(ways)}."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def plan(
+    words_or_table: pd.DataFrame | xr.DataTree | WordLists | str | Path,
+    effect: float = 0.05,
+    prob: float = PROB,
+    power: float = 0.8,
+    first: str = "associated",
+    second: str | None = None,
+    scales: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> Plan:
+    """How many words are needed so that a whole-list contrast is seen: its central interval excludes 0.
+
+    Given the scales of the crossed model the posterior sd of a contrast of connection means depends on the lengths of
+    the lists alone. Width and power are averaged over draws of the scales: a table's own, or, where they are typical or
+    given, ``connection_sd`` spread as the present number of protected words would leave it. The sampling sd of the
+    estimate is taken to be the posterior sd, and longer lists to be of the same kind as the present ones. For a table
+    that carries relatedness the contrast is that of these protected words, and lists grow in two ways: by words as
+    alike as those there, which tell little new, or by unrelated words.
+
+    Parameters
+    ----------
+    words_or_table
+        A distance table, whose own scales are estimated; a result of :func:`fit` with a crossed model; or word lists
+        (or what :func:`load_words` takes), for which typical scales are used: medians over published tables, from which
+        single tables differ by a factor of two and more. Missing pairs count as measured.
+    effect
+        The contrast to be seen, in cosine distance; its sign does not matter.
+    prob
+        Mass of the central interval.
+    power
+        Probability with which the interval is to exclude 0.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default as in :func:`contrasts`.
+    scales
+        Scales to use instead: ``connection_sd``, ``sigma``, ``attribute_sd`` and ``interaction_sd`` as in the truth of
+        :func:`simulate`.
+    seed
+        Seed of the fit, or of the spread of the scales.
+
+    Raises
+    ------
+    InputError
+        An effect of 0, a connection that the lists do not have, a fit of a model without effects of attribute words,
+        scales that are missing or not positive.
+    """
+    effect = _effect(effect)
+    prob, power = probability(prob, "prob"), probability(power, "power")
+    if scales is None and (spec_and_data := _related(words_or_table)) is not None:
+        return _related_plan(*spec_and_data, effect, prob, power, first, second)
+    data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0))
+    valid = data.connections.tolist()
+    first, second = contrasted(first, second, valid, data.filled)
+    design = design_of(data, first, second)
+    question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
+    ways = _ways(design)
+    needed = pd.DataFrame([_needed(design, name, way, question, power) for name, way in ways.items()])
+    return Plan(
+        first=first,
+        second=second,
+        effect=effect,
+        prob=prob,
+        power=power,
+        scales_from=source,
+        present=question.answer(design),
+        needed=needed.astype(dict.fromkeys(SIZES, "Int64")),
+        curve=pd.DataFrame(_curve(design, ways, question)),
+    )
+
+
+def _related(given: object) -> tuple[ModelSpec, ModelData] | None:
+    """The model of related words and the data of a table or fit that knows how its words are; None of another."""
+    if isinstance(given, xr.DataTree):
+        check_fit(given)
+        if "sd_factor" not in given["posterior"]:
+            return None
+        table, spec = distances_of(given), model_of_text(str(given.attrs["model_text"]), "the model text of the fit")
+    elif isinstance(given, pd.DataFrame) and KEY in given.attrs:
+        table, spec = given, load_model(RELATED)
+    else:
+        return None
+    return fit_for_crossed(spec, related_data(table), table)
+
+
+WAYS = {
+    "stereotype lists, alike words": (True, False, True),
+    "stereotype lists, unrelated words": (True, False, False),
+    "stereotype and control lists, alike words": (True, True, True),
+    "stereotype and control lists, unrelated words": (True, True, False),
+}
+"""Ways to lengthen lists of related words: stereotype lists, control lists, by words as alike as those there."""
+
+
+def _related_plan(
+    spec: ModelSpec, data: ModelData, effect: float, prob: float, power: float, first: str, second: str | None
+) -> Plan:
+    """The plan for given protected words: lists grow by alike or by unrelated words."""
+    first, second = contrasted(first, second, data.connections.tolist(), data.filled)
+    design = related_design(data, first, second)
+    question = related_question(related_posterior(spec, data), effect, prob)
+    now = design.words.astype(float)
+    ways = {
+        name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)
+        for name, (stereotype, control, alike) in WAYS.items()
+        if not control or (~design.stereotype & design.contrasted).any()
+    }
+    needed, curve = [], []
+    for name, (varied, alike) in ways.items():
+
+        def sized(factor: float, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
+            return question.answer(design, np.where(varied, np.maximum(1, np.round(now * factor)), now), alike)
+
+        curve += [{"varied": name, "factor": factor, **asdict(sized(factor))} for factor in FACTORS]
+        needed.append(_needed_factor(name, sized, power))
+    return Plan(
+        first=first,
+        second=second,
+        effect=effect,
+        prob=prob,
+        power=power,
+        scales_from="this table, words as related as in the vectors",
+        present=question.answer(design, now, True),
+        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
+        curve=pd.DataFrame(curve),
+    )
+
+
+def _needed_factor(name: str, sized: Callable[[float], PlannedSize], power: float) -> dict[str, Any]:
+    """A row of ``Plan.needed``: the smallest factor, in hundredths, by bisection."""
+    found = sized(LIMIT)
+    if found.power < power:
+        changed = {key for key in SIZES if getattr(found, key) != getattr(sized(1.0), key)}
+        row = {key: pd.NA if key in changed else value for key, value in asdict(found).items()}
+        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
+    fewest = 1 + bisect_left(range(1, 100 * LIMIT), True, key=lambda step: sized(step / 100).power >= power)
+    return {"varied": name, "factor": fewest / 100, **asdict(sized(fewest / 100)), "reachable": True}
+
+
+def _effect(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) == 0:
+        raise InputError(f"effect is {value!r}: give the contrast to be seen in cosine distance, such as 0.05")
+    return float(value)
+
+
+Way = tuple[bool, bool, bool]
+"""Whether stereotype lists, control lists and protected words are varied."""
+
+
+def _ways(design: Design) -> dict[str, Way]:
+    stereotype, control, _ = design.sizes
+    ways: dict[str, Way] = {}
+    if stereotype:
+        ways["stereotype lists"] = (True, False, False)
+    if control:
+        ways["stereotype and control lists" if stereotype else "control lists"] = (True, True, False)
+    return {**ways, "protected words": (False, False, True), "all": (True, True, True)}
+
+
+def _longest(design: Design, way: Way) -> int:
+    """Words of the longest list among those varied."""
+    lists, sets = _varied(design, way)
+    return int(np.concatenate([design.words[lists], design.protected[sets]]).max())
+
+
+def _grown(design: Design, way: Way, longest: int) -> Design:
+    """The design with the longest of the varied lists as long as asked, the others in proportion; none is empty."""
+    (lists, sets), now = _varied(design, way), _longest(design, way)
+
+    def sized(sizes: IntArray, varied: IntArray) -> IntArray:
+        scaled = np.maximum(1, (2 * sizes * longest + now) // (2 * now))
+        return np.where(varied, scaled, sizes)
+
+    return replace(design, words=sized(design.words, lists), protected=sized(design.protected, sets))
+
+
+def _varied(design: Design, way: Way) -> tuple[IntArray, IntArray]:
+    stereotype, control, protected = way
+    return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
+        len(design.protected), protected
+    )
+
+
+def _needed(design: Design, name: str, way: Way, question: Question, power: float) -> dict[str, Any]:
+    """A row of ``Plan.needed``: the fewest words by bisection, since power grows with every list."""
+    longest = _longest(design, way)
+    top = LIMIT * longest
+    found = question.answer(_grown(design, way, top))
+    if found.power < power:
+        fixed = dict(zip(SIZES, way, strict=True))
+        row = {key: pd.NA if fixed.get(key) else value for key, value in asdict(found).items()}
+        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
+
+    def seen(length: int) -> bool:
+        return question.answer(_grown(design, way, length)).power >= power
+
+    fewest = 1 + bisect_left(range(1, top), True, key=seen)
+    found = question.answer(_grown(design, way, fewest))
+    return {"varied": name, "factor": fewest / longest, **asdict(found), "reachable": True}
+
+
+def _curve(design: Design, ways: Mapping[str, Way], question: Question) -> Iterator[dict[str, Any]]:
+    for name, way in ways.items():
+        longest = _longest(design, way)
+        for factor in FACTORS:
+            found = question.answer(_grown(design, way, max(1, int(factor * longest + 0.5))))
+            yield {"varied": name, "factor": factor, **asdict(found)}
+
+
+def _scales_of(
+    given: pd.DataFrame | xr.DataTree | WordLists | str | Path, scales: Mapping[str, Any] | None, seed: int
+) -> tuple[ModelData, Scales, float, str]:
+    """The lists as data, scales at B points, the prior sd of connection means, and where the scales are from."""
+    if isinstance(given, pd.DataFrame) and scales is None:
+        given = fit(given, draws=DRAWS, chains=1, seed=seed)
+    if isinstance(given, xr.DataTree):
+        check_fit(given)
+        if scales is None:
+            return model_data(distances_of(given)), _fitted(given), _prior_sd(given), "this table"
+        given = distances_of(given)
+    if isinstance(given, pd.DataFrame):
+        table = given
+    else:
+        table = _every_pair(given if isinstance(given, WordLists) else load_words(given))
+    spec, data = fit_for_crossed(load_model("crossed"), model_data(table), table)
+    prior = spec.priors["connection_mean"]
+    if not isinstance(prior, Normal):
+        raise TypeError("connection_mean has a normal prior")
+    source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
+    point = _single_point(TYPICAL_SCALES if scales is None else scales, spec, data)
+    return data, _as_estimated(point, data, np.random.default_rng(seed)), prior.sd, source
+
+
+def _fitted(post: xr.DataTree) -> Scales:
+    """Variances at some draws of a fit."""
+    posterior = post["posterior"]
+    if post.attrs.get("attribute_words") != "modelled" or {"nu", "word_nu"} & set(posterior.data_vars):
+        raise InputError(
+            f"the model {post.attrs['model']!r} has no effects of attribute words, or tails that are not normal: "
+            "give a fit of the crossed model, or the distance table itself"
+        )
+    names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
+    every = {name: flat_draws(posterior[name].to_numpy()) ** 2 for name in names if name in posterior}
+    total = len(every["sigma"])
+    kept = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
+    variance = {name: values[kept].reshape(len(kept), -1) for name, values in every.items()}
+    constant = post["constant_data"]
+    classes = len(np.unique(constant["class"].to_numpy()))
+    return Scales(
+        sigma2=np.broadcast_to(variance["sigma"], (len(kept), constant.sizes["connection"])),
+        s2=variance["connection_sd"],
+        attribute=np.broadcast_to(variance["attribute_sd"], (len(kept), classes)),
+        interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
+    )
+
+
+def _prior_sd(post: xr.DataTree) -> float:
+    return float(tomllib.loads(post.attrs["model_text"])["priors"]["connection_mean"]["sd"])
+
+
+def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: ModelData) -> Scales:
+    """Variances at one point from scales given by name; interaction_sd only where the model has word x group."""
+    if not isinstance(scales, Mapping):
+        raise InputError(f"scales is {scales!r}: give a mapping of connection_sd, sigma, attribute_sd, interaction_sd")
+    known = {name: value for name, value in scales.items() if name != "interaction_sd" or spec.terms.word_x_group}
+    truth = complete_truth(spec, data, {**known, "connection_mean": 1.0}, np.random.default_rng(0))
+    variance = {name: truth[name] ** 2 for name in known}
+    low = [name for name, value in variance.items() if not (np.isfinite(value) & (value > 0)).all()]
+    if low:
+        raise InputError(f"the scale {low[0]} is {scales[low[0]]!r}: give positive numbers in cosine distance")
+    return Scales(
+        sigma2=variance["sigma"][None],
+        s2=variance["connection_sd"][None],
+        attribute=variance["attribute_sd"][None],
+        interaction=variance["interaction_sd"].reshape(1) if "interaction_sd" in variance else None,
+    )
+
+
+def _as_estimated(point: Scales, data: ModelData, rng: np.random.Generator) -> Scales:
+    """Scales at many points, connection_sd spread as a fit of the lists would have it.
+
+    With J protected words its posterior under a flat prior is that of s^2 (J - 1) / chi^2(J - 2). The other scales rest
+    on many more distances or, those of attribute classes, on each other.
+    """
+    words = data.filled.sum(axis=0)
+    spread = np.maximum(words - 1, 1) / rng.chisquare(np.maximum(words - 2, 2), (DRAWS, len(words)))
+    return Scales(
+        sigma2=np.tile(point.sigma2, (DRAWS, 1)),
+        s2=point.s2 * spread,
+        attribute=np.tile(point.attribute, (DRAWS, 1)),
+        interaction=None if point.interaction is None else np.tile(point.interaction, DRAWS),
+    )
+
+
+def _every_pair(lists: WordLists) -> pd.DataFrame:
+    """Word lists as a table in which every protected word meets every attribute word, at distance 1."""
+    rows = []
+    for group, protected in lists.protected.items():
+        parts: list[tuple[str, Sequence[str]]] = [("associated", lists.stereotypes.get(group, ()))]
+        parts += [("different", words) for name, words in lists.stereotypes.items() if name != group]
+        parts += [(name, lists.controls.get(name, ())) for name in ("human", "neutral")]
+        stands: dict[str, str] = {}
+        for connection, words in parts:
+            for word in words:
+                stands.setdefault(word, connection)
+        rows += [(own, group, word, connection, 1.0) for own in protected for word, connection in stands.items()]
+    return pd.DataFrame(rows, columns=["protected_word", "group", "attribute_word", "connection", "distance"])
+
+
+def _times(factor: float) -> str:
+    """A factor with two digits, never in powers of ten."""
+    return f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+
+
+def _way_in_words(row: Mapping[Any, Any], now: PlannedSize) -> str:
+    if not row["reachable"]:
+        known = f"power {share(row['power'])} and width {row['width']:.3f}"
+        return f"{row['varied']} are not enough ({known} even with {LIMIT:,} times as many)"
+    changed = [f"{row[key]:,} {key.split('_')[0]}" for key in SIZES if row[key] != getattr(now, key)]
+    if not changed:
+        return f"{row['varied']} as they are"
+    named = f"{', '.join(changed[:-1])} and {changed[-1]}" if len(changed) > 1 else changed[0]
+    return f"{row['varied']} \N{MULTIPLICATION SIGN} {_times(row['factor'])} ({named} words)"

@@ -1,0 +1,570 @@
+"""The debiasing methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, cg
+
+from bayesbias._checks import finite_number, one_of, whole_number
+from bayesbias._core.vectors import (
+    FloatArray,
+    IntArray,
+    equalised,
+    principal_directions,
+    unit_rows,
+    unit_single,
+    without,
+)
+from bayesbias.embeddings import find_words
+from bayesbias.errors import InputError, shortened
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+BLOCK = 20_000
+"""Vectors that are changed together."""
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """An embedding's words, and its vectors scaled to length 1.
+
+    Attributes
+    ----------
+    kv
+        The embedding, which stays as it is.
+    unit
+        (words, dimensions), single precision.
+    """
+
+    kv: KeyedVectors
+    unit: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, kv: KeyedVectors) -> Vocabulary:
+        """The unit vectors of an embedding; vectors of zeros stay zeros."""
+        return cls(kv, unit_single(np.asarray(kv.vectors)))
+
+    def rows(self, words: Iterable[str]) -> IntArray:
+        """Rows of words that the embedding holds."""
+        return np.array([self.kv.key_to_index[word] for word in words], dtype=np.intp)
+
+    def vectors(self, words: Iterable[str]) -> FloatArray:
+        """Unit vectors of words in double precision."""
+        return unit_rows(self.kv.vectors[self.rows(words)])
+
+    def without(self, directions: FloatArray, rows: IntArray | None) -> NDArray[np.float32]:
+        """All unit vectors, with orthonormal directions taken off those of some rows (None: of all)."""
+        return self.mapped(np.eye(directions.shape[1]) - directions.T @ directions, rows)
+
+    def mapped(self, matrix: FloatArray, rows: IntArray | None) -> NDArray[np.float32]:
+        """All unit vectors, those of some rows (None: of all) times a (dimensions, dimensions) matrix, at length 1."""
+        changed = self.unit.copy()
+        every = np.arange(len(changed)) if rows is None else rows
+        narrow = matrix.astype(np.float32)
+        for begin in range(0, len(every), BLOCK):
+            at = every[begin : begin + BLOCK]
+            block = changed[at] @ narrow
+            lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
+            changed[at] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
+        return changed
+
+
+NOTHING = 1e-6
+"""Length of what is left of a unit vector that lay within what was removed."""
+
+
+def complete_sets(
+    vocabulary: Vocabulary, sets: object, name: str, least: int = 2
+) -> tuple[tuple[Words, ...], list[str]]:
+    """Sets of which the embedding holds every word, and sentences on the others.
+
+    Raises
+    ------
+    InputError
+        These are no sets of words, or none is whole.
+    """
+    given = as_sets(sets, name, least)
+    found = find_words(vocabulary.kv, list(dict.fromkeys(word for words in given for word in words))).keys
+    whole = tuple(words for words in given if all(word in found for word in words))
+    notes = [
+        f"{name}: {' / '.join(words)} was dropped, since the embedding lacks "
+        f"{', '.join(word for word in words if word not in found)}"
+        for words in given
+        if words not in whole
+    ]
+    if not whole:
+        raise InputError(f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}")
+    return whole, notes
+
+
+def as_sets(sets: object, name: str, least: int) -> list[Words]:
+    """Sets of words as tuples."""
+    values = list(sets.values()) if isinstance(sets, Mapping) else sets
+    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        raise InputError(f"{name} is {values!r}: give a list of sets of words, such as [('he', 'she'), ...]")
+    made = []
+    for words in values:
+        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(w, str) for w in words):
+            raise InputError(f"{name} holds {words!r}: give each set as a list of words")
+        if len(set(words)) < least:
+            raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
+        made.append(tuple(dict.fromkeys(words)))
+    return made
+
+
+def as_words(words: object, name: str) -> list[str]:
+    """Words as a list.
+
+    Raises
+    ------
+    InputError
+        Something else than words, or one string.
+    """
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"{name} is {words!r}: give a list of words")
+    listed = list(words)
+    if odd := [word for word in listed if not isinstance(word, str)]:
+        raise InputError(f"{name} holds {odd[0]!r}: give a list of words")
+    return listed
+
+
+def rows_to_change(
+    vocabulary: Vocabulary, neutralize: Iterable[str] | None, ignore: Iterable[str]
+) -> tuple[IntArray | None, list[str]]:
+    """Rows of the words to neutralise (None: all), without those to ignore, and sentences on words not found."""
+    notes: list[str] = []
+    held = vocabulary.kv.key_to_index
+    neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
+    for name, words in (("neutralize", neutralize), ("ignore", ignore)):
+        if lost := [word for word in words or () if word not in held]:
+            notes.append(f"{name}: the embedding lacks {len(lost)} words ({shortened(lost)})")
+    spared = {held[word] for word in ignore if word in held}
+    if neutralize is None and not spared:
+        return None, notes
+    rows = range(len(vocabulary.unit)) if neutralize is None else [held[word] for word in neutralize if word in held]
+    return np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp), notes
+
+
+@dataclass(frozen=True)
+class Debiasing:
+    """What a debiasing method did.
+
+    Attributes
+    ----------
+    method
+        Its name.
+    subspace
+        Orthonormal directions (k, dimensions) that were removed or lowered; (0, dimensions) where there are none.
+    explained
+        Share of the variance of the defining sets along each of their principal directions, the strongest first.
+    sets
+        The defining sets that were used, with all their words.
+    neutralized
+        How many words lost their part along the subspace.
+    equalized
+        The sets that were made to differ along the subspace only.
+    trace
+        A number a step: objective (``soft``) or cross-validated accuracy of finding the group (``null_space``).
+    options
+        As used.
+    notes
+        Sentences on sets that were dropped and words that were not found.
+    source, doi
+        Where the method is defined.
+    """
+
+    method: str
+    subspace: FloatArray
+    explained: FloatArray = field(default_factory=lambda: np.empty(0))
+    sets: tuple[tuple[str, ...], ...] = ()
+    neutralized: int = 0
+    equalized: tuple[tuple[str, ...], ...] = ()
+    trace: FloatArray = field(default_factory=lambda: np.empty(0))
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    doi: str = ""
+
+    def __str__(self) -> str:
+        shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
+        parts = [f"{self.method}: {self.neutralized:,} words changed"]
+        if len(self.subspace):
+            explaining = f", which hold {shares} of the variance of {len(self.sets)} sets" if shares else ""
+            several = "s" if len(self.subspace) > 1 else ""
+            parts.append(f"{len(self.subspace)} direction{several}{explaining}")
+        if self.equalized:
+            parts.append(f"{len(self.equalized)} sets equalised")
+        return ". ".join(["; ".join(parts), *(note.rstrip(".") for note in self.notes)]) + "."
+
+
+Changed = tuple[NDArray[np.float32], Debiasing]
+ORDERS = ("simultaneous", "sequential")
+
+
+def project(
+    vocabulary: Vocabulary,
+    definitional: Sequence[Sequence[str]] | None = None,
+    subspace: ArrayLike | None = None,
+    components: int = 1,
+    neutralize: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Changed:
+    """Take the directions of defining sets, or given ones, off all words."""
+    if (definitional is None) == (subspace is None):
+        raise InputError("project takes definitional sets of words or a subspace: give one of the two")
+    if definitional is not None:
+        sets, directions, shares, notes = defined(vocabulary, definitional, components)
+    else:
+        sets, directions, shares, notes = (), _orthonormal(subspace, vocabulary.kv.vector_size), np.empty(0), []
+    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
+    record = Debiasing("project", directions, shares, sets, _count(vocabulary, rows), notes=(*notes, *lost))
+    return vocabulary.without(directions, rows), record
+
+
+def hard(
+    vocabulary: Vocabulary,
+    definitional: Sequence[Sequence[str]],
+    equalize: Sequence[Sequence[str]] | None = None,
+    neutralize: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Changed:
+    """Neutralise words along the first principal direction of defining pairs, then equalise pairs.
+
+    Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
+    both words.
+    """
+    if larger := [one for one in as_sets(definitional, "definitional", 2) if len(one) > 2]:
+        raise InputError(
+            f"hard takes defining pairs, given is {larger[0]!r}: use method='hard_multiclass' with sets= for larger"
+        )
+    sets, directions, shares, notes = defined(vocabulary, definitional, 1)
+    pairs: tuple[Words, ...] = ()
+    if equalize is not None:
+        held = vocabulary.kv.key_to_index
+        asked = as_sets(equalize, "equalize", 2)
+        whole = {pair: [form for form in _forms(pair) if all(word in held for word in form)] for pair in asked}
+        pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
+        gone = [pair for pair, forms in whole.items() if not forms]
+        notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
+        every = [word for pair in pairs for word in pair]
+        if twice := [word for word in dict.fromkeys(every) if every.count(word) > 1]:
+            notes.append(
+                f"equalize: {', '.join(twice)} stand in several pairs; the last one counts, the others are not equal"
+            )
+    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
+    changed = vocabulary.without(directions, rows)
+    _equalise(vocabulary, changed, pairs, directions, "simultaneous")
+    record = Debiasing("hard", directions, shares, sets, _count(vocabulary, rows), pairs, notes=(*notes, *lost))
+    return changed, record
+
+
+def hard_multiclass(
+    vocabulary: Vocabulary,
+    sets: Sequence[Sequence[str]],
+    equalize: Sequence[Sequence[str]] | None = None,
+    components: int = 2,
+    order: Literal["simultaneous", "sequential"] = "simultaneous",
+    neutralize: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Changed:
+    """Neutralise words along principal directions of defining sets, then equalise sets.
+
+    ``order="simultaneous"`` equalises every set from the vectors as they were, the last set of a word deciding (WEFE);
+    ``"sequential"`` from vectors that earlier sets have changed already (Manzini's program).
+    """
+    one_of(order, ORDERS, "order")
+    used, directions, shares, notes = defined(vocabulary, sets, components)
+    also, more = (used, []) if equalize is None else complete_sets(vocabulary, equalize, "equalize")
+    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
+    changed = vocabulary.without(directions, rows)
+    _equalise(vocabulary, changed, also, directions, order)
+    record = Debiasing(
+        "hard_multiclass", directions, shares, used, _count(vocabulary, rows), also, notes=(*notes, *more, *lost)
+    )
+    return changed, record
+
+
+def defined(
+    vocabulary: Vocabulary, sets: object, components: int
+) -> tuple[tuple[Words, ...], FloatArray, FloatArray, list[str]]:
+    """Whole defining sets, their principal directions, shares of variance, and notes."""
+    whole, notes = complete_sets(vocabulary, sets, "definitional")
+    most = min(sum(len(words) - 1 for words in whole), vocabulary.kv.vector_size)
+    if whole_number(components, "components") > most:
+        raise InputError(f"components is {components}: these sets differ in at most {most} directions")
+    directions, shares = principal_directions([vocabulary.vectors(words) for words in whole], components)
+    return whole, directions, shares[:most], notes
+
+
+def _equalise(
+    vocabulary: Vocabulary,
+    changed: NDArray[np.float32],
+    sets: tuple[Words, ...],
+    directions: FloatArray,
+    order: str,
+) -> None:
+    """Write equalised vectors of sets into ``changed``."""
+    moved = {word: vector for words in sets for word, vector in zip(words, vocabulary.vectors(words), strict=True)}
+    for words in sets:
+        before = np.stack([moved[word] for word in words]) if order == "sequential" else vocabulary.vectors(words)
+        after = equalised(before, directions)
+        moved |= dict(zip(words, after, strict=True))
+        changed[vocabulary.rows(words)] = after
+
+
+def _forms(pair: Words) -> list[Words]:
+    return [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))]
+
+
+def _orthonormal(subspace: Any, dimensions: int) -> FloatArray:
+    try:
+        given = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"subspace does not hold numbers: {error}") from error
+    if given.ndim != 2 or given.shape[1] != dimensions or not np.isfinite(given).all() or not given.any():
+        raise InputError(
+            f"subspace has shape {given.shape}: give directions (k, {dimensions}) of finite numbers that are not all 0"
+        )
+    _, sizes, axes = np.linalg.svd(given, full_matrices=False)
+    kept: FloatArray = axes[sizes > 1e-10 * sizes[0]]
+    return kept
+
+
+def _count(vocabulary: Vocabulary, rows: Any) -> int:
+    return len(vocabulary.unit) if rows is None else len(rows)
+
+
+def half_sibling(
+    vocabulary: Vocabulary,
+    definitional: Sequence[Sequence[str]],
+    penalty: float = 60.0,
+    neutralize: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Changed:
+    """Subtract from each word its ridge regression on the vectors of the defining words, which stay as they are.
+
+    A word's vector is the response and its dimensions are the observations; the defining words are the predictors.
+    """
+    penalty = finite_number(penalty, "penalty", positive=True)
+    sets, notes = complete_sets(vocabulary, definitional, "definitional", least=1)
+    words = tuple(dict.fromkeys(word for words in sets for word in words))
+    rows, lost = rows_to_change(vocabulary, neutralize, (*ignore, *words))
+    group = vocabulary.vectors(words)
+    hat = group.T @ np.linalg.solve(group @ group.T + penalty * np.eye(len(words)), group)
+    count = len(vocabulary.unit) if rows is None else len(rows)
+    record = Debiasing(
+        "half_sibling", np.empty((0, group.shape[1])), sets=sets, neutralized=count, notes=(*notes, *lost)
+    )
+    return vocabulary.mapped(np.eye(group.shape[1]) - hat, rows), record
+
+
+FOLDS = 5
+
+
+def null_space(
+    vocabulary: Vocabulary,
+    groups: Mapping[str, Sequence[str]],
+    iterations: int = 35,
+    neutralize: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    seed: int = 0,
+) -> Changed:
+    """Take off all words what a logistic regression tells the groups' words apart by, again and again.
+
+    It stops when five-fold cross-validation finds the group no better than always naming the largest one, give or take
+    a standard error, or after so many iterations.
+    """
+    most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0)
+    words, labels, notes = _labelled(vocabulary, groups)
+    vectors = vocabulary.vectors(words)
+    chance = np.bincount(labels).max() / len(labels)
+    enough = chance + np.sqrt(chance * (1 - chance) / len(labels))
+    directions: FloatArray = np.empty((0, vectors.shape[1]))
+    trace = [accuracy(vectors, labels, seed)]
+    while trace[-1] > enough and len(trace) <= most:
+        found = _classifier().fit(vectors, labels).coef_
+        left = without(found, directions)
+        _, sizes, axes = np.linalg.svd(left, full_matrices=False)
+        directions = np.vstack([directions, axes[sizes > 1e-10 * np.abs(found).max()]])
+        vectors = without(vectors, directions)
+        trace.append(accuracy(vectors, labels, seed))
+    if trace[-1] > enough:
+        notes.append(f"after {most} iterations the group is still found in {trace[-1]:.0%} ({chance:.0%} by chance)")
+    if not len(directions):
+        notes.append(
+            f"the groups' words could not be told apart to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
+            "nothing was removed"
+        )
+    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
+    record = Debiasing(
+        "null_space",
+        directions,
+        sets=tuple(tuple(word for word, at in zip(words, labels, strict=True) if at == n) for n in range(len(groups))),
+        neutralized=0 if not len(directions) else len(vocabulary.unit) if rows is None else len(rows),
+        trace=np.array(trace),
+        notes=(*notes, *lost),
+    )
+    return vocabulary.without(directions, rows), record
+
+
+def accuracy(vectors: FloatArray, labels: np.ndarray, seed: int) -> float:
+    """Share of words (rows) whose group (label) a logistic regression finds in cross-validation."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    folds = StratifiedKFold(min(FOLDS, int(np.bincount(labels).min())), shuffle=True, random_state=seed)
+    return float(cross_val_score(_classifier(), vectors, labels, cv=folds).mean())
+
+
+def _classifier() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=10.0, max_iter=1_000)
+
+
+def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndarray, list[str]]:
+    """Words of all groups that the embedding holds, their groups by number, and notes."""
+    if not isinstance(groups, Mapping) or len(groups) < 2:
+        raise InputError(f"groups is {groups!r}: give a mapping of two or more groups to their words")
+    words: list[str] = []
+    labels: list[int] = []
+    notes = []
+    for number, (name, listed) in enumerate(groups.items()):
+        asked = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
+        found = list(find_words(vocabulary.kv, asked).keys)
+        if lost := [word for word in asked if word not in found]:
+            notes.append(f"groups: {name} lacks {shortened(lost)}")
+        if len(found) < 2:
+            raise InputError(f"the embedding holds {len(found)} words of the group {name!r}: two are needed at least")
+        if both := [word for word in found if word in words]:
+            raise InputError(f"{both[0]!r} stands in two groups: a word belongs to one")
+        words += found
+        labels += [number] * len(found)
+    return words, np.array(labels), notes
+
+
+GRADIENT = 1e-6
+"""Norm of the gradient by T, the objective scaled by its value at first, at which it has converged."""
+ITERATIONS = 1_000
+RANK = 1e-10
+"""Share of the largest eigenvalue below which a direction holds no vector."""
+
+
+class Softened(NamedTuple):
+    """The map T (d, d), the objective after each step as a share of the first, and the norm of its gradient by T."""
+
+    matrix: FloatArray
+    trace: FloatArray
+    gradient: float
+
+
+def soft(
+    vocabulary: Vocabulary,
+    definitional: Sequence[Sequence[str]],
+    strength: float = 0.2,
+    components: int = 1,
+    neutralize: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Changed:
+    """Map all vectors by T, which minimises ||W' (T'T - I) W||^2 + strength ||N' T'T B||^2.
+
+    W are all unit vectors, N those to neutralise, B the directions. The objective is convex and quadratic in T'T.
+    """
+    strength = finite_number(strength, "strength", positive=True)
+    sets, directions, shares, notes = defined(vocabulary, definitional, components)
+    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
+    gram = _gram(vocabulary.unit)
+    found = softened(gram, gram if rows is None else _gram(vocabulary.unit[rows]), directions, strength)
+    if found.gradient > GRADIENT:
+        notes.append(f"not converged: the gradient is {found.gradient:.1g}")
+    record = Debiasing("soft", directions, shares, sets, len(vocabulary.unit), trace=found.trace, notes=(*notes, *lost))
+    return vocabulary.mapped(found.matrix.T, None), record
+
+
+def softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> Softened:
+    """The symmetric T that minimises the objective of :func:`soft`.
+
+    With M the sum of x x' over all vectors and A = T'T, the objective is quadratic in A~ = M^1/2 A M^1/2, and its
+    minimum solves A~ + strength/2 (R A~ Q + Q A~ R) = M, with R and Q what M^-1/2 makes of the neutral words and of the
+    subspace. If all words are neutral R is I and the equation falls apart in the eigenvectors of Q, where A~ is M times
+    a positive kernel, so that A has a root. Else conjugate gradients solve it, with that solution as preconditioner.
+
+    Parameters
+    ----------
+    gram, neutral
+        (d, d): sum of x x' over all unit vectors, and over those to neutralise.
+    directions
+        Orthonormal (k, d).
+    """
+    values, axes = eigh(gram)
+    held = values > RANK * values[-1]
+    root, basis = np.sqrt(values[held]), axes[:, held]
+    inside = basis / root  # from A~ to A: M^-1/2 on both sides
+    q = inside.T @ directions.T @ directions @ inside
+    r = inside.T @ neutral @ inside
+    weights, turn = eigh(q)
+    kernel = 1 / (1 + strength / 2 * (weights[:, None] + weights))
+    target = np.diag(root**2)
+
+    def plain(flat: FloatArray) -> FloatArray:
+        """The solution if all words were neutral."""
+        matrix: FloatArray = turn @ ((turn.T @ flat.reshape(target.shape) @ turn) * kernel) @ turn.T
+        return matrix.ravel()
+
+    def apply(flat: FloatArray) -> FloatArray:
+        matrix = flat.reshape(target.shape)
+        seen = r @ matrix @ q
+        result: FloatArray = matrix + strength / 2 * (seen + seen.T)
+        return result.ravel()
+
+    def objective(flat: FloatArray) -> float:
+        matrix = flat.reshape(target.shape)
+        return float(np.sum((matrix - target) ** 2) + strength * np.sum((r @ matrix @ q) * matrix))
+
+    trace = [objective(target.ravel())]
+    solution = plain(target.ravel())
+    trace.append(objective(solution))
+    if not np.allclose(r, np.eye(len(r)), atol=1e-12):
+        operator, helper = (LinearOperator((target.size, target.size), matvec=one) for one in (apply, plain))
+        solution, _ = cg(
+            operator,
+            target.ravel(),
+            x0=solution,
+            rtol=1e-13,
+            maxiter=ITERATIONS,
+            M=helper,
+            callback=lambda flat: trace.append(objective(flat)),
+        )
+    inner = inside @ solution.reshape(target.shape) @ inside.T
+    inner += axes[:, ~held] @ axes[:, ~held].T  # directions without vectors stay as they are
+    sizes, turned = eigh((inner + inner.T) / 2)
+    matrix = (turned * np.sqrt(np.maximum(sizes, 0))) @ turned.T
+    return Softened(
+        matrix, np.array(trace) / trace[0], _gradient(matrix, gram, neutral, directions, strength) / trace[0]
+    )
+
+
+def _gradient(t: FloatArray, gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> float:
+    """Norm of the derivative of the objective by T."""
+    inner, along = t.T @ t, directions.T @ directions
+    seen = neutral @ inner @ along
+    slope = 2 * gram @ (inner - np.eye(len(t))) @ gram + strength * (seen + seen.T)
+    return float(np.linalg.norm(2 * t @ slope))
+
+
+def _gram(unit: np.ndarray) -> FloatArray:
+    """Sum of x x' (dimensions, dimensions), in double precision, block by block."""
+    total = np.zeros((unit.shape[1], unit.shape[1]))
+    for begin in range(0, len(unit), BLOCK):
+        block = unit[begin : begin + BLOCK].astype(np.float64)
+        total += block.T @ block
+    return total

@@ -1,0 +1,137 @@
+"""Debiasing methods by name, and ``debias``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias.debiasing.methods import (
+    Changed,
+    Debiasing,
+    Vocabulary,
+    half_sibling,
+    hard,
+    hard_multiclass,
+    null_space,
+    project,
+    soft,
+)
+from bayesbias.embeddings import Embedding, about, opened
+from bayesbias.errors import InputError, shortened
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+@dataclass(frozen=True)
+class Method:
+    """A debiasing method: its function, and where it is defined."""
+
+    run: Callable[..., Changed]
+    source: str
+    doi: str
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Options by name."""
+        return dict(list(inspect.signature(self.run).parameters.items())[1:])
+
+
+BOLUKBASI = ("Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)", "10.48550/arXiv.1607.06520")
+MANZINI = ("Manzini, Lim, Tsvetkov and Black (2019)", "10.18653/v1/N19-1062")
+METHODS = {
+    "project": Method(project, *BOLUKBASI),
+    "hard": Method(hard, *BOLUKBASI),
+    "hard_multiclass": Method(hard_multiclass, *MANZINI),
+    "soft": Method(soft, *MANZINI),
+    "half_sibling": Method(half_sibling, "Yang and Feng (2020)", "10.1609/aaai.v34i05.6486"),
+    "null_space": Method(
+        null_space, "Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020)", "10.18653/v1/2020.acl-main.647"
+    ),
+}
+
+
+def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
+    """A debiased copy of an embedding, its vectors at length 1.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes; it stays as it is.
+    method
+        ``"project"``: the directions of defining sets are taken off all words. ``"hard"``: the first direction of
+        defining pairs is taken off all words, then pairs are equalised. ``"hard_multiclass"``: the same for sets of any
+        size and several directions. ``"soft"``: a linear map that keeps inner products and lowers the part along the
+        directions. ``"half_sibling"``: what defining words predict is subtracted. ``"null_space"``: all directions by
+        which a linear classifier finds the group.
+    **options
+        ``definitional`` (``project``, ``hard``, ``soft``, ``half_sibling``) or ``sets`` (``hard_multiclass``): the
+        defining pairs or sets of words; a set that lacks a word is dropped with a note. ``groups`` (``null_space``):
+        name of a group to its words. ``equalize`` (``hard``: none by default; ``hard_multiclass``: by default the
+        defining sets). ``neutralize``: the words to change, by default all, and ``ignore``: words to leave alone.
+        ``components``: how many directions. ``subspace`` (``project``): directions (k, dimensions) in place of sets.
+        ``order`` (``hard_multiclass``): ``"simultaneous"`` or ``"sequential"``. ``strength`` (``soft``), ``penalty``
+        (``half_sibling``), ``iterations`` and ``seed`` (``null_space``).
+
+    Returns
+    -------
+    KeyedVectors
+        New vectors under the same words, with a :class:`Debiasing` in the attribute ``bayesbias_debiasing``.
+
+    Raises
+    ------
+    InputError
+        An unknown method or option, an option that is missing, sets of which none is whole.
+    """
+    from gensim.models import KeyedVectors
+
+    chosen = _method(method)
+    missing = [
+        name
+        for name, one in chosen.options.items()
+        if one.default is inspect.Parameter.empty and options.get(name) is None
+    ]
+    unknown = [name for name in options if name not in chosen.options]
+    if unknown or missing:
+        what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
+        raise InputError(f"{method} {what}: it takes {', '.join(chosen.options)}")
+    before: Any = opened(kv)
+    # what can be read once only would be used up by the first look at it
+    options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
+    changed, record = chosen.run(Vocabulary.of(before), **options)
+    record = _with_zeros(record, before, changed)
+    after = KeyedVectors(vector_size=changed.shape[1], dtype=changed.dtype)
+    after.add_vectors(before.index_to_key, changed)
+    after.fill_norms(force=True)
+    after.bayesbias_name = f"{about(before)['name']} ({method})"
+    after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
+    return after
+
+
+def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) -> Debiasing:
+    """The record with the words of which nothing was left; refuse to leave nothing of any."""
+    gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
+    if not len(gone):
+        return record
+    if len(gone) == len(changed):
+        raise InputError(
+            f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
+            f"{changed.shape[1]} dimensions; give fewer"
+        )
+    named = shortened([before.index_to_key[at] for at in gone])
+    note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
+    return replace(record, notes=(*record.notes, note))
+
+
+def _method(name: object) -> Method:
+    if isinstance(name, str) and name in METHODS:
+        return METHODS[name]
+    near = get_close_matches(str(name).lower(), METHODS, 1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    raise InputError(f"there is no method {name!r}{meant}: valid are {', '.join(METHODS)}")

@@ -1,0 +1,429 @@
+"""False-positive rates and coverage of intervals and p-values, and simulation-based calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._progress import progress
+from bayesbias.diagnostics.simulation import (
+    Shape,
+    complete_truth,
+    draw_distances,
+    draw_truth,
+    known_model,
+    table_of_shape,
+)
+from bayesbias.diagnostics.summaries import PROB, flat_draws, interval_of
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.models.fits import fit, related_data
+from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.words import CONNECTIONS
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Ranks of the truth, uniform on 0..draws where the engine is right.
+
+    Attributes
+    ----------
+    model, engine, draws
+        What was tested, and the draws of each fit.
+    ranks
+        Variable to ranks (replicates, parameters).
+    pareto_k
+        Largest Pareto k of all fits; None where the engine has none.
+    """
+
+    model: str
+    engine: str
+    draws: int
+    ranks: dict[str, NDArray[np.intp]]
+    pareto_k: float | None
+
+    def __str__(self) -> str:
+        table = self.uniformity
+        k = "" if self.pareto_k is None else f"; largest Pareto k {self.pareto_k:.2f}"
+        return (
+            f"Ranks of the truth by {self.engine} under {self.model}: {len(next(iter(self.ranks.values()))):,} tables, "
+            f"{len(table)} parameters, smallest p-value of uniformity {table['p_value'].min():.2g} "
+            f"(the smallest of so many is below {0.05 / len(table):.1g} in 5% of right engines){k}."
+        )
+
+    __repr__ = __str__
+
+    @property
+    def uniformity(self) -> pd.DataFrame:
+        """Kolmogorov-Smirnov tests of uniformity: ``parameter``, ``place``, ``p_value``, ``last_5_percent``."""
+        rows = [
+            (name, place, stats.kstest((column + 0.5) / (self.draws + 1), "uniform").pvalue, (column >= last).mean())
+            for last in [0.95 * (self.draws + 1)]
+            for name, values in self.ranks.items()
+            for place, column in enumerate(values.T)
+        ]
+        return pd.DataFrame(rows, columns=["parameter", "place", "p_value", "last_5_percent"])
+
+
+def sbc(
+    model: str | Path | ModelSpec,
+    shape: Shape,
+    replicates: int = 1000,
+    engine: str = "auto",
+    seed: int = 0,
+    draws: int = 199,
+) -> Ranks:
+    """Simulation-based calibration: parameters from the prior, a table from them, ranks in the posterior.
+
+    Parameters
+    ----------
+    model
+        The model, both for simulation and for the fit.
+    shape
+        As in :func:`simulate`.
+    replicates
+        How many tables to simulate and fit.
+    engine
+        The engine under test.
+    seed
+        Seed of parameters, distances and fits.
+    draws
+        Posterior draws of each fit.
+
+    References
+    ----------
+    Talts, S. et al. (2018). Validating Bayesian inference algorithms with simulation-based calibration.
+    https://doi.org/10.48550/arXiv.1804.06788
+    """
+    spec = known_model(model)
+    table = table_of_shape(shape)
+    data = related_data(table, check=False) if spec.related else model_data(table)
+    rng = np.random.default_rng(seed)
+    ranks: dict[str, list[NDArray[np.intp]]] = {}
+    used, worst = engine, None
+    with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
+        for at in range(replicates):
+            truth = draw_truth(spec, data, rng)
+            simulated = table.assign(distance=draw_distances(spec, truth, data, rng))
+            simulated.attrs["truth"] = "simulated"
+            post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
+            used = str(post.attrs["engine"])
+            if "sample_stats" in post.children and "pareto_k" in post["sample_stats"]:
+                worst = max(worst or 0.0, float(post["sample_stats/pareto_k"]))
+            for name, true in truth.items():
+                drawn = flat_draws(post["posterior"][name].to_numpy()).reshape(draws, -1)
+                present = ~np.isnan(np.ravel(true))
+                below = (drawn[:, present] < np.ravel(true)[present]).sum(axis=0)
+                ranks.setdefault(name, []).append(below)
+            done(at + 1)
+    return Ranks(spec.name, used, draws, {name: np.array(values) for name, values in ranks.items()}, worst)
+
+
+METRICS = ("cluster", "weat", "t_test")
+DRAWS = 500
+PERMUTATIONS = 999
+Model = str | Path | ModelSpec
+
+
+def false_alarms(
+    shape: Shape,
+    truth: Mapping[str, Any],
+    models: Sequence[Model] = ("published", "crossed"),
+    metrics: Sequence[str] = METRICS,
+    replicates: int = 200,
+    seed: int = 0,
+    simulated_by: Model = "crossed",
+    prob: float = PROB,
+) -> pd.DataFrame:
+    """How often a nominal interval or p-value calls a bias in tables that are simulated without one.
+
+    Parameters
+    ----------
+    shape
+        As in :func:`simulate`.
+    truth
+        Parameters of the model ``simulated_by``, as in :func:`simulate`, with one ``connection_mean`` for all.
+    models
+        Models to fit: a call is a central interval of a contrast that excludes 0.
+    metrics
+        ``"cluster"``: the attribute-word cluster interval; ``"t_test"``: Welch's test of rows; ``"weat"``: WEAT's
+        permutation test of protected words (two-sided, the sum over protected words of mean distance to own minus
+        other stereotypes). A p-value calls below 1 - prob.
+    replicates, seed
+        How many tables, and the seed of all of them.
+    prob
+        Mass of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``method``, ``contrast``, ``rate``, ``se``, ``nominal``, ``width`` (mean width of the interval, NaN for
+        tests) and ``replicates``.
+
+    Raises
+    ------
+    InputError
+        A truth with bias, an unknown model or metric.
+    """
+    means = truth.get("connection_mean")
+    values = list(means.values()) if isinstance(means, Mapping) else np.ravel(np.asarray(means, dtype=float)).tolist()
+    if len(set(values)) != 1:
+        raise InputError(f"connection_mean is {means!r}: without bias it is one number for all connections")
+    calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, metrics, replicates, prob)
+    return _rates(calls, "alarm", 1 - prob)
+
+
+def real_null(
+    table: pd.DataFrame,
+    models: Sequence[Model] = ("published", "crossed"),
+    replicates: int = 300,
+    seed: int = 0,
+    metrics: Sequence[str] = METRICS,
+    source: str = "neutral",
+    prob: float = PROB,
+    pool: Sequence[str] | None = None,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Mapping[str, float] | str | Path | None = None,
+) -> pd.DataFrame:
+    """False alarms on real distances: stereotype lists replaced by words drawn at random from a control list.
+
+    Protected words, groups and the other control words stay; as many words as the stereotype lists have are drawn
+    from the control list ``source``, and the rows are labelled by these pseudo lists. There is no bias by
+    construction between the pseudo lists and what is left of ``source``, and the dependence among distances is real.
+    (The other control list differs from ``source`` in truth, so that its contrast is left out.)
+
+    Parameters
+    ----------
+    table
+        A distance table with groups, stereotype lists and the control list.
+    source
+        ``"neutral"`` or ``"human"``.
+    models, replicates, seed, metrics, prob
+        As in :func:`false_alarms`.
+    pool
+        Words of that list from which the pseudo lists are drawn, such as its most frequent third: what differs then
+        between the lists is no bias either. None: all.
+    adjust, frequencies
+        What the models adjust distances for, as in :func:`fit`.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`false_alarms`.
+
+    Raises
+    ------
+    InputError
+        The table has no known groups or stereotype words, or the control list has too few words.
+    """
+    one_of(source, ("neutral", "human"), "source")
+    relabel = _pseudo_lists(table, source, pool)
+    rngs = (np.random.default_rng([whole_number(seed, "seed", least=0), at]) for at in range(replicates))
+    tables = ((relabel(rng), rng) for rng in rngs)
+    how = {} if adjust is None else {"adjust": adjust, "frequencies": frequencies}
+    calls = _judged(tables, models, metrics, replicates, prob, ("different", source), how)
+    return _rates(calls, "alarm", 1 - prob)
+
+
+def coverage_study(
+    shape: Shape,
+    truth: Mapping[str, Any],
+    models: Sequence[Model] = ("published", "crossed"),
+    replicates: int = 200,
+    seed: int = 0,
+    simulated_by: Model = "crossed",
+    prob: float = PROB,
+) -> pd.DataFrame:
+    """How often intervals cover a planted contrast, and how often they see it.
+
+    Parameters
+    ----------
+    shape, truth, models, replicates, seed, simulated_by, prob
+        As in :func:`false_alarms`, with a ``connection_mean`` that differs between connections.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``method``, ``contrast``, ``planted``, ``coverage``, ``power`` (share of intervals without 0), ``se``
+        (of the coverage), ``width``, ``nominal`` and ``replicates``. The cluster interval stands beside the models.
+    """
+    table = table_of_shape(shape)
+    data = model_data(table)
+    planted = complete_truth(known_model(simulated_by), data, truth, np.random.default_rng(0))["connection_mean"]
+    mean = dict(zip(data.connections.tolist(), planted.tolist(), strict=True))
+    calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, ("cluster",), replicates, prob)
+    target = calls["contrast"].map({f"associated - {name}": mean.get("associated", 0.0) - mean[name] for name in mean})
+    calls = calls.assign(planted=target, covered=(calls["low"] <= target) & (target <= calls["high"]))
+    rates = _rates(calls, "covered", prob).rename(columns={"rate": "coverage"})
+    by = calls.groupby(["method", "contrast"], sort=False)
+    power = by.agg(power=("alarm", "mean"), planted=("planted", "first")).reset_index()
+    merged = rates.merge(power, on=["method", "contrast"])
+    return merged[["method", "contrast", "planted", "coverage", "power", "se", "width", "nominal", "replicates"]]
+
+
+def _simulated(
+    shape: Shape, truth: Mapping[str, Any], model: Model, replicates: int, seed: int
+) -> Iterable[tuple[pd.DataFrame, np.random.Generator]]:
+    spec, table = known_model(model), table_of_shape(shape)
+    data = model_data(table)
+    for at in range(whole_number(replicates, "replicates")):
+        rng = np.random.default_rng([whole_number(seed, "seed", least=0), at])
+        drawn = complete_truth(spec, data, truth, rng)
+        yield table.assign(distance=draw_distances(spec, drawn, data, rng)), rng
+
+
+def _judged(
+    tables: Iterable[tuple[pd.DataFrame, np.random.Generator]],
+    models: Sequence[Model],
+    metrics: Sequence[str],
+    replicates: int,
+    prob: float,
+    others: Sequence[str] = CONNECTIONS[1:],
+    how: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """One row for each table, method and contrast: ``low``, ``high`` (NaN for tests) and ``alarm``."""
+    prob = probability(prob, "prob")
+    metrics = [one_of(name, METRICS, "the metric") for name in several(metrics)]
+    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in several(models)]
+    rows: list[tuple[str, str, float, float, bool]] = []
+    with progress("counting false alarms", whole_number(replicates, "replicates")) as done:
+        for at, (table, rng) in enumerate(tables):
+            data = model_data(table)
+            present = [name for name in others if name in data.connections]
+            for spec in specs:
+                rows += _model_calls(spec, table, present, rng, prob, how or {})
+            for name in metrics:
+                rows += _METRICS[name](data, present, rng, prob)
+            done(at + 1)
+    return pd.DataFrame(rows, columns=["method", "contrast", "low", "high", "alarm"])
+
+
+def _rates(calls: pd.DataFrame, column: str, nominal: float) -> pd.DataFrame:
+    calls = calls.assign(width=calls["high"] - calls["low"])
+    by = calls.groupby(["method", "contrast"], sort=False)
+    table = by.agg(rate=(column, "mean"), width=("width", "mean"), replicates=(column, "size")).reset_index()
+    smoothed = (table["rate"] * table["replicates"] + 0.5) / (table["replicates"] + 1)
+    table["se"] = np.sqrt(smoothed * (1 - smoothed) / table["replicates"])  # not 0 where none or all call
+    table["nominal"] = nominal
+    return table[["method", "contrast", "rate", "se", "nominal", "width", "replicates"]]
+
+
+Calls = list[tuple[str, str, float, float, bool]]
+
+
+def _model_calls(
+    spec: ModelSpec,
+    table: pd.DataFrame,
+    others: list[str],
+    rng: np.random.Generator,
+    prob: float,
+    how: Mapping[str, Any],
+) -> Calls:
+    post = fit(table, spec, draws=DRAWS, chains=1, seed=int(rng.integers(2**31)), **how)
+    mean = flat_draws(post["posterior/connection_mean"].to_numpy())
+    labels = post["posterior"]["connection"].to_numpy().tolist()
+    calls: Calls = []
+    for name in others:
+        draws = mean[:, labels.index("associated")] - mean[:, labels.index(name)]
+        low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
+        calls.append((spec.name, f"associated - {name}", float(low), float(high), bool(low > 0 or high < 0)))
+    return calls
+
+
+def _cluster_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+    found = [interval_of(data, "associated", name, prob) for name in others]
+    return [
+        ("cluster", f"associated - {name}", each.low, each.high, bool(each.low > 0 or each.high < 0))
+        for name, each in zip(others, found, strict=True)
+    ]
+
+
+def _t_test_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+    labels = data.connections.tolist()
+    own = data.y[data.connection == labels.index("associated")]
+    calls: Calls = []
+    for name in others:
+        p = stats.ttest_ind(own, data.y[data.connection == labels.index(name)], equal_var=False).pvalue
+        calls.append(("t_test", f"associated - {name}", np.nan, np.nan, bool(p < 1 - prob)))
+    return calls
+
+
+def _weat_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+    if "different" not in others:
+        return []
+    p = permutation_p(data, rng)
+    return [("weat", "associated - different", np.nan, np.nan, bool(p < 1 - prob))]
+
+
+def permutation_p(data: ModelData, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
+    """Two-sided p-value of WEAT's permutation test: the groups of protected words are dealt out anew.
+
+    The statistic is the sum over protected words of the mean distance to the stereotypes of their own group minus
+    that to the stereotypes of the other groups; with two groups it is WEAT's.
+    """
+    stereotype = np.isin(data.connections[data.connection], ("associated", "different"))
+    own = data.connections[data.connection] == "associated"
+    groups = len(data.group_names)
+    list_of = np.full(len(data.attribute_words), -1)
+    list_of[data.attribute[own]] = data.group_index[data.word[own]]
+    totals, counts = np.zeros((2, len(data.protected_words), groups))
+    rows = stereotype & (list_of[data.attribute] >= 0)
+    np.add.at(totals, (data.word[rows], list_of[data.attribute[rows]]), data.y[rows])
+    np.add.at(counts, (data.word[rows], list_of[data.attribute[rows]]), 1)
+    with np.errstate(invalid="ignore"):
+        to_own = totals / counts
+        to_other = (totals.sum(axis=1, keepdims=True) - totals) / (counts.sum(axis=1, keepdims=True) - counts)
+    gap = to_own - to_other
+    label = data.group_index
+    words = np.arange(len(label))
+    observed = np.nansum(gap[words, label])
+    dealt = rng.permuted(np.tile(label, (permutations, 1)), axis=1)
+    under = np.nansum(gap[words, dealt], axis=1)
+    return float((1 + (np.abs(under) >= np.abs(observed) - 1e-12).sum()) / (permutations + 1))
+
+
+_METRICS: Mapping[str, Callable[[ModelData, list[str], np.random.Generator, float], Calls]] = {
+    "cluster": _cluster_calls,
+    "weat": _weat_calls,
+    "t_test": _t_test_calls,
+}
+
+
+def _pseudo_lists(
+    table: pd.DataFrame, source: str, words: Sequence[str] | None = None
+) -> Callable[[np.random.Generator], pd.DataFrame]:
+    own = table["connection"] == "associated"
+    if "" in model_data(table).group_names or not own.any():
+        raise InputError("the real null needs the group of each protected word and associated distances")
+    sizes = table[own].groupby("group", sort=False)["attribute_word"].nunique()
+    pool = table.loc[table["connection"] == source, "attribute_word"].unique()
+    whole, needed = len(pool), int(sizes.sum())
+    if words is not None:
+        pool = pool[np.isin(pool.astype(str), list(map(str, words)))]
+    if len(pool) < needed or whole <= needed:
+        raise InputError(
+            f"the pseudo lists take {needed} words from {len(pool)} of the {whole} words of the {source} list, and "
+            "leave none to compare with: take another list, or a larger pool"
+        )
+    controls = table[table["connection"].isin(("human", "neutral"))].reset_index(drop=True)
+    group, word = controls["group"].to_numpy(), controls["attribute_word"].to_numpy()
+    from_source = (controls["connection"] == source).to_numpy()
+
+    def relabel(rng: np.random.Generator) -> pd.DataFrame:
+        chosen = rng.permutation(pool)[:needed]
+        owner = dict(zip(chosen, np.repeat(sizes.index.to_numpy(), sizes.to_numpy()), strict=True))
+        listed = np.array([owner.get(each, "") for each in word], dtype=object)
+        pseudo = from_source & (listed != "")
+        connection = np.where(pseudo, np.where(listed == group, "associated", "different"), controls["connection"])
+        classes = np.where(pseudo, listed, controls["attribute_class"])
+        return controls.assign(connection=connection.astype(str), attribute_class=classes.astype(str))
+
+    return relabel

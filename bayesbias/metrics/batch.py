@@ -1,0 +1,480 @@
+"""``metric`` and ``run_metrics``: metrics of queries in embeddings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._core.vectors import IntArray, nearest_rows, unit_rows
+from bayesbias._progress import progress
+from bayesbias.embeddings import Case, Embedding, Twins, about, opened
+from bayesbias.errors import InputError
+from bayesbias.metrics.base import Measured, Metric, Sets, Space
+from bayesbias.metrics.lookup import FoundSets, Lookup, OnMissing, look_up, vocabulary
+from bayesbias.metrics.permutation import RELATED, against_random_lists, permuted
+from bayesbias.metrics.queries import Query, load_query
+from bayesbias.metrics.registry import METRICS, find_metric
+from bayesbias.metrics.results import MetricResult
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+
+type AnyQuery = Query | WordLists | str | Path
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A metric, and a query whose words were looked up for it.
+
+    Attributes
+    ----------
+    metric, query, options, how, kv, found
+        What was asked, and the sets' vectors.
+    space
+        Unit vectors of the whole vocabulary, for metrics that look at it.
+    nearest
+        Rows of the attribute words' nearest neighbours, once they were looked for.
+    """
+
+    metric: Metric
+    query: Query
+    options: Mapping[str, Any]
+    how: Lookup
+    kv: KeyedVectors
+    found: FoundSets
+    space: NDArray[np.float32] | None = None
+    nearest: IntArray | None = None
+
+    def measure(self) -> Measured:
+        """The metric's value, with the test that was asked for; NaN with the reason where there are too few words.
+
+        Raises
+        ------
+        InputError
+            The test needs more words of the vocabulary.
+        """
+        if self.found.reason is not None:
+            return Measured(float("nan"), reason=self.found.reason)
+        value = self._measured(self.found.targets, self.found.attributes)
+        asked = self.options.get("p_value", False)
+        if not asked or value.reason is not None:
+            return value
+        if asked == RELATED and self.metric.linear is not None:
+            return against_random_lists(value, self.metric.linear, self.kv, self.found, self.options)
+        return permuted(value, len(self.found.targets[0]), self.options)
+
+    @property
+    def attribute_rows(self) -> IntArray:
+        """Rows of the embedding that hold the attribute words, one set after the other."""
+        listed = [self.found.words[name] for name in self.query.attributes]
+        return np.array([self.kv.key_to_index[self.found.keys[word]] for words in listed for word in words])
+
+    def with_attributes(self, rows: IntArray) -> Measured:
+        """The metric when other words of the embedding, by row, stand in for the attribute words."""
+        ends = np.cumsum([len(vectors) for vectors in self.found.attributes])[:-1]
+        vectors = self.kv.vectors[rows].astype(np.float64)
+        sets = tuple(np.split(unit_rows(vectors) if self.how.normalize else vectors, ends))
+        return self._measured(self.found.targets, sets, rows)
+
+    def resampled(self, chosen: Mapping[str, IntArray]) -> Measured:
+        """The metric on some words of each set, by their places, which may repeat."""
+        targets = tuple(v[chosen[name]] for name, v in zip(self.query.targets, self.found.targets, strict=True))
+        attributes = tuple(
+            v[chosen[name]] for name, v in zip(self.query.attributes, self.found.attributes, strict=True)
+        )
+        starts = np.cumsum([0, *(len(vectors) for vectors in self.found.attributes)])
+        places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
+        at = np.concatenate(places)
+        nearest = None if self.nearest is None else self.nearest[at]
+        return self._measured(targets, attributes, self.attribute_rows[at], nearest)
+
+    def with_neighbours(self) -> Prepared:
+        """The same with the attribute words' neighbours looked up, which many draws of the words then share."""
+        if self.space is None or self.found.reason is not None:
+            return self
+        nearest = nearest_rows(self.space, self.attribute_rows, self.options["neighbours"])
+        return replace(self, nearest=nearest)
+
+    def _measured(
+        self, targets: Sets, attributes: Sets, rows: IntArray | None = None, nearest: IntArray | None = None
+    ) -> Measured:
+        extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
+        if self.space is not None:
+            extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
+        own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
+        found = self.metric.measure(targets, attributes, **own, **extra)
+        if np.isfinite(found.value) or found.reason is not None:
+            return found
+        return replace(found, reason="its formula divides by 0 for these vectors")
+
+
+def prepared(
+    name: str, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
+) -> Prepared:
+    """A metric's name, options and query, checked and looked up.
+
+    Without ``how`` the arguments of the look-up may stand among the options.
+    """
+    if how is None:
+        how, options = split_options(options)
+    chosen, asked = find_metric(name), as_query(query)
+    used = checked_options(chosen, options, how.normalize)
+    _check_template(chosen, asked)
+    vectors = opened(kv)
+    found = look_up(vectors, asked, how, chosen.paired)
+    return Prepared(chosen, asked, used, how, vectors, found, vocabulary(vectors) if chosen.space else None)
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
+    """The look-up that options ask for, and the options of the metric."""
+    asked = {name: options.get(name, value) for name, value in Lookup().options.items()}
+    return Lookup.checked(**asked), {name: value for name, value in options.items() if name not in asked}
+
+
+def untested(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options without a test, for values of which there are many."""
+    return {**options, "p_value": False} if "p_value" in options else dict(options)
+
+
+def as_query(query: AnyQuery) -> Query:
+    """A query from whatever stands for one."""
+    if isinstance(query, Query):
+        return query
+    if isinstance(query, WordLists):
+        return Query.from_words(query)
+    if isinstance(query, str | Path):
+        return load_query(query)
+    raise InputError(
+        f"a query is {type(query).__name__}: give a Query(targets, attributes), word lists, or a name or path for "
+        "load_query"
+    )
+
+
+def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
+    """A query as it is, or its sub-queries where it has more sets than a metric takes."""
+    sizes = []
+    for (least, most), there, kind in zip(
+        (chosen.targets, chosen.attributes), query.template, ("target", "attribute"), strict=True
+    ):
+        if there < least:
+            raise InputError(
+                f"{chosen.name} takes at least {least} {kind} sets, and the query {query.name!r} has {there}: give "
+                "another query, or leave the metric out"
+            )
+        sizes.append(there if most is None else min(there, most))
+    return query.subqueries(*sizes)
+
+
+def _check_template(chosen: Metric, query: Query) -> None:
+    parts = parts_for(chosen, query)
+    if parts != (query,):
+        raise InputError(
+            f"the query {query.name!r} has {query.template[0]} target and {query.template[1]} attribute sets, and "
+            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
+            "with run_metrics"
+        )
+
+
+def checked_options(chosen: Metric, given: Mapping[str, Any], normalize: bool = False) -> dict[str, Any]:
+    """All options of a metric, those that were given after their checks; whether the look-up scales vectors."""
+    if isinstance(tested := given.get("p_value"), str) and tested == RELATED and chosen.linear is None:
+        raise InputError(
+            f"{chosen.name} is not a weighted sum of cosines, and p_value={RELATED!r} is the test of one: valid are "
+            f"{_linear_metrics()}"
+        )
+    unknown = [name for name in given if name not in chosen.options]
+    if unknown:
+        valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
+        raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
+    defaults = {name: option.default for name, option in chosen.options.items()}
+    used = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
+    if used.get("p_value") == RELATED and chosen.linear is not None:
+        there = {**used, "normalize": normalize}
+        if lacking := [name for name, value in chosen.linear.needs.items() if there[name] != value]:
+            raise InputError(
+                f"{chosen.name} with {lacking[0]}={there[lacking[0]]!r} is not a weighted sum of cosines, and "
+                f"p_value={RELATED!r} is the test of one: valid are {_linear_metrics()}"
+            )
+    return used
+
+
+def _linear_metrics() -> str:
+    """The metrics that are weighted sums of cosines, with the options that make them so."""
+    names = []
+    for name, one in METRICS.items():
+        if one.linear is not None:
+            needs = " and ".join(f"{option}={value!r}" for option, value in one.linear.needs.items())
+            names.append(f"{name} with {needs}" if needs else name)
+    return ", ".join(names)
+
+
+type AnyMetric = str | tuple[str, Mapping[str, Any]]
+
+COLUMNS = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing", "reason"]
+
+
+def metric(
+    name: str,
+    kv: Embedding,
+    query: AnyQuery,
+    on_missing: OnMissing = "drop",
+    max_missing: float = 0.2,
+    case: Case = "as-is",
+    normalize: bool = False,
+    compat: str | None = None,
+    twins: Twins = "once",
+    **options: Any,
+) -> MetricResult:
+    """A classic bias metric of an embedding.
+
+    Parameters
+    ----------
+    name
+        One that :func:`list_metrics` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
+        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``.
+    kv
+        The embedding, or what :func:`load_embedding` takes.
+    query
+        A :class:`Query`, word lists, or what :func:`load_query` takes. ``ripa``, ``direct_bias``, ``db_wa`` and ``nbm``
+        take the words of its two target sets as pairs, in order.
+    on_missing
+        ``"drop"`` leaves out words that the embedding lacks; ``"error"`` refuses them.
+    max_missing
+        Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
+    case
+        ``"fallback"`` also tries lower case, a capital first letter and capitals.
+    normalize
+        Whether vectors are scaled to length 1 first (most metrics do not change).
+    compat
+        ``"wefe"`` gives the number of WEFE 1.0.1 where ours differs: repeated words count as lost, pairs shift past a
+        missing word, ``rnsb`` holds out a fifth of the words and stops at its solver's tolerance.
+    twins
+        Words of one set that have one vector (see :func:`distance_table`) count once, the first of them; pairs whose
+        two words have one vector are left out. ``"keep"`` takes all, and so does ``compat="wefe"``. Notes name them.
+    **options
+        The metric's own: ``rnd`` takes ``distance`` (``"norm"``, ``"cos"``); ``rnsb`` ``holdout``, ``train`` and
+        ``seed``; ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``. Tests take ``p_value``, ``alternative``
+        (``"two-sided"``, ``"greater"``, ``"less"``) and ``seed``:
+
+        - ``p_value=True``, of ``weat`` and ``weat_effect_size``: permutation test (``permutations`` random ones where a
+          million do not hold all) of the target words over their two sets, with the attribute words as given.
+        - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
+          ``distance="cos"``, ``ripa`` with ``normalize=True``): normal test against random attribute lists of the
+          vocabulary, as many words and as alike as these, with the target words as given. The mean over such lists is
+          the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
+          :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
+
+    Raises
+    ------
+    InputError
+        An unknown metric or option, a query with other numbers of sets than the metric takes, pairs of unequal
+        length, missing words with ``on_missing="error"``; ``p_value="related"`` with fewer than 50 words of the
+        vocabulary outside of the sets.
+
+    Warns
+    -----
+    UserWarning
+        Sets so small that the value is the same whatever the words; the result says so too.
+    """
+    how = Lookup.checked(on_missing, max_missing, case, normalize, compat, twins)
+    ready = prepared(name, kv, query, options, how)
+    measured = ready.measure()
+    if measured.warning:
+        warnings.warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", UserWarning, stacklevel=2)
+    return _result(ready, measured)
+
+
+def run_metrics(
+    kvs: Mapping[str, Embedding] | Embedding,
+    queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric | None = None,
+    on_missing: OnMissing = "drop",
+    max_missing: float = 0.2,
+    case: Case = "as-is",
+    normalize: bool = False,
+    compat: str | None = None,
+    twins: Twins = "once",
+) -> pd.DataFrame:
+    """Metrics of embeddings and queries, one row each.
+
+    Parameters
+    ----------
+    kvs
+        Name to embedding, or one embedding.
+    queries
+        One or several queries; a mapping gives them names. Queries of one name stay apart, numbered.
+    metrics
+        Names of metrics, pairs of a name and its options, or a mapping of labels to either. By default those that need
+        no pairs and for which every query has enough sets.
+    on_missing, max_missing, case, normalize, compat, twins
+        As in :func:`metric`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``embedding``, ``query``, ``subquery``, ``metric``, ``value``, ``p_value``, ``optimum``, ``found`` and
+        ``missing`` (words) and ``reason`` (of a NaN). A query with more sets than a metric takes appears as its
+        sub-queries, named in ``subquery``. ``attrs["notes"]`` says which words are missing, stand in several sets or
+        repeat.
+
+    Raises
+    ------
+    InputError
+        As :func:`metric`; a query with fewer sets than a metric takes.
+    """
+    import pandas as pd
+
+    how = Lookup.checked(on_missing, max_missing, case, normalize, compat, twins)
+    embeddings = named_embeddings(kvs)
+    asked = named_queries(queries)
+    usual, too_few = usual_metrics(asked.values()) if metrics is None else ([], [])
+    chosen = _chosen(usual if metrics is None else metrics, normalize)
+    parts = {
+        (number, label): parts_for(chosen_metric, query)
+        for number, query in enumerate(asked.values())
+        for label, chosen_metric, _ in chosen
+    }
+    rows: list[tuple[object, ...]] = []
+    notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
+    with progress("measuring", len(embeddings) * len(asked)) as done:
+        for at, (embedding, kv) in enumerate(embeddings.items()):
+            space = vocabulary(kv) if any(m.space for _, m, _ in chosen) else None
+            for number, name in enumerate(asked):
+                seen: dict[tuple[int, bool], FoundSets] = {}
+                for label, one, used in chosen:
+                    for part in parts[number, label]:
+                        key = (id(part), one.paired)
+                        found = seen[key] = seen.get(key) or look_up(kv, part, how, one.paired)
+                        got = Prepared(one, part, used, how, kv, found, space if one.space else None).measure()
+                        notes |= dict.fromkeys(_notes(embedding, name, part, found, got))
+                        sub = part.name if len(parts[number, label]) > 1 else None
+                        rows.append((embedding, name, sub, label, *_row(one, got, found)))
+                done(at * len(asked) + number + 1)
+    numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
+    table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
+    table.attrs["notes"] = tuple(notes)
+    return table
+
+
+def _row(one: Metric, got: Measured, found: FoundSets) -> tuple[object, ...]:
+    lost = sum(len(entry["missing"]) for entry in found.entries)
+    return got.value, got.p_value, one.optimum, sum(entry["found"] for entry in found.entries), lost, got.reason
+
+
+def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
+    """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
+    targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
+    unpaired = {name: one for name, one in METRICS.items() if not one.paired}
+    fitting = [name for name, one in unpaired.items() if one.targets[0] <= targets and one.attributes[0] <= attributes]
+    return fitting, [name for name in unpaired if name not in fitting]
+
+
+def _notes(embedding: str, query: str, part: Query, found: FoundSets, got: Measured) -> list[str]:
+    """Sentences on what a row rests on; those on the query alone do not name the embedding."""
+    own = [f"{query}: {note}." for note in part.notes]
+    return own + [f"{query} in {embedding}: {note}." for note in (*found.notes, *got.every_note)]
+
+
+def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
+    """Name to query; names that repeat are numbered."""
+    if isinstance(queries, Mapping):
+        named = {str(name): as_query(query) for name, query in queries.items()}
+    else:
+        single = isinstance(queries, str | Path | Query | WordLists)
+        named = {}
+        for query in map(as_query, [queries] if single else queries):  # type: ignore[arg-type]
+            name, number = query.name, 1
+            while name in named:
+                number += 1
+                name = f"{query.name} ({number})"
+            named[name] = query
+    if not named:
+        raise InputError("no query was given: give at least one")
+    return named
+
+
+def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, KeyedVectors]:
+    """Name to loaded embedding; a mapping of words to vectors is one embedding."""
+    if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
+        return {str(name): opened(kv) for name, kv in kvs.items()}
+    single = opened(kvs)
+    return {str(about(single)["name"]): single}
+
+
+def is_embedding(value: object) -> bool:
+    """Whether a value is of a kind that :func:`load_embedding` takes, rather than a vector."""
+    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")
+
+
+def _chosen(
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric, normalize: bool
+) -> list[tuple[str, Metric, dict[str, Any]]]:
+    """Label, metric and checked options of each."""
+    named = [(label, find_metric(name), given) for label, name, given in named_metrics(metrics)]
+    return [(label, one, checked_options(one, given, normalize)) for label, one, given in named]
+
+
+def named_metrics(
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
+) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Label, name and options of each metric."""
+    single = isinstance(metrics, str) or (
+        isinstance(metrics, tuple) and len(metrics) == 2 and isinstance(metrics[1], Mapping)
+    )
+    every: Any = [metrics] if single else metrics
+    if not isinstance(every, Mapping | Iterable):
+        raise InputError(f"metrics is {every!r}: give names of metrics, or pairs of a name and its options")
+    chosen = list(every.values() if isinstance(every, Mapping) else every)
+    for one in chosen:
+        if not isinstance(one, str) and not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], Mapping)):
+            raise InputError(f"{one!r} is no metric: give its name, or a pair of its name and its options")
+    labelled = list(zip(every if isinstance(every, Mapping) else map(_label, chosen), chosen, strict=True))
+    if not labelled:
+        raise InputError("no metric was given: give at least one")
+    if len({label for label, _ in labelled}) < len(labelled):
+        raise InputError("two metrics have one label: give a mapping of labels to metrics")
+    return [(str(label), *((one, {}) if isinstance(one, str) else (one[0], one[1]))) for label, one in labelled]
+
+
+def _label(one: AnyMetric) -> str:
+    if isinstance(one, str):
+        return one
+    name, options = one
+    return f"{name} ({', '.join(f'{key}={value}' for key, value in options.items())})" if options else name
+
+
+def _result(ready: Prepared, measured: Measured) -> MetricResult:
+    chosen, query, found = ready.metric, ready.query, ready.found
+    sets = query.targets if chosen.words == "targets" else query.attributes
+    words = {name: found.words[name] for name in sets} if len(measured.by_word) else {}
+    return MetricResult(
+        metric=chosen.name,
+        title=chosen.title,
+        value=measured.value,
+        p_value=measured.p_value,
+        partitions=measured.partitions,
+        exact=measured.exact,
+        optimum=chosen.optimum,
+        range=(np.nan, np.nan) if measured.reason else chosen.bounds(list(map(len, found.targets)), ready.options),
+        query=query,
+        embedding=str(about(ready.kv)["name"]),
+        entries=found.entries,
+        words=words,
+        by_word=measured.by_word,
+        options={**ready.options, **ready.how.options},
+        reason=measured.reason,
+        notes=(*query.notes, *found.notes, *measured.every_note),
+        source=chosen.source,
+        doi=chosen.doi,
+        null_mean=measured.null_mean,
+        null_sd=measured.null_sd,
+    )

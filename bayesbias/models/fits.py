@@ -1,0 +1,237 @@
+"""Engines by model, and ``fit``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import whole_number
+from bayesbias.distances.storage import check_distances, relatedness_of
+from bayesbias.errors import InputError
+from bayesbias.models import exact, marginal, nuts
+from bayesbias.models.data import Draws, ModelData, model_data, refuse_repeats
+from bayesbias.models.marginal import fit_for_crossed
+from bayesbias.models.related import MOST_CELLS
+from bayesbias.models.results import assemble
+from bayesbias.models.spec import ModelSpec, bundled_models, load_model
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to draw from a posterior.
+
+    Attributes
+    ----------
+    name
+        What ``fit(engine=...)`` takes.
+    obstacle
+        Specification to the reason why this engine cannot fit it, or None.
+    sample
+        Specification, data, chains, draws in each chain and a generator to draws.
+    """
+
+    name: str
+    obstacle: Callable[[ModelSpec], str | None]
+    sample: Callable[[ModelSpec, ModelData, int, int, np.random.Generator], Draws]
+
+
+ENGINES = (
+    Engine("exact", exact.obstacle, exact.sample),
+    Engine("marginal", marginal.obstacle, marginal.sample),
+    Engine("nuts", nuts.obstacle, nuts.sample),
+)
+"""The fastest first: ``auto`` takes the first that can fit the model."""
+
+
+def engines_for(spec: ModelSpec) -> list[str]:
+    """Names of the engines that can fit a model, the fastest first."""
+    return [engine.name for engine in ENGINES if engine.obstacle(spec) is None]
+
+
+def choose_engine(spec: ModelSpec, name: str) -> Engine:
+    """The engine of that name, or for ``"auto"`` the fastest that can fit the model.
+
+    Raises
+    ------
+    InputError
+        No such engine, or one that cannot fit the model.
+    """
+    able = engines_for(spec)
+    wanted = able[0] if name == "auto" else name
+    engine = next((engine for engine in ENGINES if engine.name == wanted), None)
+    if engine is None:
+        valid = ", ".join(["auto", *(engine.name for engine in ENGINES)])
+        raise InputError(f"there is no engine {name!r}: valid are {valid}")
+    if (reason := engine.obstacle(spec)) is not None:
+        raise InputError(
+            f"the engine {name!r} cannot fit the model {spec.name!r}: {reason}; use {' or '.join(['auto', *able])}"
+        )
+    return engine
+
+
+AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
+UNRELATED = (
+    "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "
+    "exclude 0 in about a quarter (protected words like these) to half (these protected words) of trials, not in 11%."
+)
+NO_RELATEDNESS = "The table does not tell how words are related, so that the model 'crossed' was fitted."
+
+
+def fit(
+    table: pd.DataFrame,
+    model: str | Path | ModelSpec = AUTO,
+    engine: str = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
+) -> xr.DataTree:
+    """The posterior of a hierarchical model of distances.
+
+    Parameters
+    ----------
+    table
+        A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite.
+    model
+        A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
+        where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
+        words for unrelated and says so.
+    engine
+        ``"auto"`` takes the fastest engine that is exact for the model; ``"exact"`` (independent draws by
+        quadrature), ``"marginal"`` (crossed models: importance sampling of the scales, everything else exact) or
+        ``"nuts"`` (PyMC).
+    draws
+        Draws kept in all, split evenly over ``chains``.
+    seed
+        Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
+
+    adjust
+        An attribute of words that distances are adjusted for: ``"frequency"``, ``"length"`` (letters), or a mapping
+        with one entry, the name of an attribute of your own and the number of each word. From each distance its
+        expectation at the word's value is subtracted: with vectors a smooth curve for each protected word over the
+        vocabulary's sample, without them a common slope estimated from the control words, whose uncertainty is in the
+        posterior. :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
+    frequencies
+        Where frequencies come from, as in :func:`balance`.
+
+    Returns
+    -------
+    DataTree
+        ArviZ groups ``posterior``, ``observed_data``, ``constant_data`` (and ``sample_stats`` from NUTS and the
+        marginal engine: ``pareto_k`` and ``importance_ess``). Posterior variables: ``connection_mean``,
+        ``connection_sd`` (connection), ``word_mean`` (protected_word, connection), ``sigma`` (connection, or none
+        where it is shared); crossed models add ``attribute_effect`` (attribute_word), ``attribute_sd``
+        (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, group) and
+        ``interaction_sd``; ``"related"`` has ``sd_factor`` and ``connection_covariance`` instead of ``sigma``. All but
+        that factor are in cosine distance (the covariance in its square). A connection without data is absent; a cell
+        without data is NaN. The attributes record model, engine, seed, versions and coverage.
+
+        Crossed models take each pair once, so that repeated rows are dropped, and leave out word x group where there
+        are not two known groups; :func:`diagnose` says either. Other models count every row, and refuse repeated pairs
+        unless the table was made or read with ``keep_duplicates=True``.
+
+    Raises
+    ------
+    InputError
+        A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
+        engine that cannot fit the model; draws that do not split evenly.
+    """
+    if adjust is not None:
+        return _adjusted_fit(table, adjust, frequencies, (model, engine, draws, chains, used_seed(seed)))
+    if frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    data = related_data(table)
+    spec, note = chosen_model(model, data)
+    chosen = choose_engine(spec, engine)
+    draws, chains = checked_draws(draws, chains)
+    if spec.crossed or spec.related:
+        spec, data = fit_for_crossed(spec, data, table)
+    else:
+        refuse_repeats(table, spec.name)
+    data = replace(data, notes=(*note, *data.notes))
+    used = used_seed(seed)
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
+    return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+
+
+def _adjusted_fit(
+    table: pd.DataFrame,
+    adjust: str | Mapping[str, Mapping[str, float]],
+    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None,
+    how: tuple[str | Path | ModelSpec, str, int, int, int],
+) -> xr.DataTree:
+    """The fit of adjusted distances, with the contrasts of the same words before."""
+    from bayesbias.models.expectations import adjusted_table, recorded, with_slope
+
+    adjusted, adjustment = adjusted_table(table, adjust, frequencies)
+    kept = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
+    raw = fit(kept, *how)
+    return recorded(with_slope(fit(adjusted, *how), adjustment, how[-1]), adjustment, raw)
+
+
+def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:
+    """A table's codes and cells, with the relatedness that it carries, whose vectors are held against its distances.
+
+    Raises
+    ------
+    InputError
+        As in :func:`model_data`; relatedness of other vectors than those the distances were measured with.
+    """
+    data = model_data(table)
+    related = relatedness_of(table)
+    moved = {"truth", "adjusted"} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
+    if related is not None and check and not moved:
+        check_distances(related, table)
+    return replace(data, relatedness=related)
+
+
+def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelSpec, tuple[str, ...]]:
+    """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
+    if isinstance(model, ModelSpec):
+        return model, ()
+    if model != AUTO:
+        return load_model(model), ()
+    if data.relatedness is None:
+        return load_model(FALLBACK), (NO_RELATEDNESS,)
+    if (cells := int(data.filled.sum())) > MOST_CELLS:
+        reason = f"The table has {cells:,} cells, more than the {MOST_CELLS:,} that the model 'related' takes"
+        return load_model(FALLBACK), (f"{reason}, so that 'crossed' was fitted.",)
+    return load_model(RELATED), ()
+
+
+def checked_draws(draws: int, chains: int) -> tuple[int, int]:
+    """Draws in all and chains.
+
+    Raises
+    ------
+    InputError
+        Either is no whole number of at least 1, or draws do not split evenly.
+    """
+    draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
+    if draws % chains:
+        raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")
+    return draws, chains
+
+
+def used_seed(seed: int | None) -> int:
+    """The seed that was given, or one from the system's entropy that fits into 63 bits, so that a file can hold it."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+    return whole_number(seed, "seed", least=0)
+
+
+def list_models() -> pd.DataFrame:
+    """The bundled models: ``name``, ``description``, ``engines`` that can fit it, ``source``, ``doi``, ``path``."""
+    specs = {path: load_model(path) for path in bundled_models().values()}
+    rows = [(s.name, s.description, ", ".join(engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
+    return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])

@@ -1,0 +1,295 @@
+"""Pictures of calibration and of null distributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics import TopicNull
+from bayesbias.diagnostics.false_positives import Ranks
+from bayesbias.diagnostics.noise import NullWeat
+from bayesbias.diagnostics.topics import LISTS, as_far
+from bayesbias.errors import InputError
+from bayesbias.plots.style import COLOURS, FAINT, FONT, INK, MARKERS, check_kind, new_figure, note_below, style_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+BAND = 0.99
+RATES = ["method", "contrast", "rate", "se", "nominal"]
+
+
+def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
+    """False alarms against the nominal rate, or ranks of the truth against uniform ones.
+
+    Parameters
+    ----------
+    result
+        A table of :func:`false_alarms`, :func:`real_null` or :func:`coverage_study` (a further first column, such as
+        the name of a table, makes panels), or a result of :func:`sbc`.
+
+    Raises
+    ------
+    InputError
+        Something else was given.
+    """
+    if isinstance(result, Ranks):
+        return _ranks(result)
+    if isinstance(result, pd.DataFrame):
+        table = result.rename(columns={"coverage": "rate"})
+        if set(RATES) <= set(table.columns) and len(table):
+            return _rates(table, "coverage" if "coverage" in result else "calls without bias")
+    raise InputError("plot_calibration takes a table of false_alarms, real_null or coverage_study, or a result of sbc")
+
+
+def _rates(table: pd.DataFrame, label: str) -> Figure:
+    methods = list(dict.fromkeys(table["method"]))
+    contrasts = list(dict.fromkeys(table["contrast"]))
+    with mpl.rc_context(FONT):
+        figure = new_figure(3.0 * len(contrasts) + 1.0, 0.32 * len(methods) + 1.4)
+        axes_row = figure.subplots(1, len(contrasts), squeeze=False, sharex=True, sharey=True)[0]
+        for axes, contrast in zip(axes_row, contrasts, strict=True):
+            for at, method in enumerate(methods):
+                rows = table[(table["contrast"] == contrast) & (table["method"] == method)]
+                heights = -at + np.linspace(-0.22, 0.22, len(rows)) * (len(rows) > 1)
+                look = {"color": COLOURS[at % len(COLOURS)], "marker": MARKERS[at % len(MARKERS)]}
+                low = (2 * rows["se"]).clip(upper=rows["rate"])
+                high = (2 * rows["se"]).clip(upper=1 - rows["rate"])
+                axes.errorbar(rows["rate"], heights, xerr=[low, high], fmt="none", ecolor=look["color"], elinewidth=0.8)
+                axes.scatter(rows["rate"], heights, s=24, zorder=3, edgecolor="white", linewidth=0.5, **look)
+            axes.axvline(float(table["nominal"].iloc[0]), color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            style_axes(axes, label, contrast)
+            axes.set_yticks(-np.arange(len(methods)), methods)
+            axes.set_ylim(-len(methods) + 0.4, 0.6)
+        axes_row[0].set_xlim(left=-0.01)
+        figure.supxlabel(
+            f"dashed: nominal, {float(table['nominal'].iloc[0]):.2f}; bars: two standard errors",
+            x=0.02,
+            ha="left",
+            fontsize=7.5,
+            color=FAINT,
+        )
+    return figure
+
+
+def _ranks(result: Ranks) -> Figure:
+    """Empirical distribution of the ranks minus the uniform one, with the band of chance."""
+    names = list(result.ranks)
+    columns = min(3, len(names))
+    rows = -(-len(names) // columns)
+    grid = np.linspace(0, 1, 200)
+    replicates = len(next(iter(result.ranks.values())))
+    band = stats.kstwo.ppf(BAND, replicates)
+    with mpl.rc_context(FONT):
+        figure = new_figure(2.7 * columns + 0.6, 1.6 * rows + 0.7)
+        panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+        for axes, name in zip(panels, names, strict=False):
+            axes.fill_between([0, 1], -band, band, color="#E3E3E3", linewidth=0)
+            for column in result.ranks[name].T:
+                share = np.searchsorted(np.sort((column + 0.5) / (result.draws + 1)), grid, side="right") / replicates
+                axes.plot(grid, share - grid, color="#0072B2", linewidth=0.7, alpha=0.7)
+            style_axes(axes, "", f"{name} ({result.ranks[name].shape[1]})")
+            axes.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+        for axes in panels[len(names) :]:
+            axes.set_visible(False)
+        figure.supxlabel(
+            f"rank of the truth (model {result.model}, engine {result.engine}, {replicates} tables); grey: where "
+            f"{100 * BAND:g}% of right engines' lines stay",
+            fontsize=7.5,
+            color=FAINT,
+        )
+        figure.supylabel("share below − uniform", fontsize=8)
+    return figure
+
+
+BARS, MARK = "#56B4E9", "#D55E00"
+BINS = 60
+TITLES = ("Sum statistic s", "Effect size")
+
+
+def plot_null_weat(result: NullWeat) -> Figure:
+    """WEAT of samples of noise, with the sample marked (Figure 10).
+
+    Parameters
+    ----------
+    result
+        A result of :func:`simulate_null_weat`.
+
+    Returns
+    -------
+    Figure
+        Histograms of s and of the effect size; the grey band holds ``prob`` of them.
+    """
+    _checked(result, "plot_null_weat")
+    shares = result.summary()["as_extreme"]
+    said = [f"{share:.1%} of samples\nas far from 0" for share in shares]
+    note = f"{len(result.s):,} samples of noise with sd {result.sd:g}, {_sizes(result)}"
+    return _two((result.s, result.effect_size), result, said, note)
+
+
+def plot_null_partitions(result: NullWeat) -> Figure:
+    """WEAT of the sample when its words are dealt out anew, with the sample marked (Figure 8).
+
+    Parameters
+    ----------
+    result
+        A result of :func:`simulate_null_weat`.
+
+    Returns
+    -------
+    Figure
+        Histograms of s and of the effect size over partitions; the grey band holds ``prob`` of them.
+    """
+    _checked(result, "plot_null_partitions")
+    which = "all" if result.test.exact else "random"
+    note = f"{which} {len(result.partition_s):,} partitions of one sample of noise, {_sizes(result)}"
+    said = [f"permutation test\np = {result.test.p_value:.3g}"] * 2
+    return _two((result.partition_s, result.partition_effect_size), result, said, note)
+
+
+def plot_null_sample(result: NullWeat) -> Figure:
+    """The sample's raw cosines, and the differences of the two target sets with their intervals (Figure 9).
+
+    Parameters
+    ----------
+    result
+        A result of :func:`simulate_null_weat`.
+
+    Returns
+    -------
+    Figure
+        Left all cosines by target set and attribute set, with the means of words (diamonds); right the rows of
+        ``result.raw``.
+    """
+    _checked(result, "plot_null_sample")
+    raw, n, m = result.raw, result.words, result.attributes
+    with mpl.rc_context(FONT):
+        figure = new_figure(8.2, 3.6)
+        left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
+        sides = [(words, columns) for columns in (slice(m), slice(m, None)) for words in (slice(n), slice(n, None))]
+        for at, (words, columns) in enumerate(sides):
+            colour, marker = (("#0072B2", "o"), ("#E69F00", "s"))[at % 2]
+            cosines = result.sample[words, columns]
+            jitter = np.random.default_rng(at).uniform(-0.28, 0.28, cosines.shape)
+            left.scatter(cosines, jitter - at, s=11, color=colour, marker=marker, alpha=0.55, linewidths=0)
+            means = cosines.mean(axis=1)
+            left.scatter(means, np.full(n, -at), s=26, color=INK, marker="D", edgecolor="white", lw=0.6, zorder=3)
+        left.set_yticks(-np.arange(4), ["X with A", "Y with A", "X with B", "Y with B"])
+        left.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        style_axes(left, "cosine", "One sample of noise (diamonds: means of words)")
+        heights = -np.arange(len(raw))
+        right.hlines(heights, raw["low"], raw["high"], color=INK, linewidth=1.4)
+        right.scatter(raw["difference"], heights, s=28, color=MARK, edgecolor="white", lw=0.6, zorder=3)
+        for height, p_value, high in zip(heights, raw["p_value"], raw["high"], strict=True):
+            right.annotate(f"p = {p_value:.2g}", (high, height), xytext=(5, -3), textcoords="offset points", fontsize=8)
+        right.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        right.set_yticks(heights, ["cosines with A", "cosines with B", "s of words"])
+        right.set_ylim(-len(raw) + 0.4, 0.6)
+        right.margins(x=0.2)
+        style_axes(right, "difference of means, X \N{MINUS SIGN} Y", f"Welch's t test ({100 * result.prob:g}%)")
+    return figure
+
+
+def _two(values: tuple[FloatArray, FloatArray], result: NullWeat, said: list[str], note: str) -> Figure:
+    with mpl.rc_context(FONT):
+        figure = new_figure(8.2, 3.2)
+        observed = (result.observed_s, result.observed_effect_size)
+        for axes, drawn, mark, words, title in zip(figure.subplots(1, 2), values, observed, said, TITLES, strict=True):
+            _histogram(axes, drawn, mark, result.prob, words)
+            style_axes(axes, "", f"{title}: {mark:.2f}")
+        figure.supxlabel(note, x=0.02, ha="left", fontsize=7.5, color=FAINT)
+    return figure
+
+
+def _histogram(axes: Axes, drawn: FloatArray, mark: float, prob: float, words: str) -> None:
+    low, high = np.quantile(drawn, [(1 - prob) / 2, (1 + prob) / 2])
+    axes.axvspan(low, high, color="#EDEDED", zorder=0)
+    axes.hist(drawn, bins=BINS, color=BARS, zorder=2)
+    axes.axvline(mark, color=MARK, linewidth=1.8, zorder=3)
+    left = mark > np.median(drawn)
+    axes.annotate(
+        words,
+        (mark, 0.97),
+        xycoords=("data", "axes fraction"),
+        xytext=(6 if left else -6, 0),
+        textcoords="offset points",
+        ha="left" if left else "right",
+        va="top",
+        fontsize=8,
+        color=MARK,
+    )
+    axes.set_yticks([])
+    most = max(np.abs(drawn).max(), abs(mark)) * 1.35
+    axes.set_xlim(-most, most)
+
+
+def _sizes(result: NullWeat) -> str:
+    return f"{result.words} + {result.words} words, {result.attributes} + {result.attributes} attributes"
+
+
+def _checked(result: object, name: str) -> None:
+    if not isinstance(result, NullWeat):
+        raise InputError(f"{name} takes a result of simulate_null_weat, given is {type(result).__name__}")
+
+
+TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200
+"""Bins of a histogram, those of one of few replicates, and what is few."""
+AS_FAR = "#E69F00"
+HEADROOM = 1.12
+"""Height of the panel over that of the highest bar, for the label of the observed value."""
+
+
+def plot_topic_null(null: TopicNull, statistic: str | None = None) -> Figure:
+    """Histogram of a statistic for random lists, with the observed value as a line.
+
+    Replicates at least as far from no bias (dashed) as the observed value are orange.
+
+    Parameters
+    ----------
+    null
+        A result of :func:`topic_null`.
+    statistic
+        One of its statistics; by default the first.
+
+    Raises
+    ------
+    InputError
+        Something else was given, or a statistic that it does not have.
+    """
+    check_kind(null, TopicNull, "plot_topic_null", "topic_null")
+    name = next(iter(null.observed)) if statistic is None else statistic
+    values, observed, centre = null.of(name), null.observed[name], null.centre[name]
+    far = as_far(values, observed, centre)
+    edges = np.histogram_bin_edges(values, TOPIC_BINS if len(values) > FEW else FEW_BINS).tolist()
+    with mpl.rc_context(FONT):
+        figure = new_figure(6.4, 3.2)
+        axes = figure.subplots()
+        axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
+        axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
+        axes.axvline(observed, color=MARK, linewidth=1.8, zorder=4)
+        left = observed > np.median(values)
+        axes.annotate(
+            f"observed {observed:.3f}".replace("-", "\N{MINUS SIGN}"),
+            (observed, 0.97),
+            xycoords=("data", "axes fraction"),
+            xytext=(-6 if left else 6, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="top",
+            fontsize=8,
+            color=MARK,
+        )
+        share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
+        what = "difference of mean cosine distances" if " - " in name else f"{name} of {null.words}"
+        style_axes(axes, what, f"{name.replace(' - ', ' \N{MINUS SIGN} ')}: {share}")
+        axes.set_yticks([])
+        axes.set_ylim(top=HEADROOM * axes.get_ylim()[1])
+        note_below(figure, f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}.")
+    return figure

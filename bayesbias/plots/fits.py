@@ -1,0 +1,444 @@
+"""Pictures of a fit: means, contrasts, their decomposition, attribute words, predictions and variance."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+
+from bayesbias._checks import interval, one_of, probability, whole_number
+from bayesbias._core.vectors import FloatArray
+from bayesbias.comparison import GIVEN, POPULATIONS, connections_of, contrast_draws, decomposition_draws
+from bayesbias.diagnostics.checks import check_predictions, predictive_cells
+from bayesbias.diagnostics.summaries import (
+    COMPONENTS,
+    PROB,
+    beside,
+    contrasted,
+    flat_draws,
+    hdi,
+    share,
+    variance_shares,
+)
+from bayesbias.errors import InputError
+from bayesbias.models.results import check_fit
+from bayesbias.plots.style import (
+    FAINT,
+    FONT,
+    INK,
+    INNER_PROB,
+    LOOKS,
+    Look,
+    connection_legend,
+    draw_intervals,
+    label_rows,
+    new_figure,
+    note_below,
+    note_beside,
+    spread_rows,
+    style_axes,
+    word_labels,
+)
+from bayesbias.plots.tables import MANY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+DISTANCE = "cosine distance (smaller is closer)"
+ONE_COLUMN = 20
+"""With more protected words than this the words stand in two columns."""
+
+
+def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = GIVEN) -> Figure:
+    """Mean distances by connection, above for the whole list, below for each protected word.
+
+    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; the number beside a bar
+    says how many distances are behind it. The line at 1 is where unrelated words lie. Words are sorted by their
+    headline contrast, associated - different where there are two groups, the closest first.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    prob
+        Posterior mass of the thin bars.
+    population
+        Of the whole list, as in :func:`contrasts`: ``"given"``, the mean over these protected words, or ``"similar"``.
+    """
+    check_fit(post)
+    one_of(population, tuple(POPULATIONS), "population")
+    prob = probability(prob, "prob")
+    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    words = post["posterior"]["protected_word"].to_numpy()
+    labels = word_labels(words, post["constant_data/group"].to_numpy())
+    word_draws = flat_draws(post["posterior/word_mean"].to_numpy())
+    counts = post["constant_data/n"].to_numpy()
+    order = _by_effect(word_draws.mean(axis=0), names)
+    columns = 2 if len(words) > ONE_COLUMN else 1
+    per_column = -(-len(words) // columns)
+    row = 0.15 * max(len(names), 2)
+    heights = (0.24 * len(names) + 0.7, row * per_column + 0.55)
+    with mpl.rc_context(FONT):
+        figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
+        grid = figure.add_gridspec(2, columns, height_ratios=heights)
+        top = figure.add_subplot(grid[0, :])
+        mean = flat_draws(post["posterior/connection_mean"].to_numpy())
+        if population == GIVEN:
+            mean = np.nanmean(word_draws, axis=1)
+        for k, name in enumerate(names):
+            draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, LOOKS[name])
+            _note_n(top, np.array([-float(k)]), counts[:, [k]].sum(axis=0), size=8)
+        heading = f"Whole list, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
+        label_rows(top, names, DISTANCE, heading, 1.0)
+        shared: Axes | None = top if columns == 1 else None
+        for column, chunk in enumerate(np.array_split(order, columns)):
+            axes = figure.add_subplot(grid[1, column], sharex=shared)
+            shared = shared or axes
+            for k, name in enumerate(names):
+                some = counts[chunk, k] > 0
+                at = spread_rows(len(chunk), len(names), k)[some]
+                draw_intervals(axes, at, word_draws[:, chunk[some], k], prob, LOOKS[name])
+                _note_n(axes, at, counts[chunk[some], k], size=6)
+            for line in range(1, len(chunk)):
+                axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
+            axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
+            label_rows(axes, labels[chunk].tolist(), DISTANCE, "" if column else "By protected word", 1.0)
+        connection_legend(figure, names)
+    return figure
+
+
+def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
+    """Order of words by associated minus the connection that it is set beside, or by the first connection there is."""
+    first = mean[:, names.index("associated") if "associated" in names else 0]
+    others = beside("associated", names, ~np.isnan(mean)) if "associated" in names else []
+    if others:
+        first = first - mean[:, names.index(others[0])]
+    return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
+
+
+def _note_n(axes: Axes, heights: FloatArray, counts: np.ndarray, size: float) -> None:
+    for height, count in zip(heights, counts, strict=True):
+        axes.annotate(
+            f"n = {count:,}" if size > 7 else f"{count}",
+            (1.0, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=size,
+            color=FAINT,
+        )
+
+
+WHOLE = Look("#000000", "D", "whole list")
+WORD = Look("#0072B2", "o", "protected word")
+
+
+def plot_contrasts(
+    post: xr.DataTree,
+    first: str = "associated",
+    second: str | None = None,
+    prob: float = PROB,
+    rope: float | tuple[float, float] | None = None,
+    population: str = GIVEN,
+) -> Figure:
+    """The contrast of two connections, on top for the whole list, below for each protected word.
+
+    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; at the right stands the
+    posterior probability that ``first`` is closer. A shaded band marks the rope.
+
+    Parameters
+    ----------
+    post, first, second, prob, rope, population
+        As in :func:`contrasts`.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    region = interval(rope, "rope")
+    first, second = contrasted(first, second, *connections_of(post))
+    whole, words = contrast_draws(post, first, second, population)
+    names = post["posterior"]["protected_word"].to_numpy()
+    labels = word_labels(names, post["constant_data/group"].to_numpy())
+    kept = ~np.isnan(words).any(axis=0)
+    left_out = labels[~kept].tolist()
+    words, labels = words[:, kept], labels[kept]
+    order = np.argsort(words.mean(axis=0))
+    words, labels = words[:, order], labels[order]
+    with mpl.rc_context(FONT):
+        figure = new_figure(7.0, 0.23 * (len(labels) + 2) + 1.0)
+        axes = figure.add_subplot()
+        heights = -np.arange(len(labels), dtype=float) - 1.5
+        draw_intervals(axes, np.array([0.0]), whole[:, None], prob, WHOLE)
+        draw_intervals(axes, heights, words, prob, WORD)
+        if region is not None:
+            axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
+        shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
+        for height, value in zip([0.0, *heights], shares, strict=True):
+            note_beside(axes, height, share(float(value)))
+        title = f"{first} − {second}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
+        style_axes(axes, f"difference in cosine distance (left of 0: {first} is closer)", title)
+        axes.annotate(
+            "P(closer)",
+            (1.0, 1.0),
+            xycoords="axes fraction",
+            xytext=(5, 3),
+            textcoords="offset points",
+            fontsize=7.5,
+            color=FAINT,
+        )
+        axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
+        axes.set_yticks([0.0, *heights], ["whole list", *labels])
+        axes.get_yticklabels()[0].set_fontweight("bold")
+        axes.set_ylim(-len(labels) - 1.1, 0.6)
+        if left_out:
+            note = f"without distances under both connections: {', '.join(left_out)}"
+            figure.supxlabel(fill(note, 90), x=0.02, ha="left", fontsize=7.5, color=FAINT)
+    return figure
+
+
+LOOKS_OF_PARTS = (LOOKS["associated"], LOOKS["different"], Look(INK, "D", "sum"))
+MEANINGS = ("special to own stereotypes", "shared by all stereotypes", "the sum of both")
+SIGNS = ("", "+ ", "= ")
+LEAST_HEIGHT = 2.4
+MINUS = "\N{MINUS SIGN}"
+
+
+def plot_decomposition(post: xr.DataTree, second: str = "human", prob: float = PROB, population: str = GIVEN) -> Figure:
+    """A contrast of associated words as the sum of two parts, on top for the whole list, below for protected words.
+
+    Panels: what is special to a word's own stereotypes (associated - different), what stereotype words of any kind
+    share (different - human), and their sum (associated - human), on one scale. Points are posterior means, thick bars
+    50% and thin bars ``prob`` highest-density intervals. Words are sorted by the first panel.
+
+    Parameters
+    ----------
+    post, second, prob, population
+        As in :func:`decomposition`.
+    """
+    prob = probability(prob, "prob")
+    parts = decomposition_draws(post, second, population)
+    names, groups = post["posterior"]["protected_word"].to_numpy(), post["constant_data/group"].to_numpy()
+    labels = word_labels(names, groups)
+    left_out = ", ".join(labels[~parts.kept])
+    order = np.argsort(parts.words[..., 0].mean(axis=0))
+    labels = labels[parts.kept][order]
+    heights = np.array([0.0, *(-np.arange(len(labels), dtype=float) - 1.5)])
+    with mpl.rc_context(FONT):
+        figure = new_figure(9.6, max(0.23 * (len(labels) + 2) + 1.3, LEAST_HEIGHT))
+        panels = figure.subplots(1, 3, sharex=True, sharey=True)
+        for at, (axes, look) in enumerate(zip(panels, LOOKS_OF_PARTS, strict=True)):
+            draws = np.column_stack([parts.whole[:, at], parts.words[:, order, at]])
+            draw_intervals(axes, heights, draws, prob, look)
+            title = f"{SIGNS[at]}{parts.labels[at].replace(' - ', f' {MINUS} ')}"
+            style_axes(axes, MEANINGS[at], title)
+            axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            axes.locator_params(axis="x", nbins=5)
+            axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
+        panels[0].set_yticks(heights, ["whole list", *labels])
+        panels[0].get_yticklabels()[0].set_fontweight("bold")
+        panels[0].set_ylim(heights[-1] - 0.6, 0.6)
+        note_below(
+            figure,
+            f"Differences in cosine distance (left of 0: closer), with 50% and {100 * prob:g}% intervals; the whole "
+            f"list for {POPULATIONS[population]}.",
+            f"Without distances under all three connections: {left_out}." if left_out else "",
+        )
+    return figure
+
+
+LOOK_OF_CLASS = {"stereotype": "associated", "human": "human", "neutral": "neutral"}
+
+
+def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12) -> Figure:
+    """How far each attribute word lies from all protected words, beyond the mean of its class.
+
+    One panel a class (stereotype, human, neutral), words sorted; of long lists the ``most`` closest and the ``most``
+    farthest are shown. Thick bars are 50%, thin ones ``prob`` highest-density intervals.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit` with a crossed model.
+    prob
+        Posterior mass of the thin bars.
+    most
+        Words shown at either end of a list.
+
+    Raises
+    ------
+    InputError
+        The model has no effects of attribute words.
+    """
+    check_fit(post)
+    prob, most = probability(prob, "prob"), whole_number(most, "most")
+    if "attribute_effect" not in post["posterior"]:
+        raise InputError(f"the model {post.attrs['model']!r} has no effects of attribute words: fit a crossed model")
+    effects = flat_draws(post["posterior/attribute_effect"].to_numpy())
+    words = post["posterior"]["attribute_word"].to_numpy()
+    classes = post["constant_data/class"].to_numpy()
+    present = [name for name in LOOK_OF_CLASS if name in set(classes)]
+    panels = []
+    for name in present:
+        own = np.flatnonzero(classes == name)
+        order = own[np.argsort(effects[:, own].mean(axis=0))]
+        panels.append((name, order if len(order) <= 2 * most + 1 else np.r_[order[:most], order[-most:]], len(order)))
+    tallest = max(len(shown) for _, shown, _ in panels)
+    with mpl.rc_context(FONT):
+        figure = new_figure(3.5 * len(panels), 0.2 * tallest + 1.3)
+        axes_row = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
+        for axes, (name, shown, size) in zip(axes_row, panels, strict=True):
+            gap = len(shown) < size
+            heights = -np.arange(len(shown), dtype=float) - np.where(gap & (np.arange(len(shown)) >= most), 0.8, 0)
+            draw_intervals(axes, heights, effects[:, shown], prob, LOOKS[LOOK_OF_CLASS[name]])
+            if gap:
+                axes.text(0.02, -most + 0.1, f"… {size - len(shown)} more …", fontsize=7.5, va="center")
+            style_axes(axes, "effect on cosine distance", f"{name} ({size} words)")
+            axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            axes.set_yticks(heights, word_labels(words[shown], [""] * len(shown)).tolist(), fontsize=7.5)
+            axes.set_ylim(-tallest - 0.8, 0.8)
+    return figure
+
+
+DENSITY_DRAWS = 4000
+
+
+def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = None) -> Figure:
+    """Observed distances against their predictions, and the densities of both.
+
+    Above: each line is a protected word under one connection, at the height of its mean prediction; the thin line is
+    the ``prob`` predictive highest-density interval, the thick one the 50% interval, and the points are observed
+    distances. Below: densities of observed (solid) and predicted (dashed) distances by connection.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    prob
+        Mass of the wide predictive intervals.
+    seed
+        Seed of the predictive draws; None takes one that follows from the seed of the fit.
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    draws = predictive_cells(post, seed)
+    shares = check_predictions(post, (INNER_PROB, prob), seed).iloc[0]
+    with mpl.rc_context(FONT):
+        figure = new_figure(8.0, 7.2)
+        grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
+        top = figure.add_subplot(grid[0, :])
+        _cells(top, post, draws, names, prob)
+        top.set_title(
+            f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
+            f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
+            f"{100 * prob:g}% interval",
+            loc="left",
+            fontsize=9.5,
+        )
+        first: Axes | None = None
+        for k, name in enumerate(names):
+            axes = figure.add_subplot(grid[1, k], sharex=first)
+            first = first or axes
+            _densities(axes, post, draws, k, name)
+        connection_legend(figure, names)
+    return figure
+
+
+def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, names: list[str], prob: float) -> None:
+    constant = post["constant_data"]
+    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
+    y = post["observed_data/distance"].to_numpy()
+    with np.errstate(invalid="ignore"):
+        centre = draws.mean(axis=0)
+    for k, name in enumerate(names):
+        look = LOOKS[name]
+        some = ~np.isnan(centre[:, k])
+        for mass, width in ((prob, 0.7), (INNER_PROB, 2.2)):
+            low, high = hdi(draws[:, some, k], mass)
+            axes.hlines(centre[some, k], low, high, color=look.colour, linewidth=width, alpha=0.55, zorder=1)
+        mine = connection == k
+        axes.scatter(
+            y[mine],
+            centre[word[mine], k],
+            s=9,
+            marker=look.marker,
+            color=look.colour,
+            alpha=0.5,
+            linewidths=0,
+            zorder=2,
+            rasterized=len(y) > MANY,
+        )
+    ends = [np.nanmin(centre), np.nanmax(centre)]
+    axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
+    style_axes(axes, "observed cosine distance")
+    axes.set_ylabel("mean prediction")
+
+
+def _densities(axes: Axes, post: xr.DataTree, draws: FloatArray, k: int, name: str) -> None:
+    from scipy.stats import gaussian_kde
+
+    counts = post["constant_data/n"].to_numpy()[:, k]
+    y = post["observed_data/distance"].to_numpy()[post["constant_data/connection_index"].to_numpy() == k]
+    rng = np.random.default_rng(0)
+    cells = rng.choice(len(counts), size=DENSITY_DRAWS, p=counts / counts.sum())
+    predicted = draws[rng.integers(len(draws), size=DENSITY_DRAWS), cells, k]
+    x = np.linspace(min(y.min(), predicted.min()), max(y.max(), predicted.max()), 200)
+    look = LOOKS[name]
+    if len(y) > 1 and np.ptp(y) > 0:
+        axes.plot(x, gaussian_kde(y)(x), color=look.colour, linewidth=1.8)
+    axes.plot(x, gaussian_kde(predicted)(x), color=INK, linewidth=1.1, linestyle=(0, (4, 2)))
+    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else "cosine distance", f"{name}, n = {len(y):,}")
+    axes.title.set_fontsize(8.5)
+    axes.set_yticks([])
+    axes.set_ylim(bottom=0)
+
+
+LOOK = {
+    "protected word": ("#0072B2", "//"),
+    "attribute word": ("#E69F00", ""),
+    "word x group": ("#CC79A7", "\\\\"),
+    "residual": ("#D9D9D9", ""),
+}
+"""Colour (Okabe and Ito) and hatching: either tells the parts apart."""
+LEAST = 0.06
+
+
+def plot_variance(post: xr.DataTree) -> Figure:
+    """Posterior mean shares of the variance of distances: protected word, attribute word, word x group, residual.
+
+    A large share of the attribute word is what makes intervals that take distances for independent too narrow.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    """
+    table = variance_shares(post)
+    connections = list(dict.fromkeys(table["connection"]))
+    with mpl.rc_context({**FONT, "hatch.linewidth": 0.5}):
+        figure = new_figure(7.0, 0.38 * len(connections) + 1.5)
+        axes = figure.add_subplot()
+        left = np.zeros(len(connections))
+        heights = -np.arange(len(connections), dtype=float)
+        for name in (part for part in COMPONENTS if part in set(table["component"])):
+            share = table.loc[table["component"] == name, "mean"].to_numpy()
+            colour, hatch = LOOK[name]
+            axes.barh(heights, share, 0.7, left, color=colour, hatch=hatch, edgecolor="white", label=name)
+            for height, begin, width in zip(heights, left, share, strict=True):
+                if width > LEAST:
+                    box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8} if hatch else None
+                    axes.text(
+                        begin + width / 2, height, f"{100 * width:.0f}%", ha="center", va="center", color=INK, bbox=box
+                    )
+            left += share
+        style_axes(axes, "share of the variance within a connection", "Where the spread of distances comes from")
+        axes.set_xlim(0, 1)
+        axes.set_yticks(heights, connections)
+        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    return figure

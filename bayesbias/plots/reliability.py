@@ -1,0 +1,489 @@
+"""Pictures of reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from bayesbias._checks import flag, probability, several
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics.summaries import PROB, flat_draws, share
+from bayesbias.errors import InputError
+from bayesbias.plots.style import (
+    FAINT,
+    FONT,
+    INK,
+    INNER_PROB,
+    LINES,
+    Look,
+    check_kind,
+    draw_intervals,
+    label_rows,
+    looks_of,
+    new_figure,
+    note_below,
+    note_beside,
+    spread_rows,
+    style_axes,
+    word_labels,
+)
+from bayesbias.reliability import ReliabilityRegression, VarianceComponents
+from bayesbias.reliability.components import FIXED, GOOD, INTERCEPT, RESIDUAL, TOTAL
+from bayesbias.stability import SettingComponents
+from bayesbias.stability.components import SETTINGS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+BANDS = {
+    "poor": (None, "#E6E6E6"),
+    "moderate": (0.5, "#F0F0F0"),
+    "good": (0.75, "#F7F7F7"),
+    "excellent": (0.9, "white"),
+}
+"""Where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
+COLUMNS = ("label", "value", "low", "high", "reason")
+EVERY = "all measures"
+MANY = 40
+"""Labels up to which each has a row of its own."""
+FEW = 300
+"""Values up to which each is a point."""
+LEAST = -0.5
+"""Values below stand at the left edge."""
+MINUS = "\N{MINUS SIGN}"
+
+type Tables = pd.DataFrame | Mapping[str, pd.DataFrame]
+
+
+def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
+    """How reliable words, base pairs or queries are: the distribution by measure, or each by its name.
+
+    Boxes hold half of the values, whiskers those within 1.5 lengths of the box; up to 300 values are all drawn. With
+    names, points are coefficients and bars their intervals, sorted by the mean over measures. Shades mark what is
+    called poor (below 0.5), moderate, good (from 0.75) and excellent (from 0.9). Values below -0.5 stand at the left
+    edge; a note counts these and what is missing.
+
+    Parameters
+    ----------
+    table
+        What :func:`retest_reliability`, :func:`inter_rater_consistency` or :func:`internal_consistency` returns, or a
+        mapping of names to such tables: a panel each, or a row each where no table tells measures apart.
+    labels
+        Whether each label has a row; None does so for at most 40 in all that stand once.
+
+    Raises
+    ------
+    InputError
+        No such table, or rows asked for labels that stand twice.
+
+    References
+    ----------
+    Koo, T. K. and Li, M. Y. (2016). A guideline of selecting and reporting intraclass correlation coefficients for
+    reliability research. Journal of Chiropractic Medicine 15(2). https://doi.org/10.1016/j.jcm.2016.02.012
+    """
+    panels = _panels(table)
+    counts = [panel["label"].nunique() for panel in panels.values()]
+    twice = any(panel.duplicated(["measure", "label"]).any() for panel in panels.values())
+    named = sum(counts) <= MANY and not twice if labels is None else flag(labels, "labels")
+    if named and twice:
+        raise InputError(
+            "a label stands twice under one measure: give names to tables that hold it once, or labels=False"
+        )
+    looks = looks_of(name for panel in panels.values() for name in panel["measure"])
+    inside = [panel["measure"].nunique() for panel in panels.values()]
+    if named:
+        heights = [0.12 * max(series, 2) * count + 0.95 for series, count in zip(inside, counts, strict=True)]
+    else:
+        heights = [0.46 * series + 0.95 for series in inside]
+    everything = pd.concat(panels.values())
+    with mpl.rc_context(FONT):
+        figure = new_figure(7.4, sum(heights) + 0.4)
+        column = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+        for axes, (title, panel) in zip(column, panels.items(), strict=True):
+            (_rows if named else _boxes)(axes, panel, {name: looks[name] for name in panel["measure"].unique()})
+            style_axes(axes, "", title)
+            _bands(axes)
+        column[-1].set_xlabel("coefficient of reliability (1: no error)")
+        column[0].set_xlim(_left(everything, named), 1.02)
+        if named and len(looks) > 1:
+            handles: list[Any] = [
+                Line2D([], [], color=look.colour, marker=look.marker, label=name) for name, look in looks.items()
+            ]
+            figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
+        cut = ", cut at the left edge" if (everything["low"] < LEAST).any() else ""
+        note_below(figure, f"Bars: confidence intervals{cut}." if named else "", *_counted(everything))
+    return figure
+
+
+def _panels(table: Tables) -> dict[str, pd.DataFrame]:
+    """Title to table, each with a column of measures."""
+    given = {"": table} if isinstance(table, pd.DataFrame) else dict(table) if isinstance(table, Mapping) else {}
+    for name, one in given.items():
+        lacks = [column for column in COLUMNS if not isinstance(one, pd.DataFrame) or column not in one]
+        if lacks or one.empty:
+            what = f"{name!r} holds" if name else "given is"
+            shown = "no row" if not lacks else f"a table without {', '.join(lacks)}"
+            shown = shown if isinstance(one, pd.DataFrame) else type(one).__name__
+            raise InputError(
+                f"{what} {shown}: give what retest_reliability, inter_rater_consistency or internal_consistency returns"
+            )
+    if not given:
+        raise InputError(
+            f"given is {type(table).__name__} without tables: give what retest_reliability, inter_rater_consistency or "
+            "internal_consistency returns, or a mapping of names to such tables"
+        )
+    if len(given) > 1 and not any("measure" in one for one in given.values()):
+        return {"": pd.concat([one.assign(measure=str(name)) for name, one in given.items()], ignore_index=True)}
+    return {str(name): one if "measure" in one else one.assign(measure=EVERY) for name, one in given.items()}
+
+
+def _left(table: pd.DataFrame, named: bool) -> float:
+    """The left edge: 0, or less where values or intervals need it."""
+    least = table[["value", "low"] if named else ["value"]].min().min()
+    return float(max(LEAST, min(0.0, least))) - 0.03
+
+
+def _bands(axes: Axes) -> None:
+    edges = [-1e9, *(begin for begin, _ in BANDS.values() if begin is not None), 1.0]
+    top = axes.get_ylim()[1]
+    for (name, (begin, shade)), low, high in zip(BANDS.items(), edges[:-1], edges[1:], strict=True):
+        axes.axvspan(low, high, color=shade, linewidth=0, zorder=0)
+        axes.annotate(
+            name,
+            (0.0, top) if begin is None else (begin, top),
+            xycoords=("axes fraction", "data") if begin is None else "data",
+            xytext=(3, -3),
+            textcoords="offset points",
+            va="top",
+            fontsize=7.5,
+            color=FAINT,
+        )
+    axes.grid(visible=False)
+
+
+def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
+    """A box a measure."""
+    for at, (name, look) in enumerate(looks.items()):
+        rows = panel.loc[panel["measure"] == name, "value"].dropna().to_numpy(dtype=float)
+        values = np.maximum(rows, LEAST)
+        if not len(values):
+            note_beside(axes, -at, "no value")
+            continue
+        flier = {
+            "marker": look.marker,
+            "markersize": 2,
+            "alpha": 0.4,
+            "markerfacecolor": look.colour,
+            "rasterized": True,
+        }
+        axes.boxplot(
+            [values],
+            positions=[-at],
+            orientation="horizontal",
+            widths=0.5,
+            showfliers=len(values) > FEW,
+            flierprops=flier | {"markeredgewidth": 0},
+            medianprops={"color": INK, "linewidth": 1.6},
+            boxprops={"color": INK, "linewidth": 0.9},
+            whiskerprops={"color": INK, "linewidth": 0.9},
+            capprops={"color": INK, "linewidth": 0.9},
+            manage_ticks=False,
+            zorder=3,
+        )
+        if len(values) <= FEW:
+            jitter = np.random.default_rng(at).uniform(-0.2, 0.2, len(values))
+            axes.scatter(
+                values, jitter - at, s=13, marker=look.marker, color=look.colour, alpha=0.6, linewidths=0, zorder=2
+            )
+        note_beside(axes, -at, f"median {np.median(rows):.2f}, n = {len(rows):,}".replace("-", MINUS))
+    axes.set_yticks(-np.arange(len(looks)), word_labels(looks, [""] * len(looks)))
+    axes.set_ylim(-len(looks) + 0.45, 0.85)
+
+
+def _rows(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
+    """A row a label, with the coefficient of each measure."""
+    order = panel.groupby("label", sort=False)["value"].mean().sort_values(ascending=False, kind="stable").index
+    for at, (name, look) in enumerate(looks.items()):
+        rows = panel[panel["measure"] == name].set_index("label").reindex(order)
+        heights, value = spread_rows(len(order), len(looks), at), rows["value"].to_numpy(dtype=float)
+        axes.hlines(heights, rows["low"], rows["high"], color=look.colour, linewidth=1.1, zorder=2)
+        axes.scatter(
+            np.maximum(value, LEAST), heights, s=18, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5,
+            zorder=3,
+        )  # fmt: skip
+    for line in range(1, len(order)) if len(looks) > 1 else ():
+        axes.axhline(0.5 - line, color="#CCCCCC", linewidth=0.5, zorder=1)
+    without = panel.groupby("label", sort=False)["value"].count().reindex(order) == 0
+    for height in np.flatnonzero(without):
+        note_beside(axes, -float(height), "no value")
+    axes.set_yticks(-np.arange(len(order)), word_labels(order, [""] * len(order)))
+    axes.set_ylim(-len(order) + 0.4, 0.6 + 0.24 / (0.12 * max(len(looks), 2)))
+
+
+def _counted(table: pd.DataFrame) -> list[str]:
+    """Sentences on the values that are not in the picture as they are."""
+    value = table["value"].to_numpy(dtype=float)
+    notes = []
+    if missing := int(np.isnan(value).sum()):
+        why = "; ".join(dict.fromkeys(table.loc[np.isnan(value), "reason"].dropna()))
+        notes.append(f"{missing:,} of {len(value):,} values are missing{': ' if why else ''}{why}.")
+    if low := int((value < LEAST).sum()):
+        least = f"{low:,}, the smallest is {np.nanmin(value):.2f}"
+        notes.append(f"Values below {LEAST:g} stand at the left edge: {least}.".replace("-", MINUS))
+    return notes
+
+
+PART, CLAIM = Look("#0072B2", "o", "share"), Look("#D55E00", "D", "ratio")
+WIDEST = 46
+"""Letters on a line of a statement."""
+RATIOS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+LEAST_SHARE = 0.02
+"""The smallest ratio on the axis."""
+
+
+def plot_components(result: VarianceComponents | SettingComponents, prob: float = PROB) -> Figure:
+    """Shares of the variance by component, the largest on top.
+
+    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals. The component of all
+    facets is what is left over. Shares of settings are those of the levels at hand. Below them stand the statements on
+    settings and corpora, where both vary: the median ratio of the standard deviations, and how probable it is that the
+    statement is true.
+
+    Parameters
+    ----------
+    result
+        What :func:`variance_components` or :func:`setting_components` returns.
+    prob
+        Posterior mass of the thin bars.
+    """
+    kinds = (VarianceComponents, SettingComponents)
+    check_kind(result, kinds, "plot_components", "variance_components or setting_components")
+    prob = probability(prob, "prob")
+    table = result.table(prob).sort_values("share", ascending=False, kind="stable")
+    claims = result.claims(prob) if isinstance(result, SettingComponents) and _compares(result.sizes) else None
+    sizes = [0.25 * len(table) + 0.8] + ([] if claims is None else [0.36 * len(claims) + 0.8])
+    with mpl.rc_context(FONT):
+        figure = new_figure(7.4, sum(sizes) + 0.5)
+        figure.set_layout_engine("constrained", h_pad=0.1)
+        panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
+        _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
+        what = "between the levels at hand" if isinstance(result, SettingComponents) else "of single scores"
+        axes_label = f"share of the variance {what} (50% and {100 * prob:g}%)"
+        names = [name.replace("_", " ") for name in table["component"]]
+        label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)
+        if claims is not None:
+            _statements(panels[1], claims, prob)
+        note_below(figure, *result.notes)
+    return figure
+
+
+def _compares(sizes: Mapping[str, int]) -> bool:
+    """Whether corpora and settings vary."""
+    return "corpus" in sizes and bool(set(SETTINGS) & sizes.keys())
+
+
+def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
+    heights = -np.arange(len(table), dtype=float)
+    for ends, width in ((table, 1.1), (inner, 3.0)):
+        axes.hlines(heights, ends["share_low"], ends["share_high"], color=PART.colour, linewidth=width, zorder=2)
+    axes.scatter(
+        table["share"], heights, s=26, marker=PART.marker, color=PART.colour, edgecolor="white", lw=0.6, zorder=3
+    )
+    for height, value in zip(heights, table["share"], strict=True):
+        note_beside(axes, height, "< 1%" if value < 0.01 else f"{value:.0%}")
+    axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+
+
+def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
+    heights = -np.arange(len(claims), dtype=float)
+    axes.hlines(heights, claims["low"], claims["high"], color=CLAIM.colour, linewidth=1.1, zorder=2)
+    axes.scatter(
+        claims["ratio"], heights, s=26, marker=CLAIM.marker, color=CLAIM.colour, edgecolor="white", lw=0.6, zorder=3
+    )
+    for height, value in zip(heights, claims["probability"], strict=True):
+        note_beside(axes, height, share(value))
+    axes.set_xscale("log")
+    least, most = max(LEAST_SHARE, 0.8 * float(claims["low"].min())), 1.25 * max(1.0, float(claims["high"].max()))
+    ticks = [tick for tick in RATIOS if least <= tick <= most]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlim(least, most)
+    statements = [fill(statement, WIDEST) for statement in claims["statement"]]
+    label = f"standard deviation over that of the corpora ({100 * prob:g}%)"
+    label_rows(axes, statements, label, "How probable it is (right) that", 1.0)
+
+
+NAMES = {"base_pairs": "base pairs", "targets": "target words"}
+TOLD = {"target": "target words", "base_pair": "base pairs"}
+
+
+def plot_decision(
+    components: VarianceComponents,
+    base_pairs: int | Iterable[int] = (1, 2, 5, 10, 20, 50),
+    seeds: int | Iterable[int] | None = None,
+    of: Literal["target", "base_pair"] = "target",
+    absolute: bool = False,
+    threshold: float = GOOD,
+    prob: float = PROB,
+) -> Figure:
+    """Reliability of mean scores against the number of base pairs, a line and a band for each number of seeds.
+
+    Lines are posterior means, bands ``prob`` highest-density intervals; the dotted line is the threshold. The legend
+    says how many base pairs reach it. Scores of a single seed make one line: what other seeds would do is not known.
+
+    Parameters
+    ----------
+    components
+        What :func:`variance_components` returns.
+    base_pairs, seeds, of, absolute, threshold, prob
+        As in its method ``decision``.
+    """
+    check_kind(components, VarianceComponents, "plot_decision", "variance_components")
+    table = components.decision(several(base_pairs), seeds, of, absolute, threshold, prob)
+    across = str(table.columns[0])
+    table = table.drop_duplicates([across, "seeds"]).sort_values(["seeds", across])
+    numbers = table["seeds"].unique().tolist()
+    with mpl.rc_context(FONT):
+        figure = new_figure(8.2, 3.8)
+        axes = figure.add_subplot()
+        for at, (number, look) in enumerate(zip(numbers, looks_of(map(str, numbers)).values(), strict=True)):
+            rows = table[table["seeds"] == number]
+            few = components.needed(number, of, absolute, threshold, prob)
+            axes.fill_between(rows[across], rows["low"], rows["high"], color=look.colour, alpha=0.13, linewidth=0)
+            for end in ("low", "high"):
+                axes.plot(rows[across], rows[end], color=look.colour, linewidth=0.5, linestyle=LINES[at % len(LINES)])
+            axes.plot(
+                rows[across],
+                rows["mean"],
+                color=look.colour,
+                marker=look.marker,
+                ms=5,
+                lw=1.6,
+                linestyle=LINES[at % len(LINES)],
+                label=f"{number} {'seed' if number == 1 else 'seeds'}: {_enough(few)}",
+            )
+        axes.axhline(threshold, color=FAINT, linewidth=0.9, linestyle=":")
+        ticks = table[across].unique()
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+        axes.set_ylim(-0.01, 1.02)
+        axes.set_yticks(np.linspace(0, 1, 5))
+        kind = "absolute" if absolute else "relative"
+        style_axes(axes, f"{NAMES[across]} that a score is the mean of", f"Reliability of {TOLD[of]}")
+        axes.set_ylabel(f"reliability ({kind} error)")
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(
+            handles[::-1],
+            labels[::-1],
+            title=f"{NAMES[across]} needed\nfor {threshold:g}",
+            loc="outside right center",
+            alignment="left",
+            frameon=False,
+        )
+        never = "∞: no number is enough." if any("∞" in label for label in labels) else ""
+        note_below(figure, f"Bands and brackets: {100 * prob:g}% intervals.", never, *components.notes)
+    return figure
+
+
+def _enough(few: dict[str, float]) -> str:
+    """How many are needed, with the interval."""
+    said = ["∞" if np.isinf(few[name]) else f"{few[name]:,.0f}" for name in ("median", "low", "high")]
+    return said[0] if len(set(said)) == 1 else f"{said[0]} ({said[1]} to {said[2]})"
+
+
+TERM, SPREAD, EXPLAINED = Look("#0072B2", "o", ""), Look("#009E73", "^", ""), Look("#D55E00", "s", "")
+LEVEL = "    "
+"""Before the name of a level."""
+
+
+def plot_factors(regression: ReliabilityRegression) -> Figure:
+    """Coefficients and the share of the variance of each part.
+
+    Above, features: left their coefficients, of numbers for a standard deviation more and of text against the reference
+    level; right the share that is each feature's own. Below, left the standard deviations of groupings and residuals;
+    right their shares, with those of all features and of all but the residuals. Points are posterior means, thick bars
+    50% and thin bars the regression's highest-density intervals.
+
+    Parameters
+    ----------
+    regression
+        What :func:`reliability_regression` returns.
+    """
+    check_kind(regression, ReliabilityRegression, "plot_factors", "reliability_regression")
+    posterior = regression.posterior["posterior"].to_dataset()
+    coefficients, spreads, shares = _draws(posterior, "coefficient"), _spreads(posterior), _draws(posterior, "r2")
+    wholes = [FIXED, *regression.levels, RESIDUAL, TOTAL]
+    features = [str(term) for term in regression.table["term"] if term not in (INTERCEPT, *wholes)]
+    prob, sizes = regression.prob, [0.22 * len(rows) + 0.8 for rows in (features, wholes)]
+    change = f"change of {regression.outcome} (numbers: for a standard deviation more)"
+    spread = f"standard deviation of {regression.outcome}"
+    intervals = f"with 50% and {100 * prob:g}% intervals"
+    with mpl.rc_context(FONT):
+        figure = new_figure(9.2, sum(sizes) + 0.5)
+        figure.set_layout_engine("constrained", h_pad=0.1)
+        (above, own), (below, whole) = figure.subplots(2, 2, height_ratios=sizes, width_ratios=(1.25, 1))
+        own.sharex(whole)
+        _column(above, features, coefficients, prob, TERM)
+        label_rows(above, [_feature(regression, term) for term in features], change, "Coefficients", 0.0)
+        _column(own, features, shares, prob, EXPLAINED, told=True)
+        label_rows(own, [""] * len(features), "", "Own share of the variance", 0.0)
+        _column(below, wholes, spreads, prob, SPREAD)
+        label_rows(below, [_whole(regression, name) for name in wholes], spread, "Standard deviations", 0.0)
+        _column(whole, wholes, shares, prob, EXPLAINED, told=True)
+        label_rows(whole, [""] * len(wholes), f"share of the variance, {intervals}", "Share of the variance", 0.0)
+        whole.set_xlim(-0.01, 1.01)
+        whole.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+        note_below(figure, *regression.notes)
+    return figure
+
+
+def _draws(posterior: xr.Dataset, name: str) -> dict[str, FloatArray]:
+    """Label to draws (D,) of a quantity of one dimension beside chain and draw."""
+    if name not in posterior:
+        return {}
+    drawn = flat_draws(posterior[name].to_numpy())
+    labels = posterior[name].coords[posterior[name].dims[-1]].to_numpy()
+    return {str(label): drawn[:, at] for at, label in enumerate(labels)}
+
+
+def _spreads(posterior: xr.Dataset) -> dict[str, FloatArray]:
+    return _draws(posterior, "group_sd") | {RESIDUAL: flat_draws(posterior["residual_sd"].to_numpy())}
+
+
+def _column(
+    axes: Axes, names: Sequence[str], draws: Mapping[str, FloatArray], prob: float, look: Look, told: bool = False
+) -> None:
+    """The intervals of the rows that have draws, with their means in percent beside them if ``told``."""
+    held = [at for at, name in enumerate(names) if name in draws]
+    drawn = np.stack([draws[names[at]] for at in held], axis=1)
+    draw_intervals(axes, -np.array(held, dtype=float), drawn, prob, look)
+    for at, mean in zip(held, drawn.mean(axis=0), strict=True) if told else ():
+        note_beside(axes, -at, f"{mean:.1%}")
+
+
+def _feature(regression: ReliabilityRegression, term: str) -> str:
+    """A term's label: the feature, its reference level, or the level."""
+    if term in regression.references:
+        return f"{term.replace('_', ' ')} (against {regression.references[term]})"
+    for name in regression.references:
+        if term.startswith(f"{name}[") and term.endswith("]"):
+            return LEVEL + term[len(name) + 1 : -1]
+    return term.replace("_", " ")
+
+
+def _whole(regression: ReliabilityRegression, name: str) -> str:
+    if name in regression.levels:
+        return f"{name.replace('_', ' ')} ({regression.levels[name]} levels)"
+    return {FIXED: "all features", TOTAL: "all but the residual"}.get(name, name)

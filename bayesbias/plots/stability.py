@@ -1,0 +1,441 @@
+"""Pictures of stability over trained embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.lines import Line2D
+
+from bayesbias._checks import flag, several, whole_number
+from bayesbias._core.vectors import FloatArray
+from bayesbias.diagnostics.summaries import share
+from bayesbias.embeddings import Setting
+from bayesbias.errors import InputError, shortened
+from bayesbias.plots.style import (
+    FAINT,
+    FONT,
+    INK,
+    LINES,
+    Look,
+    check_kind,
+    looks_of,
+    new_figure,
+    note_below,
+    note_beside,
+    style_axes,
+    word_labels,
+)
+from bayesbias.stability import DirectBiasStudy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+CELL, SMALLEST, WIDEST = 0.55, 0.17, 7.6
+"""Largest and smallest side of a cell, and the side of all that they may fill, in inches."""
+ROOM = 0.27
+"""Side of a cell from which its number fits."""
+INNER, OUTER = 0.058, 0.076
+"""Width of a letter of the small and of the bold labels."""
+POINTS = 72
+
+
+def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
+    """Kendall's tau-b of the words' bias between every two settings, grouped by corpus and algorithm.
+
+    The lighter a cell, the more alike two embeddings rank the words: 1 is the same order, 0 what chance gives.
+
+    Parameters
+    ----------
+    study
+        What :func:`direct_bias_study` returns. Up to 28 settings the numbers stand in the cells.
+    """
+    check_kind(study, DirectBiasStudy, "plot_rank_agreement", "direct_bias_study")
+    tau, settings = study.rank_agreement().to_numpy(), study.settings
+    side = min(CELL, max(SMALLEST, WIDEST / len(settings)))
+    inner = _inner(settings)
+    names = [f"{setting.corpus} {setting.algorithm}" for setting in settings]
+    groups = {str(name): len(list(members)) for name, members in groupby(names)}
+    labels = dict(zip(groups, word_labels(groups, [""] * len(groups)), strict=True))
+    inward, outward = INNER * max(map(len, inner)), OUTER * max(map(len, labels.values()))
+    level = all(OUTER * len(labels[name]) < side * size for name, size in groups.items())
+    with mpl.rc_context(FONT):
+        edge = side * len(settings) + inward + 0.5
+        figure = new_figure(max(5.2, edge + outward + 0.9), edge + (0.3 if level else outward) + 0.4)
+        axes = figure.add_subplot()
+        cells = axes.imshow(tau, cmap="cividis", vmin=min(0.0, float(np.nanmin(tau))), vmax=1.0)
+        if side >= ROOM:
+            _numbers(axes, tau, cells, 8.0 if side > 0.35 else 6.0)
+        _labels(axes, inner, groups, labels, POINTS * inward + 8, level)
+        figure.colorbar(cells, ax=axes, shrink=0.6, label="Kendall's tau-b", pad=0.02).outline.set_visible(False)
+        figure.suptitle(f"Agreement of the ranks of {study.bias.shape[1]} words", x=0.02, ha="left", fontweight="bold")
+        sides = "dimensions and seed" if any("seed" in label for label in inner) else "dimensions"
+        note_below(figure, f"Along the sides: {sides}.", *study.notes)
+    return figure
+
+
+def _inner(settings: Sequence[Setting]) -> list[str]:
+    """Dimensions, with the seed where there are several."""
+    several = len({setting.seed for setting in settings}) > 1
+    return [f"{one.dims}, seed {one.seed}" if several else str(one.dims) for one in settings]
+
+
+def _numbers(axes: Axes, tau: FloatArray, cells: mpl.image.AxesImage, size: float) -> None:
+    low, high = cells.get_clim()
+    for (row, column), value in np.ndenumerate(tau):
+        text = "–" if np.isnan(value) else f"{value:.2f}".replace("0.", ".", 1).replace("-", "\N{MINUS SIGN}")
+        light = (value - low) / (high - low) > 0.5
+        axes.text(column, row, text, ha="center", va="center", fontsize=size, color=INK if light else "white")
+
+
+def _labels(
+    axes: Axes, inner: Sequence[str], groups: dict[str, int], labels: dict[str, str], apart: float, level: bool
+) -> None:
+    """Dimensions along both sides, outside them corpus and algorithm, and a line between groups."""
+    places = np.arange(len(inner))
+    axes.set_yticks(places, inner)
+    axes.set_xticks(places, inner, rotation=90)
+    axes.tick_params(length=0, labelsize=7.5)
+    axes.spines[:].set_visible(False)
+    begin = 0
+    for name, size in groups.items():
+        middle = begin + (size - 1) / 2
+        look: dict[str, Any] = {
+            "textcoords": "offset points",
+            "fontsize": 8.5,
+            "fontweight": "bold",
+            "annotation_clip": False,
+        }
+        axes.annotate(
+            labels[name], (0, middle), (-apart, 0), xycoords=("axes fraction", "data"), ha="right", va="center", **look
+        )
+        axes.annotate(
+            labels[name],
+            (middle, 0),
+            (0, -apart),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="top",
+            rotation=0 if level else 90,
+            **look,
+        )
+        begin += size
+        if begin < len(inner):
+            axes.axhline(begin - 0.5, color="white", linewidth=2.2)
+            axes.axvline(begin - 0.5, color="white", linewidth=2.2)
+
+
+FIRST, SECOND = Look("#0072B2", "s", "first"), Look("#D55E00", "o", "second")
+WIDEST_WORDS = 72
+"""Letters on a line of the title."""
+SHOWN = 3
+"""Words of the pairs that the axis names."""
+
+
+def plot_word_bias(study: DirectBiasStudy, setting: tuple[str, str, int, int] | None = None, words: int = 30) -> Figure:
+    """The words with the largest cosine with the direction of the pairs, on the side to which they lean.
+
+    Parameters
+    ----------
+    study
+        What :func:`direct_bias_study` returns.
+    setting
+        Corpus, algorithm, dimensions and seed; None takes the first of those with the most dimensions.
+    words
+        How many words, the most biased ones.
+
+    Raises
+    ------
+    InputError
+        A setting that the study does not hold.
+    """
+    check_kind(study, DirectBiasStudy, "plot_word_bias", "direct_bias_study")
+    words = whole_number(words, "words")
+    chosen = _setting(study, setting)
+    bias = study.bias.iloc[study.settings.index(chosen)]
+    shown = bias.loc[bias.abs().sort_values(ascending=False, kind="stable").index[:words]].sort_values(ascending=False)
+    heights = -np.arange(len(shown), dtype=float)
+    values = shown.to_numpy(dtype=float)
+    first, second = (shortened([pair[side] for pair in study.pairs], SHOWN) for side in (0, 1))
+    with mpl.rc_context(FONT):
+        figure = new_figure(6.6, 0.19 * len(shown) + 1.2)
+        axes = figure.add_subplot()
+        across = ("axes fraction", "data")
+        for look, own in ((FIRST, values >= 0), (SECOND, values < 0)):
+            axes.hlines(heights[own], 0, values[own], color=look.colour, linewidth=1.4)
+            axes.scatter(values[own], heights[own], s=24, marker=look.marker, color=look.colour, zorder=3)
+        for height, value, word in zip(heights, values, word_labels(shown.index, [""] * len(shown)), strict=True):
+            left = value >= 0
+            axes.annotate(
+                word,
+                (0, height),
+                xytext=(-5 if left else 5, 0),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=8,
+            )
+        for place, side, look, told in ((0.0, "left", SECOND, second), (1.0, "right", FIRST, first)):
+            axes.annotate(f"to {told}", (place, 0.85), xycoords=across, ha=side, va="center", color=look.colour)
+        title = fill(f"The {len(shown)} most biased of {len(bias)} words, {chosen.label}", WIDEST_WORDS)
+        style_axes(axes, "cosine with the direction of the pairs", title)
+        axes.axvline(0, color=INK, linewidth=0.9)
+        axes.set_yticks([])
+        axes.set_ylim(-len(shown) + 0.4, 1.5)
+        most = 1.08 * float(np.abs(values).max())
+        axes.set_xlim(-most, most)
+        note_below(figure, *study.notes)
+    return figure
+
+
+def _setting(study: DirectBiasStudy, setting: object) -> Setting:
+    """A setting of the study."""
+    settings = study.settings
+    if setting is None:
+        return max(settings, key=lambda one: one.dims)
+    if setting not in settings:
+        held = ", ".join(repr(tuple(one)) for one in settings[:SHOWN]) + ", …" * (len(settings) > SHOWN)
+        raise InputError(f"setting is {setting!r}, which the study does not hold: it holds {held}")
+    return settings[settings.index(setting)]
+
+
+PANELS = {
+    "direct_bias": ("direct bias (mean |cosine|)", "Direct bias"),
+    "yardstick": ("mean |cosine| of random pairs", "Yardstick"),
+    "standardised": ("direct bias / yardstick", "Direct bias over the yardstick"),
+}
+"""Column to the axis and title of its panel."""
+
+
+def plot_bias_decay(study: DirectBiasStudy) -> Figure:
+    """Direct bias over dimensions, what random pairs of words have, and the one over the other.
+
+    Each list of words is a row of panels, each corpus and algorithm a line through the means over seeds; seeds are
+    dashes. The dotted line is the yardstick of vectors without any structure, sqrt(2 / (pi dims)); the dashed one
+    a direct bias like that of random pairs.
+
+    Parameters
+    ----------
+    study
+        What :func:`direct_bias_study` returns.
+    """
+    check_kind(study, DirectBiasStudy, "plot_bias_decay", "direct_bias_study")
+    table = study.table
+    lists = table["word_list"].unique().tolist()
+    looks = looks_of(table["corpus"])
+    lines: dict[str, Any] = {str(name): LINES[at % len(LINES)] for at, name in enumerate(table["algorithm"].unique())}
+    with mpl.rc_context(FONT):
+        figure = new_figure(10.5, 3.1 * len(lists) + 0.5)
+        grid = figure.subplots(len(lists), len(PANELS), squeeze=False, sharex=True, sharey="col")
+        for row, name in zip(grid, lists, strict=True):
+            rows = table[table["word_list"] == name]
+            for axes, (column, (label, title)) in zip(row, PANELS.items(), strict=True):
+                _lines(axes, rows, column, looks, lines)
+                heading = f"{name}\n{title}" if len(lists) > 1 and axes is row[0] else title
+                style_axes(axes, "", heading)
+                axes.set_ylabel(label)
+            _isotropic(row[1], rows["dims"].to_numpy())
+            row[2].axhline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        for axes, column in zip(grid[0], PANELS, strict=True):
+            axes.set_ylim(0, 1.08 * float(table[column].max()))
+        _dimensions(grid, table["dims"].unique())
+        handles: list[Any] = [
+            Line2D([], [], color=look.colour, marker=look.marker, label=name) for name, look in looks.items()
+        ] + [Line2D([], [], color=INK, linestyle=style, label=name) for name, style in lines.items()]
+        figure.legend(handles=handles, loc="outside upper center", ncols=6, frameon=False)
+        seeds = "Dashes: seeds." if len(table["seed"].unique()) > 1 else ""
+        note_below(figure, seeds, *study.notes)
+    return figure
+
+
+def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look], lines: Mapping[str, Any]) -> None:
+    for (corpus, algorithm), own in rows.groupby(["corpus", "algorithm"], sort=False):
+        look = looks[str(corpus)]
+        means = own.groupby("dims")[column].mean()
+        axes.plot(
+            means.index, means, color=look.colour, marker=look.marker, ms=5, lw=1.4, linestyle=lines[str(algorithm)]
+        )
+        if len(own["seed"].unique()) > 1:
+            axes.scatter(own["dims"], own[column], s=14, marker="_", color=look.colour, linewidths=1.1, zorder=3)
+
+
+def _isotropic(axes: Axes, dims: np.ndarray) -> None:
+    fine = np.geomspace(dims.min(), dims.max(), 50)
+    axes.plot(fine, np.sqrt(2 / (np.pi * fine)), color=FAINT, linewidth=1.2, linestyle=":")
+    axes.annotate(
+        "√(2 / (π dims))",
+        (fine[-1], np.sqrt(2 / (np.pi * fine[-1]))),
+        xytext=(0, -4),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=7.5,
+        color=FAINT,
+    )
+
+
+def _dimensions(grid: np.ndarray, dims: np.ndarray) -> None:
+    """The axis of dimensions, by doublings."""
+    low, high = float(dims.min()), float(dims.max())
+    for axes in grid.ravel():
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(dims, [f"{one:g}" for one in dims])
+        axes.set_xlim(low * 0.87, high * 1.15)
+        axes.minorticks_off()
+    for axes in grid[-1]:
+        axes.set_xlabel("dimensions")
+
+
+LABELS = {"direct_bias": "direct bias", "standardised": "direct bias / yardstick"}
+ACROSS = 4
+"""Panels in a row."""
+HEIGHT, BELOW, BOOTSTRAP_ROOM = 0.62, 0.07, 0.3
+"""Of a density, from one interval to the next, and of all intervals of a corpus, in rows."""
+BOOTSTRAP_POINTS = 200
+
+type Panel = tuple[str, str, int]
+
+
+def plot_bias_bootstrap(
+    study: DirectBiasStudy,
+    algorithm: str | Iterable[str] | None = None,
+    dims: int | Iterable[int] | None = None,
+    word_list: str | Iterable[str] | None = None,
+    standardised: bool = False,
+) -> Figure:
+    """How far direct bias hangs on which words and pairs are taken, by corpus.
+
+    A panel for each list of words, algorithm and number of dimensions; in it for each corpus and seed the density of
+    the draws, their interval, and the value of all words and pairs. At the right stands how probable it is that a
+    corpus is more biased than the one below it: the share of draws in which it is, or the least and largest of the
+    seeds' shares.
+
+    Parameters
+    ----------
+    study
+        What :func:`direct_bias_study` returns.
+    algorithm, dims, word_list
+        What is shown; None shows all.
+    standardised
+        Whether direct bias is taken over the yardstick of its embedding.
+
+    Raises
+    ------
+    InputError
+        An algorithm, a number of dimensions or a list that is not there.
+    """
+    check_kind(study, DirectBiasStudy, "plot_bias_bootstrap", "direct_bias_study")
+    column = "standardised" if flag(standardised, "standardised") else "direct_bias"
+    table = _chosen(study.table, {"word_list": word_list, "algorithm": algorithm, "dims": dims})
+    draws = study.draws / (study.table["yardstick"].to_numpy()[:, None] if standardised else 1.0)
+    means = table.groupby("corpus")[column].mean().sort_values(ascending=False, kind="stable")
+    known = looks_of(study.table["corpus"])
+    looks = {str(name): known[str(name)] for name in means.index}
+    more = study.more_biased(standardised) if len(study.table["corpus"].unique()) > 1 else None
+    panels, columns = _panels(table)
+    rows, labels = len(panels) // columns, word_labels(looks, [""] * len(looks))
+    with mpl.rc_context(FONT):
+        figure = new_figure(
+            min(12.8, max(5.4, 2.5 * columns + 0.9 + 0.07 * max(map(len, labels)))),
+            rows * (0.5 * len(looks) + 0.8) + 0.6,
+        )
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+        for axes, panel, below in zip(grid.ravel(), panels, [*panels[columns:], *[None] * columns], strict=True):
+            own = _of(table, panel)
+            axes.set_visible(panel is not None)
+            _densities(axes, own, draws, looks, study.prob, column)
+            if more is not None:
+                _said(axes, _of(more, panel), list(looks))
+            style_axes(axes, "" if below else LABELS[column], _title(panel, table))
+            axes.tick_params(labelbottom=not below)
+        grid[0, 0].set_yticks(-np.arange(len(looks)), labels)
+        grid[0, 0].set_ylim(-len(looks) + 0.6, 0.75)
+        note_below(figure, *_keys(study, more is not None), *study.notes)
+    return figure
+
+
+def _chosen(table: pd.DataFrame, asked: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of what is shown."""
+    for name, given in asked.items():
+        held = table[name].unique().tolist()
+        wanted = held if given is None else several(given)
+        if unknown := [one for one in wanted if one not in held]:
+            raise InputError(f"{name} is {unknown[0]!r}: valid are {', '.join(map(str, held))}")
+        table = table[table[name].isin(wanted)]
+    if table.empty:
+        raise InputError("the study holds nothing of that algorithm with those dimensions: choose others")
+    return table
+
+
+def _panels(table: pd.DataFrame) -> tuple[list[Panel | None], int]:
+    """What each panel shows, None where one stays empty, and how many stand in a row."""
+    numbers = sorted(table["dims"].unique().tolist())
+    columns = min(ACROSS, len(numbers))
+    padded = [*numbers, *[None] * (-len(numbers) % columns)]
+    held = dict.fromkeys(table[["word_list", "algorithm", "dims"]].itertuples(index=False, name=None))
+    blocks = sorted({(word_list, algorithm) for word_list, algorithm, _ in held})
+    places = [(*block, number) for block in blocks for number in padded]
+    return [place if place in held else None for place in places], columns
+
+
+def _of(table: pd.DataFrame, panel: Panel | None) -> pd.DataFrame:
+    """The rows of a panel."""
+    word_list, algorithm, dims = panel or ("", "", 0)
+    return table[(table["word_list"] == word_list) & (table["algorithm"] == algorithm) & (table["dims"] == dims)]
+
+
+def _keys(study: DirectBiasStudy, several_corpora: bool) -> list[str]:
+    """What is drawn, in sentences."""
+    seeds = ", a line for each seed" * (len(study.table["seed"].unique()) > 1)
+    drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {100 * study.prob:g}% intervals; points:"
+    keys = [f"{drawn} all words and pairs."]
+    right = "At the right, how probable it is that a corpus is more biased than the one below it."
+    return [*keys, right] if several_corpora else keys
+
+
+def _title(panel: Panel | None, table: pd.DataFrame) -> str:
+    if panel is None:
+        return ""
+    word_list, algorithm, dims = panel
+    return f"{algorithm} {dims}" + f", {word_list}" * (len(table["word_list"].unique()) > 1)
+
+
+def _densities(
+    axes: Axes, own: pd.DataFrame, draws: FloatArray, looks: Mapping[str, Look], prob: float, column: str
+) -> None:
+    """On the row of each corpus a density of each seed's draws, below it the intervals."""
+    from scipy.stats import gaussian_kde
+
+    for height, (corpus, look) in enumerate(looks.items()):
+        rows = own[own["corpus"] == corpus]
+        step = min(BELOW, BOOTSTRAP_ROOM / max(len(rows), 1))
+        for at, (place, value) in enumerate(zip(rows.index.to_numpy(), rows[column], strict=True)):
+            sample = draws[place]
+            low, high = np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2])
+            if np.ptp(sample) > 0:
+                x = np.linspace(sample.min(), sample.max(), BOOTSTRAP_POINTS)
+                density = gaussian_kde(sample)(x)
+                top = HEIGHT * density / density.max() - height
+                axes.fill_between(x, -height, top, color=look.colour, alpha=0.25, linewidth=0)
+                axes.plot(x, top, color=look.colour, linewidth=1.0, linestyle=LINES[at % len(LINES)])
+            level = -height - step * (at + 1)
+            axes.hlines(level, low, high, color=look.colour, linewidth=1.3, zorder=3)
+            axes.scatter(value, level, s=20, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=4)
+        axes.axhline(-height, color="#CCCCCC", linewidth=0.6, zorder=0)
+
+
+def _said(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
+    """Between two corpora how probable it is that the upper one is more biased."""
+    for at, (upper, lower) in enumerate(pairwise(corpora)):
+        rows = more[more[["first", "second"]].isin([upper, lower]).all(axis=1)]
+        shares = np.where(rows["first"] == upper, rows["p_more"], 1 - rows["p_more"])
+        if len(shares):
+            said = dict.fromkeys(share(float(end)) for end in (shares.min(), shares.max()))
+            note_beside(axes, -at - 0.5, " to\n".join(said))
