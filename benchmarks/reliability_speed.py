@@ -30,14 +30,14 @@ def main():
     record = json.loads((SHARED / "oracles" / "reliability_oracles_public.json").read_text())
     pairs = [tuple(pair) for pair in record["gender_base_pairs_male_female"]]
     kv = bb.load_embedding(SHARED / "embeddings" / "google_news_slice.bin")
-    bb.bias_scores(kv, kv.index_to_key[:10], pairs)
+    bb.reliability.bias_scores(kv, kv.index_to_key[:10], pairs)
     rows, before = [], peak()
     for measure in ("db_wa", "ripa", "nbm"):
         for words in (1_000, 4_000, len(kv)):
             seconds = []
             for _ in range(REPEATS):
                 start = time.perf_counter()
-                bb.bias_scores(kv, kv.index_to_key[:words], pairs, measure)
+                bb.reliability.bias_scores(kv, kv.index_to_key[:words], pairs, measure)
                 seconds.append(time.perf_counter() - start)
             ratio = THEIRS.get(measure, float("nan")) / min(seconds) if words == len(kv) else float("nan")
             rows.append((measure, words, min(seconds), ratio, before, peak()))

@@ -37,7 +37,7 @@ def main():
                 seconds = []
                 for _ in range(REPEATS):
                     start = time.perf_counter()
-                    found = bb.silhouette(kv, query, metric, vary=vary, runs=RUNS, sizes=sizes)
+                    found = bb.silhouettes.silhouette(kv, query, metric, vary=vary, runs=RUNS, sizes=sizes)
                     seconds.append(time.perf_counter() - start)
                 values = RUNS * len(found.sizes)
                 ours = 1e3 * min(seconds) / values

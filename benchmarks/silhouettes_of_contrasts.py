@@ -54,10 +54,13 @@ def main(runs=RUNS):
         query = bb.Query(targets, {"both": joined} if name == "ect" else attributes)
         for vary in ("targets", "attributes"):
             start = time.perf_counter()
-            found = {at: bb.silhouette(kv, query, (name, options), vary=vary, runs=runs) for at, kv in models.items()}
+            found = {
+                at: bb.silhouettes.silhouette(kv, query, (name, options), vary=vary, runs=runs)
+                for at, kv in models.items()
+            }
             seconds = time.perf_counter() - start
             biased, unbiased = found.values()
-            scores = bb.silhouette_uncertainty(biased, unbiased, resamples=200).set_index("score")
+            scores = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=200).set_index("score")
             for model, one in found.items():
                 rows.append(
                     {

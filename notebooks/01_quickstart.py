@@ -113,10 +113,10 @@ bb.contrasts(post, "associated", "different", population="similar").head(1)
 # %%
 null = bb.topic_null(kv, words)
 print(null.sentence)
-bb.plot_topic_null(null)
+bb.plots.plot_topic_null(null)
 
 # %%
-for sentence in bb.verdict_sentences(post):
+for sentence in bb.checks.verdict_sentences(post):
     print(sentence, end="\n\n")
 
 # %%
@@ -137,13 +137,13 @@ fits = [bb.fit(table, "published", seed=0), crossed, post]
 pd.concat(bb.decomposition(each).head(3).assign(model=each.attrs["model"]) for each in fits)
 
 # %%
-bb.plot_variance(crossed)
+bb.plots.plot_variance(crossed)
 
 # %%
-bb.plot_attribute_effects(crossed, most=8)
+bb.plots.plot_attribute_effects(crossed, most=8)
 
 # %%
-models = bb.compare_models(table, ["published", "crossed_plain", "crossed", "related"], pairs=False)
+models = bb.checks.compare_models(table, ["published", "crossed_plain", "crossed", "related"], pairs=False)
 models[["model", "elpd_word", "diff_word", "diff_se_word"]].round(0)
 
 # %% [markdown]
@@ -153,17 +153,17 @@ models[["model", "elpd_word", "diff_word", "diff_se_word"]].round(0)
 # ## Single words, priors, and the length of the list
 
 # %%
-bb.influence(post, words="protected").head()
+bb.checks.influence(post, words="protected").head()
 
 # %%
-print(bb.prior_sensitivity(post))
+print(bb.checks.prior_sensitivity(post))
 
 # %%
 plan = bb.plan(table, effect=0.05)
 print(plan)
 
 # %%
-bb.plot_plan(plan)
+bb.plots.plot_plan(plan)
 
 # %% [markdown]
 # ## A null that is real
@@ -173,7 +173,7 @@ bb.plot_plan(plan)
 # null cannot see what words of one topic do: `05_related_words` can.)
 
 # %%
-bb.plot_calibration(bb.real_null(table, replicates=40, seed=1))
+bb.plots.plot_calibration(bb.calibration.real_null(table, replicates=40, seed=1))
 
 # %% [markdown]
 # ## The classic metrics
@@ -184,7 +184,7 @@ bb.plot_calibration(bb.real_null(table, replicates=40, seed=1))
 # %%
 query = bb.load_query("weat7")
 print(bb.metric("weat_effect_size", kv, query, p_value=True))
-print(bb.bootstrap_metric("weat_effect_size", kv, query, seed=0))
+print(bb.checks.bootstrap_metric("weat_effect_size", kv, query, seed=0))
 
 # %%
 bb.run_metrics(kv, ["weat6", "weat7"], ["weat_effect_size", "rnd", "rnsb", "mac", "ect"])
@@ -194,11 +194,11 @@ bb.run_metrics(kv, ["weat6", "weat7"], ["weat_effect_size", "rnd", "rnsb", "mac"
 # in a hundred is as far from 0.
 
 # %%
-noise = bb.simulate_null_weat()
-bb.plot_null_weat(noise)
+noise = bb.calibration.simulate_null_weat()
+bb.plots.plot_null_weat(noise)
 
 # %%
-bb.plot_null_sample(noise)
+bb.plots.plot_null_sample(noise)
 
 # %% [markdown]
 # ## Before and after debiasing
@@ -232,7 +232,7 @@ result.decomposition().head(3)
 
 # %%
 effects = bb.side_effects(table, after, kv, debiased)
-bb.plot_side_effects(effects)
+bb.plots.plot_side_effects(effects)
 
 # %% [markdown]
 # ## Does the model describe the distances?
@@ -246,7 +246,7 @@ bb.plot_side_effects(effects)
 bb.check_predictions(post)
 
 # %%
-bb.plot_predictions(post)
+bb.plots.plot_predictions(post)
 
 # %% [markdown]
 # ## ArviZ
@@ -259,7 +259,7 @@ bb.plot_predictions(post)
 az.summary(post, var_names=["connection_mean", "sd_factor"], ci_kind="hdi", ci_prob=0.89)
 
 # %%
-print(az.loo(bb.add_log_likelihood(bb.fit(table, "published", seed=0))))
+print(az.loo(bb.checks.add_log_likelihood(bb.fit(table, "published", seed=0))))
 
 # %%
 _ = az.plot_forest(post, var_names=["connection_mean"], combined=True)

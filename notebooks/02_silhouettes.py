@@ -51,10 +51,10 @@ models = {"Google News": kv, "without the direction": debiased}
 # One call follows a metric through all sizes of all runs. `trimmed` cuts both lists to the length of the shorter one.
 
 # %%
-weat = {name: bb.silhouette(model, query, "weat", runs=RUNS) for name, model in models.items()}
+weat = {name: bb.silhouettes.silhouette(model, query, "weat", runs=RUNS) for name, model in models.items()}
 print(weat["Google News"])
-rnsb = {name: bb.silhouette(model, query, "rnsb", runs=RUNS) for name, model in models.items()}
-bb.plot_silhouette([weat, rnsb])
+rnsb = {name: bb.silhouettes.silhouette(model, query, "rnsb", runs=RUNS) for name, model in models.items()}
+bb.plots.plot_silhouette([weat, rnsb])
 
 # %% [markdown]
 # The study's tables in one call. ECT is 1 without bias, so that it comes out below one half where it is right;
@@ -63,7 +63,7 @@ bb.plot_silhouette([weat, rnsb])
 # not.
 
 # %%
-study = bb.silhouette_study(models, {"weat1": query}, ["ect", "rnsb", "weat", "mac"], runs=RUNS)
+study = bb.silhouettes.silhouette_study(models, {"weat1": query}, ["ect", "rnsb", "weat", "mac"], runs=RUNS)
 study.drop(columns=["query", "coverage"]).round(3)
 
 # %% [markdown]
@@ -71,7 +71,7 @@ study.drop(columns=["query", "coverage"]).round(3)
 # a bootstrap over runs is too sure of it. Halves of the runs, drawn without replacement, are not.
 
 # %%
-bb.silhouette_uncertainty(*weat.values()).round(3)
+bb.silhouettes.silhouette_uncertainty(*weat.values()).round(3)
 
 # %% [markdown]
 # ## The contrast of a fit as a metric
@@ -82,12 +82,15 @@ bb.silhouette_uncertainty(*weat.values()).round(3)
 
 # %%
 fits = 4 if QUICK else 30
-crossed = {name: bb.silhouette(model, query, "crossed", vary="attributes", runs=fits) for name, model in models.items()}
-published = {
-    name: bb.silhouette(model, query, ("crossed", {"model": "published"}), vary="attributes", runs=fits)
+crossed = {
+    name: bb.silhouettes.silhouette(model, query, "crossed", vary="attributes", runs=fits)
     for name, model in models.items()
 }
-bb.plot_silhouette([crossed, published])
+published = {
+    name: bb.silhouettes.silhouette(model, query, ("crossed", {"model": "published"}), vary="attributes", runs=fits)
+    for name, model in models.items()
+}
+bb.plots.plot_silhouette([crossed, published])
 
 # %% [markdown]
 # Of the intervals at each size, how many hold the value that all words give? An interval of a part of the words
@@ -106,8 +109,8 @@ coverage = pd.DataFrame(
 coverage.round(2)
 
 # %%
-print(f"separation: WEAT {bb.silhouette_separation(*weat.values()):.3f}")
-print(f"separation: crossed contrast {bb.silhouette_separation(*crossed.values()):.3f}")
+print(f"separation: WEAT {bb.silhouettes.silhouette_separation(*weat.values()):.3f}")
+print(f"separation: crossed contrast {bb.silhouettes.silhouette_separation(*crossed.values()):.3f}")
 
 # %% [markdown]
 # On the longer lists and the 13,013 words of the study's own check (`benchmarks/silhouettes_of_contrasts.py`) the

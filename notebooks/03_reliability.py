@@ -40,8 +40,8 @@ folder = tempfile.mkdtemp()
 # goes on where it was interrupted. Your own vectors, trained elsewhere, can stand in the same mapping.
 
 # %%
-toy = bb.toy_corpus(bias=0.5, seed=0, sentences=SENTENCES)
-kvs = bb.train_embeddings(toy, seeds=4, dims=50, epochs=8, folder=folder, name="toy")
+toy = bb.stability.toy_corpus(bias=0.5, seed=0, sentences=SENTENCES)
+kvs = bb.stability.train_embeddings(toy, seeds=4, dims=50, epochs=8, folder=folder, name="toy")
 list(kvs)
 
 # %% [markdown]
@@ -50,35 +50,38 @@ list(kvs)
 # DB/WA, RIPA and NBM of every word, base pair and seed.
 
 # %%
-scores = bb.bias_scores(kvs, toy.targets, toy.base_pairs, neighbours=20)
+scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, neighbours=20)
 scores.mean(["base_pair", "seed"]).to_pandas().T.head(8).round(3)
 
 # %% [markdown]
 # ## Three reliabilities
 
 # %%
-retest = {"words": bb.retest_reliability(scores), "pairs": bb.retest_reliability(scores, of="base_pair")}
-bb.plot_reliability(retest)
+retest = {
+    "words": bb.reliability.retest_reliability(scores),
+    "pairs": bb.reliability.retest_reliability(scores, of="base_pair"),
+}
+bb.plots.plot_reliability(retest)
 
 # %% [markdown]
 # On raw scores the measures seem to disagree, because their units differ. Brought to one unit they do not.
 
 # %%
-raw, scaled = (bb.inter_rater_consistency(scores, standardise=standardise) for standardise in (False, True))
+raw, scaled = (bb.reliability.inter_rater_consistency(scores, standardise=standardise) for standardise in (False, True))
 for name, agreement in (("raw", raw), ("standardised", scaled)):
     print(f"median agreement of measures on a word, {name}: {agreement['value'].median():.2f}")
 
 # %%
 queries = {f"{group} stereotype": listed for group, listed in toy.words.stereotypes.items()}
 queries["neutral"] = toy.words.controls["neutral"]
-bb.internal_consistency(scores, queries=queries).round(2)
+bb.reliability.internal_consistency(scores, queries=queries).round(2)
 
 # %% [markdown]
 # Alpha is high for neutral words too: it says that base pairs differ in the same way for all words of a list, not
 # that the words share a bias. The pairs of an ensemble, over all words:
 
 # %%
-bb.internal_consistency(scores, of="base_pair").round(3)
+bb.reliability.internal_consistency(scores, of="base_pair").round(3)
 
 # %% [markdown]
 # ## One model for all of them
@@ -87,8 +90,8 @@ bb.internal_consistency(scores, of="base_pair").round(3)
 # theory). A complete array says everything in its sums of squares, so that the posterior is exact and takes a moment.
 
 # %%
-components = bb.variance_components(scores, seed=0)
-bb.plot_components(components)
+components = bb.reliability.variance_components(scores, seed=0)
+bb.plots.plot_components(components)
 
 # %%
 components.reliability().round(3)
@@ -98,7 +101,7 @@ components.reliability().round(3)
 
 # %%
 print(components.needed(seeds=1))
-bb.plot_decision(components)
+bb.plots.plot_decision(components)
 
 # %% [markdown]
 # ## What makes a word reliable?
@@ -108,20 +111,24 @@ bb.plot_decision(components)
 # algorithms and corpora matter, and the result says so.
 
 # %%
-corpora = {f"bias {bias:g}": bb.toy_corpus(bias, seed=1, sentences=SENTENCES // 2) for bias in (0.25, 0.5, 0.75)}
-every = bb.train_embeddings(corpora, algorithm=("sgns", "cbow"), seeds=3, dims=30, epochs=8, folder=folder)
+corpora = {
+    f"bias {bias:g}": bb.stability.toy_corpus(bias, seed=1, sentences=SENTENCES // 2) for bias in (0.25, 0.5, 0.75)
+}
+every = bb.stability.train_embeddings(corpora, algorithm=("sgns", "cbow"), seeds=3, dims=30, epochs=8, folder=folder)
 rows = []
 for corpus in corpora:
     for algorithm in ("sgns", "cbow"):
         alike = {setting: one for setting, one in every.items() if setting[:2] == (corpus, algorithm)}
-        features = bb.word_features(alike, toy.targets)
-        reliability = bb.retest_reliability(bb.bias_scores(alike, toy.targets, toy.base_pairs, neighbours=20))
+        features = bb.reliability.word_features(alike, toy.targets)
+        reliability = bb.reliability.retest_reliability(
+            bb.reliability.bias_scores(alike, toy.targets, toy.base_pairs, neighbours=20)
+        )
         rows.append(
             reliability.merge(features, left_on="label", right_on="word").assign(corpus=corpus, algorithm=algorithm)
         )
 table = pd.concat(rows, ignore_index=True)
-regression = bb.reliability_regression(table, draws=1000 if QUICK else 4000, seed=0)
-bb.plot_factors(regression)
+regression = bb.reliability.reliability_regression(table, draws=1000 if QUICK else 4000, seed=0)
+bb.plots.plot_factors(regression)
 
 # %%
 regression.table.round(3)

@@ -35,8 +35,10 @@ DIMS = (10, 20) if QUICK else (10, 20, 40, 80)
 # seed; embeddings trained elsewhere (GloVe, say) can stand under such a key in the same mapping.
 
 # %%
-corpora = {f"bias {bias:g}": bb.toy_corpus(bias, seed=at, sentences=SENTENCES) for at, bias in enumerate((0, 0.5, 1))}
-embeddings = bb.train_embeddings(
+corpora = {
+    f"bias {bias:g}": bb.stability.toy_corpus(bias, seed=at, sentences=SENTENCES) for at, bias in enumerate((0, 0.5, 1))
+}
+embeddings = bb.stability.train_embeddings(
     corpora, algorithm=("sgns", "cbow"), seeds=2, dims=DIMS, epochs=8, folder=tempfile.mkdtemp()
 )
 toy = corpora["bias 1"]
@@ -50,17 +52,17 @@ len(embeddings)
 
 # %%
 stereotypes = [word for listed in toy.words.stereotypes.values() for word in listed]
-study = bb.direct_bias_study(
+study = bb.stability.direct_bias_study(
     embeddings, {"stereotypes": stereotypes, "neutral": toy.words.controls["neutral"]}, toy.base_pairs, seed=0
 )
 print(study)
-bb.plot_bias_decay(study)
+bb.plots.plot_bias_decay(study)
 
 # %% [markdown]
 # The order of words by their bias, compared between settings:
 
 # %%
-bb.plot_rank_agreement(study)
+bb.plots.plot_rank_agreement(study)
 
 # %% [markdown]
 # Is one corpus more biased than another? The bootstrap's answer, with the chance of training that the two seeds show:
@@ -70,7 +72,7 @@ more = study.more_biased()
 more[more["word_list"] == "stereotypes"].groupby(["first", "second", "algorithm"])["p_more"].describe()[["min", "max"]]
 
 # %%
-bb.plot_bias_bootstrap(study, algorithm="sgns")
+bb.plots.plot_bias_bootstrap(study, algorithm="sgns")
 
 # %% [markdown]
 # ## Settings against corpora
@@ -79,8 +81,8 @@ bb.plot_bias_bootstrap(study, algorithm="sgns")
 # than what further corpora or algorithms would do.
 
 # %%
-components = bb.setting_components(study.table, log=True, seed=0)
-bb.plot_components(components)
+components = bb.stability.setting_components(study.table, log=True, seed=0)
+bb.plots.plot_components(components)
 
 # %%
 components.claims().round(3)
@@ -96,7 +98,7 @@ components.claims().round(3)
 
 # %%
 query = bb.Query.from_words(toy.words)
-measures = bb.metric_stability(
+measures = bb.stability.metric_stability(
     embeddings, query, ["weat", "weat_effect_size", "rnsb", "mac", "ect", "db_wa", "semaxis"]
 )
 measures.summary().round(3)

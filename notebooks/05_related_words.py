@@ -146,10 +146,10 @@ relatedness.effective_words().round(1)
 # all for unrelated words, and nearly 1 for near synonyms. Each component of the protected words has its own curve.
 
 # %%
-bb.plot_variogram(relatedness)
+bb.plots.plot_variogram(relatedness)
 
 # %%
-bb.plot_relatedness(relatedness)
+bb.plots.plot_relatedness(relatedness)
 
 # %% [markdown]
 # ## The gender list under both models
@@ -178,7 +178,7 @@ whole[["mean", "sd", "hdi_low", "hdi_high"]].astype(float).round(3)
 
 # %%
 print(bb.diagnose(fits["related"]))
-for sentence in bb.verdict_sentences(fits["related"]):
+for sentence in bb.checks.verdict_sentences(fits["related"]):
     print(sentence, end="\n\n")
 
 # %% [markdown]
@@ -187,7 +187,7 @@ for sentence in bb.verdict_sentences(fits["related"]):
 # as much as predicted (`ratio`). That is a matter of scale: the model follows it with a factor for each kind of list.
 
 # %%
-bb.check_relatedness(table).round(2)
+bb.checks.check_relatedness(table).round(2)
 
 # %% [markdown]
 # ## A null without a model
@@ -197,7 +197,7 @@ bb.check_relatedness(table).round(2)
 # %%
 null = bb.topic_null(kv, words, replicates=REPLICATES, seed=0)
 print(null.sentence)
-bb.plot_topic_null(null)
+bb.plots.plot_topic_null(null)
 
 # %% [markdown]
 # Lists of unrelated words would have given the wrong answer:
@@ -216,4 +216,4 @@ plan = bb.plan(table, effect=0.05, second="human")
 print(plan)
 
 # %%
-bb.plot_plan(plan)
+bb.plots.plot_plan(plan)

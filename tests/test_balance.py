@@ -151,12 +151,12 @@ class TestAdjust:
         assert before["hdi_high"] < -0.02
         assert after["hdi_low"] < 0 < after["hdi_high"]
         assert abs(after["mean"]) < 0.02
-        both = bb.adjustment(post).set_index("contrast")
+        both = bb.checks.adjustment(post).set_index("contrast")
         assert both.loc["associated - neutral", "raw"] == pytest.approx(before["mean"])
         assert both.loc["associated - neutral", "adjusted"] == pytest.approx(after["mean"])
         assert both.attrs["how"] == "vocabulary"
         assert any("adjusted for frequency" in note for note in bb.diagnose(post).notes)
-        told = " ".join(bb.verdict_sentences(post))
+        told = " ".join(bb.checks.verdict_sentences(post))
         assert "Before distances were adjusted for frequency, associated − different was" in told
 
     def test_the_verdict_warns_where_the_table_knows_frequencies(self):
@@ -164,7 +164,7 @@ class TestAdjust:
         table = bb.distance_table(kv, lists)
         found = bb.balance(table)
         assert [text[:20] for text in found.warnings] == ["associated - neutral"]
-        assert found.warnings[0] in bb.verdict_sentences(bb.fit(table, seed=0))
+        assert found.warnings[0] in bb.checks.verdict_sentences(bb.fit(table, seed=0))
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
         from bayesbias.models.expectations import adjusted_table
@@ -191,7 +191,7 @@ class TestAdjust:
         drawn = post["posterior/slope"].to_numpy()
         assert drawn.mean() == pytest.approx(slope["slope"], abs=4 * slope["se"] / np.sqrt(8000))
         assert drawn.std() == pytest.approx(slope["se"], rel=0.06)
-        assert bb.adjustment(post).attrs["how"] == "controls"
+        assert bb.checks.adjustment(post).attrs["how"] == "controls"
         row = bb.contrasts(post, "associated", "neutral").iloc[0]
         raw = bb.contrasts(bb.fit(plain, seed=0, draws=8000), "associated", "neutral").iloc[0]
         rows = plain.assign(zipf=np.log10(plain["attribute_word"].map(counts)))
@@ -201,7 +201,9 @@ class TestAdjust:
 
     def test_published_contrasts_move_as_the_review_says(self, shared):
         table = bb.read_distance_table(shared / "paper_tables" / "weat_7_glove.csv")
-        both = bb.adjustment(bb.fit(table, adjust="frequency", frequencies="wordfreq", seed=0)).set_index("contrast")
+        both = bb.checks.adjustment(bb.fit(table, adjust="frequency", frequencies="wordfreq", seed=0)).set_index(
+            "contrast"
+        )
         assert both.loc["associated - neutral", "raw"] == pytest.approx(-0.094, abs=0.003)
         assert both.loc["associated - neutral", "adjusted"] == pytest.approx(0.004, abs=0.005)
         assert both.loc["associated - different", "adjusted"] == pytest.approx(
@@ -213,10 +215,10 @@ class TestAdjust:
         post = bb.fit(table, adjust="frequency", frequencies=counts, seed=0)
         bb.save_fit(post, tmp_path / "fit.nc")
         back = bb.load_fit(tmp_path / "fit.nc")
-        pd.testing.assert_frame_equal(bb.adjustment(back), bb.adjustment(post))
+        pd.testing.assert_frame_equal(bb.checks.adjustment(back), bb.checks.adjustment(post))
         assert bb.diagnose(back).ok
         assert bb.check_predictions(post)["inside_89"].between(0.7, 1).all()
-        assert bb.influence(post).shape[0] > 10
+        assert bb.checks.influence(post).shape[0] > 10
         raw = bb.balance(post, counts)
         pd.testing.assert_frame_equal(raw.lists, bb.balance(table, counts).lists)
         assert raw.slopes["slope"].iloc[0] == pytest.approx(bb.balance(table, counts).slopes["slope"].iloc[0], abs=1e-6)
@@ -283,7 +285,7 @@ class TestSources:
         with pytest.raises(bb.InputError, match="nothing is adjusted for"):
             bb.fit(table, frequencies={"a": 1})
         with pytest.raises(bb.InputError, match="are not adjusted"):
-            bb.adjustment(bb.fit(table, seed=0))
+            bb.checks.adjustment(bb.fit(table, seed=0))
 
     def test_a_table_of_one_class(self, frequent):
         table, counts, *_ = frequent
@@ -306,8 +308,8 @@ def test_commands_give_what_the_functions_give(frequent, here):
     )
     assert code == 0
     assert "Contrasts before and after" in out
-    kept = bb.adjustment(bb.load_fit("f.nc"))
-    expected = bb.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
+    kept = bb.checks.adjustment(bb.load_fit("f.nc"))
+    expected = bb.checks.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
     np.testing.assert_allclose(kept["adjusted"], expected["adjusted"], atol=1e-6)
     code, _, errors = here("balance", "t.csv", "--frequencies", "missing.tsv")
     assert code == 1

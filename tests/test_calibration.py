@@ -35,7 +35,7 @@ def assert_uniform(found):
 @pytest.mark.parametrize("model", ["published", "pooled"])
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
 def test_ranks_of_the_exact_engine_are_uniform(model, sizes):
-    assert_uniform(bb.sbc(model, shaped_table(sizes), REPLICATES, engine="exact", seed=20, draws=DRAWS))
+    assert_uniform(bb.calibration.sbc(model, shaped_table(sizes), REPLICATES, engine="exact", seed=20, draws=DRAWS))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_ranks_of_the_exact_engine_are_uniform(model, sizes):
     [("crossed", SHAPE), ("crossed_plain", {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 2, "h": 1}, "human": 4})],
 )
 def test_ranks_of_the_marginal_engine_are_uniform(model, shape):
-    found = bb.sbc(model, shape, REPLICATES // 2, engine="marginal", seed=22, draws=DRAWS)
+    found = bb.calibration.sbc(model, shape, REPLICATES // 2, engine="marginal", seed=22, draws=DRAWS)
     assert_uniform(found)
     assert (found.model, found.engine, found.draws) == (model, "marginal", DRAWS)
 
@@ -68,7 +68,7 @@ def test_a_wrong_engine_is_caught():
 def test_simulated_tables_have_the_truth_that_was_given():
     truth = {**NULL, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.1}}
     shape = {"groups": {"g": 60, "h": 60}, "stereotypes": {"g": 80, "h": 80}, "human": 160, "neutral": 160}
-    table = bb.simulate(shape, "crossed", truth, seed=3)
+    table = bb.calibration.simulate(shape, "crossed", truth, seed=3)
     assert len(table) == 120 * 480
     means = table.groupby("connection")["distance"].mean()
     for name, mean in truth["connection_mean"].items():
@@ -79,13 +79,13 @@ def test_simulated_tables_have_the_truth_that_was_given():
     assert drawn["interaction_effect"].std() == pytest.approx(0.02, rel=0.15)
     residual = table["distance"] - table.groupby(["protected_word", "connection"])["distance"].transform("mean")
     assert residual.std() == pytest.approx(np.sqrt(0.05**2 + 0.06**2 + 0.02**2), rel=0.1)
-    again = bb.simulate(shape, "crossed", truth, seed=3)
+    again = bb.calibration.simulate(shape, "crossed", truth, seed=3)
     assert table["distance"].equals(again["distance"])
 
 
 def test_effects_can_be_given():
     effect = np.linspace(-0.1, 0.1, 28)
-    table = bb.simulate(SHAPE, "crossed", NULL | {"attribute_effect": effect}, seed=1)
+    table = bb.calibration.simulate(SHAPE, "crossed", NULL | {"attribute_effect": effect}, seed=1)
     assert np.array_equal(table.attrs["truth"]["attribute_effect"], effect)
 
 
@@ -101,23 +101,23 @@ def test_effects_can_be_given():
 )
 def test_a_faulty_truth_is_refused(truth, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.simulate(SHAPE, "crossed", truth)
+        bb.calibration.simulate(SHAPE, "crossed", truth)
 
 
 @pytest.mark.parametrize("shape", [{}, {"groups": {"g": 2}, "words": 3}, "religion", {"groups": {"g": 0}, "human": 2}])
 def test_a_faulty_shape_is_refused(shape):
     with pytest.raises(bb.InputError):
-        bb.simulate(shape, "crossed", NULL)
+        bb.calibration.simulate(shape, "crossed", NULL)
 
 
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        bb.sbc("baseline", shaped_table({"associated": 2}), 1)
+        bb.calibration.sbc("baseline", shaped_table({"associated": 2}), 1)
 
 
 def test_false_alarms_are_counted_against_the_nominal_rate():
     shape = {"groups": {"g": 12, "h": 12}, "stereotypes": {"g": 12, "h": 12}, "human": 40, "neutral": 40}
-    found = bb.false_alarms(shape, NULL, replicates=60, seed=5).set_index(["method", "contrast"])
+    found = bb.calibration.false_alarms(shape, NULL, replicates=60, seed=5).set_index(["method", "contrast"])
     assert (found["replicates"] == 60).all()
     assert found["nominal"].to_numpy() == pytest.approx(0.11)
     published = found.loc[("published", "associated - neutral")]
@@ -131,14 +131,14 @@ def test_false_alarms_are_counted_against_the_nominal_rate():
 
 def test_a_truth_with_bias_has_no_false_alarms():
     with pytest.raises(bb.InputError, match="without bias"):
-        bb.false_alarms(SHAPE, NULL | {"connection_mean": [0.8, 0.9, 0.9, 0.9]}, replicates=1)
+        bb.calibration.false_alarms(SHAPE, NULL | {"connection_mean": [0.8, 0.9, 0.9, 0.9]}, replicates=1)
     with pytest.raises(bb.InputError, match="the metric is 'mac'"):
-        bb.false_alarms(SHAPE, NULL, metrics=["mac"], replicates=1)
+        bb.calibration.false_alarms(SHAPE, NULL, metrics=["mac"], replicates=1)
 
 
 def test_planted_contrasts_are_covered_and_seen():
     truth = NULL | {"connection_mean": {"associated": 0.7, "different": 0.9, "human": 0.9, "neutral": 0.9}}
-    found = bb.coverage_study(SHAPE, truth, ["crossed"], replicates=40, seed=2)
+    found = bb.calibration.coverage_study(SHAPE, truth, ["crossed"], replicates=40, seed=2)
     crossed = found[found["method"] == "crossed"].set_index("contrast")
     assert crossed["planted"].to_dict() == pytest.approx(dict.fromkeys(crossed.index, -0.2))
     assert (crossed["power"] == 1).all()
@@ -146,25 +146,25 @@ def test_planted_contrasts_are_covered_and_seen():
 
 
 def test_the_real_null_keeps_words_and_breaks_the_lists(religion):
-    found = bb.real_null(religion, ["published"], replicates=12, seed=1)
+    found = bb.calibration.real_null(religion, ["published"], replicates=12, seed=1)
     assert set(found["contrast"]) == {"associated - different", "associated - neutral"}
     assert set(found["method"]) == {"published", "cluster", "weat", "t_test"}
-    again = bb.real_null(religion, ["published"], replicates=12, seed=1)
+    again = bb.calibration.real_null(religion, ["published"], replicates=12, seed=1)
     assert found.equals(again)
     with pytest.raises(bb.InputError, match="source is 'associated'"):
-        bb.real_null(religion, replicates=1, source="associated")
+        bb.calibration.real_null(religion, replicates=1, source="associated")
     few = religion[~religion["connection"].eq("neutral") | religion["attribute_word"].eq("ball")]
     with pytest.raises(bb.InputError, match="the pseudo lists take"):
-        bb.real_null(few, replicates=1)
+        bb.calibration.real_null(few, replicates=1)
     with pytest.raises(bb.InputError, match="group of each protected word"):
-        bb.real_null(religion.drop(columns="group"), replicates=1)
+        bb.calibration.real_null(religion.drop(columns="group"), replicates=1)
 
 
 def test_the_permutation_test_of_two_groups_is_weat():
     """Exact: all 70 ways to deal 8 words into two groups of 4, against the sampled p-value."""
     from itertools import combinations
 
-    table = bb.simulate(SHAPE, "crossed", NULL, seed=8)
+    table = bb.calibration.simulate(SHAPE, "crossed", NULL, seed=8)
     own = table[table["connection"].isin(["associated", "different"])]
     wide = own.pivot_table(index="protected_word", columns="attribute_class", values="distance")
     s = (wide["h"] - wide["g"]).to_numpy()  # closeness to the stereotypes of g; rows are sorted, g first
@@ -186,7 +186,7 @@ def test_the_permutation_test_of_two_groups_is_weat():
 )
 def test_impossible_truths_are_refused(truth, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.simulate(SHAPE, truth={**NULL, **truth})
+        bb.calibration.simulate(SHAPE, truth={**NULL, **truth})
 
 
 @pytest.mark.parametrize(
@@ -195,21 +195,21 @@ def test_impossible_truths_are_refused(truth, message):
 )
 def test_shapes_without_words_are_refused(shape, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.simulate(shape, truth=NULL)
+        bb.calibration.simulate(shape, truth=NULL)
 
 
 def test_the_real_null_draws_from_a_pool_and_adjusts(religion):
     neutral = religion.loc[religion["connection"] == "neutral", "attribute_word"].unique()
     counts = {word: 10.0 + at for at, word in enumerate(religion["attribute_word"].unique())}
     asked = {"models": ["crossed"], "replicates": 2, "seed": 1, "metrics": ()}
-    whole = bb.real_null(religion, **asked)
-    pd.testing.assert_frame_equal(bb.real_null(religion, **asked, pool=neutral), whole)
-    part = bb.real_null(religion, **asked, pool=neutral[:60])
-    adjusted = bb.real_null(religion, **asked, pool=neutral[:60], adjust="frequency", frequencies=counts)
+    whole = bb.calibration.real_null(religion, **asked)
+    pd.testing.assert_frame_equal(bb.calibration.real_null(religion, **asked, pool=neutral), whole)
+    part = bb.calibration.real_null(religion, **asked, pool=neutral[:60])
+    adjusted = bb.calibration.real_null(religion, **asked, pool=neutral[:60], adjust="frequency", frequencies=counts)
     assert not np.allclose(part["width"], whole["width"])
     assert not np.allclose(adjusted["width"], part["width"])
     with pytest.raises(bb.InputError, match="from 3 of the"):
-        bb.real_null(religion, **asked, pool=neutral[:3])
+        bb.calibration.real_null(religion, **asked, pool=neutral[:3])
 
 
 def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
@@ -222,7 +222,7 @@ def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
         "interaction_sd": 0.012,
         "connection_mean": 0.9,
     }
-    found = bb.false_alarms(shape, scales, ("crossed",), (), 60, seed=5).set_index("contrast")
+    found = bb.calibration.false_alarms(shape, scales, ("crossed",), (), 60, seed=5).set_index("contrast")
     assert found.loc[["associated - different", "associated - human"], "rate"].between(0.03, 0.22).all()
     assert found.loc["associated - different", "width"] < 0.25
 
@@ -233,7 +233,7 @@ def test_heavier_tails_shrink_an_extreme_word_less():
     means = 0.9 + 0.02 * np.random.default_rng(0).standard_normal((15, 3))
     means[0, 0] = 0.5
     scales = {"connection_sd": 0.02, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0.01, "connection_mean": 0.9}
-    table = bb.simulate(shape, "crossed", scales | {"word_mean": means}, seed=0)
+    table = bb.calibration.simulate(shape, "crossed", scales | {"word_mean": means}, seed=0)
     crossed, heavy = (bb.fit(table, model, draws=1000, seed=0) for model in ("crossed", "crossed_t"))
     apart = [abs(float(post["posterior/word_mean"].mean(("chain", "draw"))[0, 0]) - 0.5) for post in (crossed, heavy)]
     assert apart[1] < apart[0]

@@ -29,17 +29,17 @@ COLUMNS += ["elpd_pair", "se_pair", "bad_k_pair", "log_evidence"]
 
 @pytest.fixture(scope="module")
 def crossed_table():
-    return bb.simulate(SHAPE, "crossed", CROSSED, seed=1)
+    return bb.calibration.simulate(SHAPE, "crossed", CROSSED, seed=1)
 
 
 @pytest.fixture(scope="module")
 def plain_table():
-    return bb.simulate(SHAPE, "published", PLAIN, seed=2)
+    return bb.calibration.simulate(SHAPE, "published", PLAIN, seed=2)
 
 
 @pytest.fixture(scope="module")
 def small_table():
-    return bb.simulate(SMALL, "crossed", CROSSED, seed=1)
+    return bb.calibration.simulate(SMALL, "crossed", CROSSED, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_without_effects_the_density_is_a_product_of_normals(plain_table):
     table = holed(plain_table)
     post = bb.fit(table, "published", draws=40, seed=0)
     data = model_data(table)
-    pairs = bb.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
+    pairs = bb.checks.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
     expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
     found = word_densities(post, data, np.arange(len(data.attribute_words)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
@@ -181,7 +181,7 @@ def test_pairs_are_left_out_as_arviz_does(small_table):
     from arviz_stats import loo
 
     found = compare_models(small_table, ["crossed_plain"], draws=1000).iloc[0]
-    post = bb.add_log_likelihood(bb.fit(small_table, "crossed_plain", draws=1000, seed=0))
+    post = bb.checks.add_log_likelihood(bb.fit(small_table, "crossed_plain", draws=1000, seed=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # ArviZ says that some k are high
         expected = loo(post, pointwise=True, reff=1)
@@ -223,7 +223,7 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
         "robust: Its residuals or protected words are not normal, so that no word's effects can be integrated out: "
         "no elpd_word."
     ]
-    post = bb.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
+    post = bb.checks.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
     expected = post["log_likelihood/distance"].to_numpy().reshape(400, -1)
     density = pair_density(post)
     joined = np.hstack([density(part) for part in parts_of(expected.shape[1])])

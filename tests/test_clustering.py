@@ -13,7 +13,7 @@ TRUTH = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribut
 
 @pytest.fixture(scope="module")
 def table():
-    return bb.simulate(SHAPE, "crossed", TRUTH, seed=1)
+    return bb.calibration.simulate(SHAPE, "crossed", TRUTH, seed=1)
 
 
 def balanced(table, first, second):
@@ -23,7 +23,7 @@ def balanced(table, first, second):
 
 @pytest.mark.parametrize("second", ["human", "different"])
 def test_it_is_the_leave_one_word_out_jackknife(table, second):
-    found = bb.cluster_interval(table, "associated", second)
+    found = bb.checks.cluster_interval(table, "associated", second)
     assert found.estimate == pytest.approx(balanced(table, "associated", second))
     variance, parts = 0.0, []
     used = table[table["connection"].isin(["associated", second])]
@@ -50,7 +50,7 @@ def test_by_hand():
         ("a", "g", "n2", "neutral", "neutral", 0.9),
     ]
     names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    found = bb.cluster_interval(pd.DataFrame(rows, columns=names), "associated", "neutral")
+    found = bb.checks.cluster_interval(pd.DataFrame(rows, columns=names), "associated", "neutral")
     assert found.estimate == pytest.approx(-0.25)
     # contributions .4, .3 and -.5, -.45: variances .005 and .00125, twice each
     assert found.se == pytest.approx(np.sqrt(2 * 0.005 + 2 * 0.00125))
@@ -59,39 +59,39 @@ def test_by_hand():
 
 
 def test_a_fit_and_its_table_give_the_same(table):
-    assert bb.cluster_interval(bb.fit(table, seed=0, draws=400)) == bb.cluster_interval(table)
+    assert bb.checks.cluster_interval(bb.fit(table, seed=0, draws=400)) == bb.checks.cluster_interval(table)
 
 
 def test_lists_without_names_are_told_apart_by_their_groups(table):
-    named = bb.cluster_interval(table, "associated", "human")
-    nameless = bb.cluster_interval(table.drop(columns="attribute_class"), "associated", "human")
+    named = bb.checks.cluster_interval(table, "associated", "human")
+    nameless = bb.checks.cluster_interval(table.drop(columns="attribute_class"), "associated", "human")
     assert (nameless.se, nameless.df) == pytest.approx((named.se, named.df))
 
 
 def test_thin_lists_have_no_interval(table):
     one = table[~table["connection"].eq("human") | table["attribute_word"].eq("human word 0")]
-    found = bb.cluster_interval(one, "associated", "human")
+    found = bb.checks.cluster_interval(one, "associated", "human")
     assert "one attribute word only" in found.reason
     assert np.isnan([found.se, found.low, found.high]).all()
     assert found.estimate == pytest.approx(balanced(one, "associated", "human"))
     kept = {"g": "associated", "h": "human"}
     apart = table[table["connection"] == table["group"].map(kept)]
-    assert "no protected word" in bb.cluster_interval(apart).reason
-    same = bb.cluster_interval(table.assign(distance=0.5))
+    assert "no protected word" in bb.checks.cluster_interval(apart).reason
+    same = bb.checks.cluster_interval(table.assign(distance=0.5))
     assert "do not differ" in same.reason
 
 
 def test_faulty_connections_are_refused(table):
     with pytest.raises(bb.InputError, match="the connection is 'neutral'"):
-        bb.cluster_interval(table, "associated", "neutral")
+        bb.checks.cluster_interval(table, "associated", "neutral")
     with pytest.raises(bb.InputError, match="'human' twice"):
-        bb.cluster_interval(table, "human", "human")
+        bb.checks.cluster_interval(table, "human", "human")
 
 
 def test_contrasts_carry_it_and_warn(table):
     found = bb.contrasts(bb.fit(table, seed=0), "associated", "human")
     cluster = found.attrs["cluster"]
-    assert cluster == bb.cluster_interval(table, "associated", "human")
+    assert cluster == bb.checks.cluster_interval(table, "associated", "human")
     assert found.attrs["sd_ratio"] == pytest.approx(found.loc[0, "sd"] / cluster.se)
     narrow = bb.contrasts(bb.fit(table, "published", seed=0), "associated", "human")
     from bayesbias.comparison import cluster_sentence
@@ -103,8 +103,8 @@ def test_contrasts_carry_it_and_warn(table):
 
 def test_variance_shares_add_up_and_find_what_was_planted():
     shape = {"groups": {"g": 20, "h": 20}, "stereotypes": {"g": 40, "h": 40}, "human": 80, "neutral": 80}
-    post = bb.fit(bb.simulate(shape, "crossed", TRUTH, seed=4), seed=0)
-    shares = bb.variance_shares(post)
+    post = bb.fit(bb.calibration.simulate(shape, "crossed", TRUTH, seed=4), seed=0)
+    shares = bb.checks.variance_shares(post)
     sums = shares.groupby("connection")["mean"].sum()
     assert sums.to_numpy() == pytest.approx(1)
     total = 0.02**2 + 0.05**2 + 0.06**2 + 0.02**2
@@ -112,5 +112,7 @@ def test_variance_shares_add_up_and_find_what_was_planted():
     found = shares.groupby("component")["mean"].mean()
     for name, scale in expected.items():
         assert found[name] == pytest.approx(scale**2 / total, abs=0.06)
-    plain = bb.variance_shares(bb.fit(bb.simulate(shape, "crossed", TRUTH, seed=4), "published", seed=0))
+    plain = bb.checks.variance_shares(
+        bb.fit(bb.calibration.simulate(shape, "crossed", TRUTH, seed=4), "published", seed=0)
+    )
     assert set(plain["component"]) == {"protected word", "residual"}

@@ -34,9 +34,9 @@ COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"
 
 
 def simulated(seed, moved=MOVED, shape=SHAPE):
-    before = bb.simulate(shape, "crossed", START, seed=seed)
+    before = bb.calibration.simulate(shape, "crossed", START, seed=seed)
     before.attrs = {}
-    change = bb.simulate(shape, "change", moved, seed=1000 + seed)
+    change = bb.calibration.simulate(shape, "change", moved, seed=1000 + seed)
     return before, before.assign(distance=before["distance"] + change["distance"]), change.attrs["truth"]
 
 
@@ -344,7 +344,7 @@ def test_everything_in_arviz_works_on_the_posterior(result, tmp_path):
     assert len(table) == 4
     bb.save_fit(result.posterior, tmp_path / "comparison.nc")
     with xr.open_datatree(tmp_path / "comparison.nc", engine="h5netcdf") as opened:
-        again = bb.Comparison(opened.load())
+        again = bb.checks.Comparison(opened.load())
     pd.testing.assert_frame_equal(again.changes(), result.changes())
     assert again.verdict == result.verdict
 
@@ -374,7 +374,7 @@ def test_a_changed_prior_is_used(tables, edited):
 
 def test_slope_takes_the_change_out_of_the_distances_before():
     rng = np.random.default_rng(5)
-    table = bb.simulate(SHAPE, "crossed", START, seed=3)
+    table = bb.calibration.simulate(SHAPE, "crossed", START, seed=3)
     data = model_data(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
     rows = data.connection == 0
@@ -493,7 +493,7 @@ def test_controls_without_spread_are_no_unit(tables):
 
 
 def test_what_is_documented_is_there(result):
-    named = set(re.findall(r"``(\w+)``", bb.Comparison.__doc__))
+    named = set(re.findall(r"``(\w+)``", bb.checks.Comparison.__doc__))
     held = {str(name) for group in result.posterior.children.values() for name in group.data_vars}
     held |= set(result.posterior.children) | {
         str(name) for group in result.posterior.children.values() for name in group.dims
@@ -556,9 +556,9 @@ def test_a_comparison_is_no_fit(result, tmp_path):
     with pytest.raises(bb.InputError, match=r"or result\.posterior"):
         bb.save_fit(result, tmp_path / "r.nc")
     bb.save_fit(result.posterior, tmp_path / "r.nc")
-    assert bb.Comparison(bb.load_fit(tmp_path / "r.nc")).verdict == result.verdict
+    assert bb.checks.Comparison(bb.load_fit(tmp_path / "r.nc")).verdict == result.verdict
     with pytest.raises(bb.InputError, match="similarity_shift takes what compare returns"):
-        bb.similarity_shift(result.posterior)
+        bb.checks.similarity_shift(result.posterior)
 
 
 WRONG = {

@@ -126,7 +126,7 @@ def test_arviz_works_on_a_crossed_fit(model):
     import arviz as az
 
     table = holed(simulated(words=10, own=6, controls={"human": 8, "neutral": 10}))
-    post = bb.add_log_likelihood(bb.fit(table, model, seed=1))
+    post = bb.checks.add_log_likelihood(bb.fit(table, model, seed=1))
     rows = az.summary(post, ci_kind="hdi", ci_prob=0.89)
     numbers = bb.summary(post, effects=True)
     absent = 1 + 1 * (model == "crossed")
@@ -516,7 +516,7 @@ def test_a_crossed_model_with_an_intercept_is_for_nuts_alone(edited):
 def test_predictive_draws_are_around_the_sum_of_the_terms(model):
     table = holed(simulated())
     post = bb.fit(table, model, seed=0)
-    predicted = bb.add_predictive(post, seed=1)["posterior_predictive/distance"].to_numpy()
+    predicted = bb.checks.add_predictive(post, seed=1)["posterior_predictive/distance"].to_numpy()
     mean, sigma = distances_expected(post, table)
     standard = (predicted - mean) / sigma
     error = sigma.mean(axis=(0, 1)) / np.sqrt(4000)
@@ -528,7 +528,7 @@ def test_predictive_draws_are_around_the_sum_of_the_terms(model):
 @pytest.mark.parametrize("model", ["crossed_plain", "crossed"])
 def test_log_likelihood_is_the_normal_density_around_the_sum_of_the_terms(model):
     table = holed(simulated())
-    post = bb.add_log_likelihood(bb.fit(table, model, draws=40, seed=0))
+    post = bb.checks.add_log_likelihood(bb.fit(table, model, draws=40, seed=0))
     expected = stats.norm(*distances_expected(post, table)).logpdf(table["distance"].to_numpy())
     np.testing.assert_allclose(post["log_likelihood/distance"], expected, rtol=1e-10)
 
@@ -607,7 +607,7 @@ def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeyp
 @pytest.mark.nuts
 def test_log_likelihood_of_robust_is_student_t():
     table = holed(simulated())
-    post = bb.add_log_likelihood(bb.fit(table, "robust", draws=40, chains=2, seed=0))
+    post = bb.checks.add_log_likelihood(bb.fit(table, "robust", draws=40, chains=2, seed=0))
     mean, sigma = distances_expected(post, table)
     nu = post["posterior/nu"].to_numpy()[:, :, None]
     expected = stats.t(nu, mean, sigma).logpdf(table["distance"].to_numpy())

@@ -87,7 +87,7 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert whole["mean"] == pytest.approx(-0.257, abs=0.005)
     assert whole["hdi_high"] < -0.15
     assert shared_part["mean"] == pytest.approx(whole["mean"], abs=0.002)
-    lead, parts, *_ = bb.verdict_sentences(debiased_fit)
+    lead, parts, *_ = bb.checks.verdict_sentences(debiased_fit)
     assert lead.startswith("Not settled: whether these protected words are closer to their own stereotypes than to the")
     assert "Of 14 protected words, taken one by one, 0 closer, 0 farther, 14 undecided." in lead
     assert parts.startswith("Associated − human, −0.2")
@@ -97,13 +97,13 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
 def test_the_headline_is_the_special_part_where_there_is_one(religion_fit, debiased_fit):
     for post in (religion_fit, debiased_fit):
         assert bb.contrasts(post).attrs["second"] == "different"
-        assert bb.cluster_interval(post).second == "different"
+        assert bb.checks.cluster_interval(post).second == "different"
     assert "associated − different" in bb.plot_contrasts(religion_fit).axes[0].get_title(loc="left")
 
 
 def test_the_verdict_answers_first(religion_fit):
     row = bb.contrasts(religion_fit).iloc[0]
-    lead, parts, neutral = bb.verdict_sentences(religion_fit)[:3]
+    lead, parts, neutral = bb.checks.verdict_sentences(religion_fit)[:3]
     assert row["hdi_high"] < 0
     assert lead.startswith(
         "Yes: these protected words are closer to their own stereotypes than to the stereotypes of other groups."
@@ -119,7 +119,7 @@ def test_the_verdict_answers_first(religion_fit):
 def test_one_group_cannot_tell_special_from_shared():
     post = bb.fit(one_group(), seed=0)
     assert bb.contrasts(post).attrs["second"] == "human"
-    lead, reservation, *_ = bb.verdict_sentences(post)
+    lead, reservation, *_ = bb.checks.verdict_sentences(post)
     assert lead.startswith("Yes: these protected words are closer to their own stereotypes than to words for people")
     assert reservation.startswith("With one group only it cannot be told how much of this is special")
     message = "no distances to the stereotypes of other groups, only associated, human. With one group only"
@@ -138,10 +138,10 @@ def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
     table = published[part].reset_index(drop=True)
     post = bb.fit(table, seed=0)
     assert set(table["connection"]) == {"associated", "different", "human", "neutral"}
-    assert bb.contrasts(post).attrs["second"] == bb.cluster_interval(table).second == "human"
+    assert bb.contrasts(post).attrs["second"] == bb.checks.cluster_interval(table).second == "human"
     assert bb.compare({"a": table, "b": table}, seed=0).headline == ("associated", "human")
     assert "associated - human" in str(bb.plan(table))
-    assert "than to words for people in general" in bb.verdict_sentences(post)[0]
+    assert "than to words for people in general" in bb.checks.verdict_sentences(post)[0]
     with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
         bb.decomposition(post)
 
@@ -149,8 +149,8 @@ def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
 def test_without_controls_there_is_nothing_to_decompose(religion):
     alone = religion[religion["connection"].isin(["associated", "different"])]
     post = bb.fit(alone, seed=0)
-    assert bb.verdict_sentences(post)[0].startswith(("Yes", "No"))
-    assert not any("is the sum of" in sentence for sentence in bb.verdict_sentences(post))
+    assert bb.checks.verdict_sentences(post)[0].startswith(("Yes", "No"))
+    assert not any("is the sum of" in sentence for sentence in bb.checks.verdict_sentences(post))
     with pytest.raises(bb.InputError, match="there are no human distances, only associated, different"):
         bb.decomposition(post)
 
@@ -175,7 +175,7 @@ def test_no_protected_word_with_all_three():
     post = bb.fit(pd.concat([table, other], ignore_index=True), seed=0)
     with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
         bb.decomposition(post)
-    assert not any("is the sum of" in sentence for sentence in bb.verdict_sentences(post))
+    assert not any("is the sum of" in sentence for sentence in bb.checks.verdict_sentences(post))
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_notes_tell_what_limits_a_fit():
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=1)
     notes = " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
     assert "Only 1 protected word: whole-list means rest on the prior." in notes
-    assert "one protected word only" in bb.verdict_sentences(bb.fit(table, seed=0))[0]
+    assert "one protected word only" in bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
     twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
     notes = " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
     assert notes.count("480 of 960 rows repeat a pair and were dropped.") == notes.count("repeat a pair") == 1
@@ -241,13 +241,13 @@ def test_the_caution_does_not_hang_on_the_name_of_the_model(tmp_path):
     mine = tmp_path / "mine.toml"
     mine.write_text(Path(path).read_text(encoding="utf-8").replace('name = "published"', 'name = "mine"'))
     post = bb.fit(planted({"associated": 0.8, "neutral": 0.9}), mine, seed=0)
-    assert "share an attribute word as independent" in " ".join(bb.verdict_sentences(post))
+    assert "share an attribute word as independent" in " ".join(bb.checks.verdict_sentences(post))
 
 
 def test_a_sentence_counts_both_directions():
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=6)
     table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
-    sentence = bb.verdict_sentences(bb.fit(table, seed=0))[0]
+    sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
     assert sentence.endswith("taken one by one, 5 closer (w0, w2, w3, w4, w5), 1 farther (w1), 0 undecided.")
 
 

@@ -24,6 +24,7 @@ LAYERS = (
     ("silhouettes", "reliability", "stability"),
     ("plots",),
     ("reporting",),
+    ("calibration", "checks"),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -71,10 +72,11 @@ def test_the_core_imports_numpy_and_scipy_only(path):
 
 def test_no_module_bears_the_name_of_a_public_function():
     modules = {name.rsplit(".", 1)[-1] for _, name, _ in pkgutil.walk_packages([str(PACKAGE)], "bayesbias.")}
-    assert not modules & set(bb.__all__)
+    assert not {name for name in modules & set(bb.__all__) if callable(getattr(bb, name))}
 
 
 def test_every_public_name_loads_and_is_documented():
+    assert len(bb.__all__) <= 50
     for name in bb.__all__:
         assert getattr(bb, name).__doc__, f"{name} has no docstring"
 

@@ -24,7 +24,7 @@ MOVED = "a word 3"
 
 @pytest.fixture(scope="module")
 def table():
-    return bb.simulate(SHAPE, "crossed", TRUTH, seed=5)
+    return bb.calibration.simulate(SHAPE, "crossed", TRUTH, seed=5)
 
 
 @pytest.fixture(scope="module")

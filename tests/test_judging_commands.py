@@ -18,8 +18,10 @@ PNG = b"\x89PNG"
 def made(tmp_path_factory):
     """A folder with small trained embeddings, their settings, a query, words and pairs."""
     folder = tmp_path_factory.mktemp("made")
-    corpora = {f"bias {bias:g}": bb.toy_corpus(bias, seed=at, sentences=1_500) for at, bias in enumerate((0, 1))}
-    kvs = bb.train_embeddings(corpora, seeds=2, dims=(8, 16), epochs=3, folder=folder)
+    corpora = {
+        f"bias {bias:g}": bb.stability.toy_corpus(bias, seed=at, sentences=1_500) for at, bias in enumerate((0, 1))
+    }
+    kvs = bb.stability.train_embeddings(corpora, seeds=2, dims=(8, 16), epochs=3, folder=folder)
     toy = corpora["bias 1"]
     rows = [(*setting, f"{setting.label}.npz") for setting in kvs]
     pd.DataFrame(rows, columns=["corpus", "algorithm", "dims", "seed", "path"]).to_csv(folder / "all.csv", index=False)
@@ -68,16 +70,16 @@ def test_silhouette_gives_what_the_functions_give(here, made):
     assert (code, errors) == (0, "")
     query = bb.load_query("query.toml")
     models = dict(zip(embeddings, (kvs["bias 1", "sgns", 16, 0], kvs["bias 0", "sgns", 16, 0]), strict=True))
-    one = bb.silhouette(models[embeddings[0]], query, "weat", vary="attributes", runs=5, step=6)
+    one = bb.silhouettes.silhouette(models[embeddings[0]], query, "weat", vary="attributes", runs=5, step=6)
     written = pd.read_csv("s.csv")
     chosen = written[(written[["metric", "vary", "embedding"]] == ["weat", "attributes", embeddings[0]]).all(axis=1)]
     np.testing.assert_allclose(
         chosen["value"].to_numpy().reshape(5, -1), one.frame()["value"].to_numpy().reshape(5, -1)
     )
     assert list(written.columns) == ["query", "metric", "vary", "embedding", "run", "words", "value"]
-    both = [bb.silhouette(kv, query, "weat", runs=5, step=6) for kv in models.values()]
-    assert f"{bb.silhouette_accuracy(*both):.3f}" in out
-    assert f"{bb.silhouette_separation(*both):.3f}" in out
+    both = [bb.silhouettes.silhouette(kv, query, "weat", runs=5, step=6) for kv in models.values()]
+    assert f"{bb.silhouettes.silhouette_accuracy(*both):.3f}" in out
+    assert f"{bb.silhouettes.silhouette_separation(*both):.3f}" in out
     assert Path("s.png").read_bytes().startswith(PNG)
 
 
@@ -98,15 +100,15 @@ def test_reliability_gives_what_the_functions_give(here, made):
         "-o", "r.csv", "--picture", "r.png",
     )  # fmt: skip
     assert (code, errors) == (0, "")
-    scores = bb.bias_scores(
+    scores = bb.reliability.bias_scores(
         [kvs["bias 1", "sgns", 16, seed] for seed in (0, 1)], toy.targets, toy.base_pairs, neighbours=20
     )
     written = pd.read_csv("r.csv")
-    expected = bb.retest_reliability(scores)
+    expected = bb.reliability.retest_reliability(scores)
     own = written[written["kind"] == "test-retest of words"]
     np.testing.assert_allclose(own["value"], expected["value"], rtol=1e-6)
     assert list(written.columns) == ["kind", "measure", "label", "value", "low", "high", "reason"]
-    needed = bb.variance_components(scores, draws=400, seed=0).needed()
+    needed = bb.reliability.variance_components(scores, draws=400, seed=0).needed()
     assert needed["p_never"] > 0.5
     assert "With one seed no number of base pairs tells words apart with reliability 0.75" in " ".join(out.split())
     assert Path("r.png").read_bytes().startswith(PNG)
@@ -140,7 +142,7 @@ def test_stability_gives_what_the_functions_give(here, made):
         "query.toml", "-o", "st.csv", "--measures", "m.csv", "--picture", "st.png",
     )  # fmt: skip
     assert (code, errors) == (0, "")
-    expected = bb.direct_bias_study(kvs, {"words.toml": toy.targets}, toy.base_pairs, draws=50).table
+    expected = bb.stability.direct_bias_study(kvs, {"words.toml": toy.targets}, toy.base_pairs, draws=50).table
     written = pd.read_csv("st.csv")
     pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-6)
     assert "settings outweigh corpora" in out

@@ -244,7 +244,7 @@ def test_log_likelihood_is_the_normal_density():
 
     table = small()
     for model in ("published", "pooled"):
-        post = bb.add_log_likelihood(bb.fit(table, model, draws=40, seed=0))
+        post = bb.checks.add_log_likelihood(bb.fit(table, model, draws=40, seed=0))
         row = 11
         k = ["associated", "neutral"].index(table["connection"][row])
         mean = post["posterior/word_mean"].sel(protected_word=table["protected_word"][row]).isel(connection=k)
@@ -257,7 +257,7 @@ def test_log_likelihood_is_the_normal_density():
 
 def test_predictive_draws_have_the_moments_of_the_model():
     post = bb.fit(small(), "published", draws=40_000, seed=0)
-    predicted = bb.add_predictive(post)["posterior_predictive/distance"]
+    predicted = bb.checks.add_predictive(post)["posterior_predictive/distance"]
     mean, sigma = post["posterior/word_mean"].isel(protected_word=0, connection=1), post["posterior/sigma"][..., 1]
     variance = float(mean.var() + (sigma**2).mean())
     assert float(predicted.isel(pair=0).mean()) == pytest.approx(float(mean.mean()), abs=4 * (variance / 40_000) ** 0.5)
@@ -269,13 +269,14 @@ def test_arviz_works_on_a_fit(religion):
     import arviz as az
     import matplotlib.pyplot as plt
 
-    full = bb.add_predictive(bb.add_log_likelihood(bb.fit(religion, "crossed", draws=1000, seed=1)))
+    full = bb.checks.add_predictive(bb.checks.add_log_likelihood(bb.fit(religion, "crossed", draws=1000, seed=1)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
         loo = az.loo(full)
         fits = {
-            name: bb.add_log_likelihood(bb.fit(religion, name, draws=1000, seed=1)) for name in ("published", "pooled")
+            name: bb.checks.add_log_likelihood(bb.fit(religion, name, draws=1000, seed=1))
+            for name in ("published", "pooled")
         }
         ranking = az.compare(fits | {"crossed": full})
         assert az.plot_forest(full, var_names=["connection_mean"]) is not None

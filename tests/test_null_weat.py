@@ -18,7 +18,7 @@ def s_of(sample):
 
 
 def test_the_statistics_have_the_spread_that_theory_says():
-    null = bb.simulate_null_weat(words=6, attributes=10, sd=0.1, draws=40_000)
+    null = bb.calibration.simulate_null_weat(words=6, attributes=10, sd=0.1, draws=40_000)
     # s(w) has the variance of the difference of two means of 10; s is a signed sum of 12 of them
     assert null.s.std() == pytest.approx(0.1 * np.sqrt(2 / 10 * 12), rel=0.02)
     # d is a function of Student's t with 10 degrees of freedom: d = t sqrt(4 / 12) / sqrt((t^2 + 10) / 12)
@@ -27,7 +27,7 @@ def test_the_statistics_have_the_spread_that_theory_says():
 
 
 def test_the_noise_is_that_of_noise_null():
-    ours, other = bb.simulate_null_weat(draws=40_000), bb.noise_null(draws=40_000, seed=1)
+    ours, other = bb.calibration.simulate_null_weat(draws=40_000), bb.calibration.noise_null(draws=40_000, seed=1)
     assert stats.ks_2samp(ours.effect_size, other.values).pvalue > 0.001
     row = ours.summary().set_index("statistic").loc["effect_size"]
     assert row["as_extreme"] == pytest.approx(0.0087, abs=0.002)
@@ -36,7 +36,7 @@ def test_the_noise_is_that_of_noise_null():
 
 
 def test_the_example_is_a_split_of_noise_like_the_article_s():
-    null = bb.simulate_null_weat()
+    null = bb.calibration.simulate_null_weat()
     assert null.sample.shape == (16, 16)
     assert null.observed_effect_size == pytest.approx(1.27, abs=0.01)
     assert null.observed_effect_size == pytest.approx(effect(s_of(null.sample)))
@@ -51,7 +51,7 @@ def test_the_example_is_a_split_of_noise_like_the_article_s():
 
 def test_raw_rows_are_welch_tests():
     sample = np.random.default_rng(5).normal(0.1, 0.08, (8, 6))
-    null = bb.simulate_null_weat(words=4, attributes=3, sample=sample, draws=10)
+    null = bb.calibration.simulate_null_weat(words=4, attributes=3, sample=sample, draws=10)
     raw = null.raw.set_index("compared")
     for name, values in (("A", sample[:, :3]), ("B", sample[:, 3:]), ("s of words", s_of(sample))):
         test = stats.ttest_ind(values[:4].ravel(), values[4:].ravel(), equal_var=False)
@@ -64,18 +64,18 @@ def test_raw_rows_are_welch_tests():
 
 def test_the_permutation_test_of_noise_is_honest():
     """Of samples of noise 5% have p below .05: averaging first costs the test nothing where cosines are independent."""
-    p = [bb.simulate_null_weat(5, 4, draws=1, seed=seed, effect_size=0, sample=noise).test.p_value
+    p = [bb.calibration.simulate_null_weat(5, 4, draws=1, seed=seed, effect_size=0, sample=noise).test.p_value
          for seed, noise in enumerate(np.random.default_rng(8).normal(0, 0.08, (1000, 10, 8)))]  # fmt: skip
     assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.0476, abs=3 * np.sqrt(0.05 * 0.95 / 1000))
     assert stats.kstest(p, "uniform").pvalue > 0.001
 
 
 def test_results_are_seeded_and_say_what_they_are():
-    one, two = (bb.simulate_null_weat(draws=200, seed=3) for _ in range(2))
+    one, two = (bb.calibration.simulate_null_weat(draws=200, seed=3) for _ in range(2))
     np.testing.assert_array_equal(one.s, two.s)
     np.testing.assert_array_equal(one.sample, two.sample)
     assert "noise (sd 0.08, 8 + 8 words, 8 + 8 attributes; 200 samples)" in str(one)
-    many = bb.simulate_null_weat(words=13, draws=500)
+    many = bb.calibration.simulate_null_weat(words=13, draws=500)
     assert (many.test.exact, many.test.partitions, len(many.partition_s)) == (False, 500, 500)
     as_far = (np.abs(many.partition_s) >= abs(many.observed_s) - 1e-9).sum()
     assert many.test.p_value == pytest.approx((as_far + 1) / 501)
@@ -98,4 +98,4 @@ def test_results_are_seeded_and_say_what_they_are():
 )
 def test_what_cannot_be_simulated_is_refused(options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.simulate_null_weat(draws=10, **options)
+        bb.calibration.simulate_null_weat(draws=10, **options)

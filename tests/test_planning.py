@@ -208,7 +208,7 @@ def test_simulated_tables_have_the_width_and_the_power_that_were_planned():
     found = plan(table, effect=0.06, scales=EVEN, second="human")
     widths, seen = [], []
     for seed in range(14):
-        post = bb.fit(bb.simulate(table, truth=truth, seed=seed), draws=400, chains=1, seed=seed)
+        post = bb.fit(bb.calibration.simulate(table, truth=truth, seed=seed), draws=400, chains=1, seed=seed)
         mean = post["posterior/connection_mean"]
         draws = (mean.sel(connection="associated") - mean.sel(connection="human")).to_numpy()
         low, high = np.quantile(draws, [0.055, 0.945])

@@ -34,7 +34,7 @@ def test_the_bootstrap_sd_of_a_mean_is_its_standard_error():
     """SemAxis of one target set is a mean of cosines with a fixed axis if only targets are drawn."""
     query = QUERY.subqueries(1, 2)[0]
     kv = planted(0.5)
-    found = bb.bootstrap_metric("semaxis", kv, query, draws=4000, over="targets", posterior=False)
+    found = bb.checks.bootstrap_metric("semaxis", kv, query, draws=4000, over="targets", posterior=False)
     values = bb.metric("semaxis", kv, query).per_word["value"]
     assert found.sd == pytest.approx(values.std(ddof=0) / np.sqrt(30), rel=0.05)
     low, high = stats.norm.interval(0.89, found.value, found.sd)
@@ -42,7 +42,7 @@ def test_the_bootstrap_sd_of_a_mean_is_its_standard_error():
 
 
 def test_the_posterior_stands_beside_the_metric_with_the_same_sign():
-    strong = bb.bootstrap_metric("weat", planted(1.0), QUERY, draws=50)
+    strong = bb.checks.bootstrap_metric("weat", planted(1.0), QUERY, draws=50)
     row = strong.posterior.iloc[0]
     assert row["contrast"] == "associated - different"
     assert strong.value > 0 > row["hdi_high"]
@@ -53,14 +53,16 @@ def test_the_posterior_stands_beside_the_metric_with_the_same_sign():
 
 def test_a_query_that_the_model_cannot_take_says_so():
     assert "no counterpart of 1 target" in word_lists_of(QUERY.subqueries(1, 2)[0])
-    found = bb.bootstrap_metric("mac", planted(0.5), QUERY.subqueries(1, 2)[0], draws=10)
+    found = bb.checks.bootstrap_metric("mac", planted(0.5), QUERY.subqueries(1, 2)[0], draws=10)
     assert found.posterior.empty
     assert "no counterpart" in " ".join(found.notes)
 
 
 def test_a_shift_of_the_bootstrap_is_seeded():
     kv = planted(0.5)
-    one, again, other = (bb.bootstrap_metric("rnd", kv, QUERY.subqueries(2, 1)[0], 20, seed=s).draws for s in (1, 1, 2))
+    one, again, other = (
+        bb.checks.bootstrap_metric("rnd", kv, QUERY.subqueries(2, 1)[0], 20, seed=s).draws for s in (1, 1, 2)
+    )
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
 
@@ -68,7 +70,7 @@ def test_a_shift_of_the_bootstrap_is_seeded():
 def test_a_metric_without_value_has_no_bootstrap():
     query = bb.Query({"x": ["gone"], "y": ["m0"]}, {"p": ["a0"], "q": ["b0"]})
     with pytest.raises(bb.InputError, match=r"there is no weat of .*1 of 1 words of the set 'x' are missing"):
-        bb.bootstrap_metric("weat", planted(0.5), query)
+        bb.checks.bootstrap_metric("weat", planted(0.5), query)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +160,7 @@ def test_a_word_in_both_groups_adds_nothing_to_the_spread():
     kv = planted(0.5)
     shared = [f"m{at}" for at in range(5)]
     query = bb.Query({"x": [*shared, "m8"], "y": [*shared, "f8"]}, {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]})
-    found = bb.bootstrap_metric("weat", kv, query, draws=2000, over="targets", posterior=False)
+    found = bb.checks.bootstrap_metric("weat", kv, query, draws=2000, over="targets", posterior=False)
     s = bb.metric("weat", kv, query).per_word.set_index("word")["value"]
     # the shared words cancel; m8 and f8 are drawn Binomial(7, 1/7) times
     expected = np.sqrt(6 / 7 * (s["m8"] ** 2 + s["f8"] ** 2) + 2 / 7 * s["m8"] * s["f8"])
@@ -197,7 +199,7 @@ def test_words_that_one_embedding_lacks_count_as_missing_in_all():
     assert none.scores["weat"].isna().all()
     assert none.sentences == ("weat: no query has a value in every embedding, so there is no order.",)
     assert none.probabilities.empty
-    bb.plot_ranking(none)
+    bb.plots.plot_ranking(none)
 
 
 def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():

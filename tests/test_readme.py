@@ -33,7 +33,7 @@ def test_the_word_list_loads(tmp_path):
 def test_the_figures_of_the_metrics_are_those_that_are_computed():
     query = bb.load_query("weat7")
     found = bb.metric("weat_effect_size", "google-news-slice", query, p_value=True)
-    drawn = bb.bootstrap_metric("weat_effect_size", "google-news-slice", query)
+    drawn = bb.checks.bootstrap_metric("weat_effect_size", "google-news-slice", query)
     low, high = drawn.interval
     assert f".{100 * found.value:.0f}, p = {found.p_value:.3f}".replace("0.", ".") in README
     assert f"from -{-low:.2f} to {high:.2f}".replace("0.", ".") in README

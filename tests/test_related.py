@@ -372,7 +372,7 @@ class TestModel:
         post = bb.fit(bb.distance_table(slice_vectors, "gender", relatedness=False), seed=0)
         assert post.attrs["model"] == "crossed"
         assert "does not tell how words are related" in json.loads(post.attrs["notes"])[0]
-        assert any("takes different words for unrelated" in s for s in bb.verdict_sentences(post))
+        assert any("takes different words for unrelated" in s for s in bb.checks.verdict_sentences(post))
         with pytest.raises(bb.InputError, match="needs to know how words are related"):
             bb.fit(bb.distance_table(slice_vectors, "gender", relatedness=False), "related", seed=0)
 
@@ -411,7 +411,7 @@ class TestModel:
 
     def test_ranks_of_the_truth_are_uniform(self, small):
         table = small[2][~small[2]["attribute_word"].isin(["h4", "h5", "a3"])]
-        ranks = bb.sbc("related", table, replicates=150, seed=5)
+        ranks = bb.calibration.sbc("related", table, replicates=150, seed=5)
         assert ranks.engine == "exact"
         uniform = ranks.uniformity
         assert uniform["p_value"].min() > 0.05 / len(uniform) / 10
@@ -421,7 +421,7 @@ class TestModel:
         covered = 0
         for seed in range(60):
             truth = {"sd_factor": 1.0, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0}}
-            simulated = bb.simulate(small[2], "related", truth=truth, seed=seed)
+            simulated = bb.calibration.simulate(small[2], "related", truth=truth, seed=seed)
             row = bb.contrasts(bb.fit(simulated, "related", seed=seed)).iloc[0]
             covered += row["hdi_low"] <= -0.2 <= row["hdi_high"]
         assert stats.binom(60, 0.89).cdf(covered) > 0.001
@@ -495,19 +495,19 @@ class TestCalibration:
         topical = [word for word in dict.fromkeys(neighbours) if word not in held or word in words.controls["human"]]
         lists = bb.WordLists("topical", words.protected, words.stereotypes, {"human": topical})
         table = bb.distance_table(slice_vectors, lists)
-        assert not bb.check_relatedness(table)["fault"].any()
+        assert not bb.checks.check_relatedness(table)["fault"].any()
         found = bb.relatedness(table)
         shuffled = replace(found, scatter=found.scatter[:, np.random.default_rng(0).permutation(found.sampled)])
         wrong = table.copy()
         wrong.attrs["relatedness"] = shuffled
-        checked = bb.check_relatedness(wrong).set_index("similarity")
+        checked = bb.checks.check_relatedness(wrong).set_index("similarity")
         assert checked.loc["close", "relative"] < 1 / 1.5
         assert checked.loc["close", "fault"]
 
 
 class TestAround:
     def test_leaving_out_words_prefers_the_covariance_of_the_vectors(self, gender):
-        table = bb.compare_models(gender[0], ["related", "crossed"], draws=1000, pairs=False).set_index("model")
+        table = bb.checks.compare_models(gender[0], ["related", "crossed"], draws=1000, pairs=False).set_index("model")
         assert table.index[0] == "related"
         assert table.loc["crossed", "diff_word"] < -500
 
@@ -540,7 +540,7 @@ class TestAround:
 
     def test_influence_equals_a_fit_without_the_word(self, small):
         post = bb.fit(small[2], draws=40_000, seed=0)
-        table = bb.influence(post).set_index("word")
+        table = bb.checks.influence(post).set_index("word")
         assert table.attrs["population"] == "given"
         without = bb.fit(small[2][small[2]["attribute_word"] != "a1"], draws=40_000, seed=0)
         row = bb.contrasts(without).iloc[0]
@@ -574,19 +574,19 @@ class TestAround:
         post = gender[1]
         inside = bb.check_predictions(post).set_index("connection")["inside_89"]
         assert 0.85 < inside["human"] < 0.99
-        tree = bb.add_predictive(bb.fit(gender[0], draws=200, seed=1))
+        tree = bb.checks.add_predictive(bb.fit(gender[0], draws=200, seed=1))
         drawn = tree["posterior_predictive/distance"].to_numpy()
         assert drawn.shape == (4, 50, len(gender[0]))
         assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
-        assert np.isfinite(bb.add_log_likelihood(post)["log_likelihood/distance"]).all()
+        assert np.isfinite(bb.checks.add_log_likelihood(post)["log_likelihood/distance"]).all()
 
     def test_priors_hardly_matter(self, gender):
-        found = bb.prior_sensitivity(gender[1])
+        found = bb.checks.prior_sensitivity(gender[1])
         assert not found.matters
         assert set(found.refits["prior"].dropna()) == {"sd_factor", "connection_covariance", "all"}
 
     def test_variance_shares_add_up(self, gender):
-        shares = bb.variance_shares(gender[1])
+        shares = bb.checks.variance_shares(gender[1])
         assert shares.groupby("connection")["mean"].sum().to_numpy() == pytest.approx(np.ones(4))
 
     def test_the_report_names_populations_and_effective_words(self, gender, tmp_path):

@@ -202,9 +202,9 @@ def test_rows_of_many_metrics_are_those_of_single_ones(kv):
 
 def test_values_of_which_there_are_many_are_not_tested(kv):
     query = query_for("weat")
-    bootstrap = bb.bootstrap_metric("weat", kv, query, draws=50, posterior=False, p_value="related")
+    bootstrap = bb.checks.bootstrap_metric("weat", kv, query, draws=50, posterior=False, p_value="related")
     assert bootstrap.value == bb.metric("weat", kv, query).value
-    null = bb.null_distribution(kv, query, ("mac", {"p_value": "related"}), draws=20, match_frequency=False)
+    null = bb.calibration.null_distribution(kv, query, ("mac", {"p_value": "related"}), draws=20, match_frequency=False)
     assert null.observed == bb.metric("mac", kv, query).value
 
 

@@ -106,13 +106,13 @@ def test_intervals_are_in_order_even_where_nothing_is_reliable(shape):
 
 def test_coefficients_without_an_interval_say_why():
     alike = array(np.stack([np.arange(6.0)[:, None, None] + np.array([0.0, 1.0, 5.0]) + np.zeros((6, 4, 3))]))
-    rows = bb.retest_reliability(
+    rows = bb.reliability.retest_reliability(
         alike.transpose("measure", "base_pair", "target", "seed").rename({"target": "base_pair", "base_pair": "target"})
     )
     assert rows["low"].isna().all()
     assert rows["reason"].str.startswith("its interval is not known").all()
     even = np.array([[1.0, -1.0], [-1.0, 1.0], [2.0, -2.0]])
-    table = bb.internal_consistency(array(even.T[None, :, :, None]))
+    table = bb.reliability.internal_consistency(array(even.T[None, :, :, None]))
     assert table["value"].item() == -np.inf
     assert table["reason"].item().startswith("the mean scores do not vary")
 
@@ -130,13 +130,13 @@ def test_degenerate_tables():
 
 
 def test_retest_by_hand(scores):
-    table = bb.retest_reliability(scores)
+    table = bb.reliability.retest_reliability(scores)
     assert list(table.columns) == ["measure", "label", "value", "low", "high", "reason"]
     assert len(table) == 16
     row = table.set_index(["measure", "label"]).loc[("m1", "t3")]
     assert row["value"] == icc(scores.to_numpy()[1, 3], "ICC(2,1)", 0.89).value
     assert row["low"] < row["value"] < row["high"]
-    pairs = bb.retest_reliability(scores, of="base_pair", form="ICC(1,k)", prob=0.5)
+    pairs = bb.reliability.retest_reliability(scores, of="base_pair", form="ICC(1,k)", prob=0.5)
     assert pairs.set_index(["measure", "label"]).loc[("m0", "b2"), "value"] == pytest.approx(
         icc(scores.to_numpy()[0, :, 2], "ICC(1,k)", 0.5).value, abs=1e-12
     )
@@ -144,28 +144,28 @@ def test_retest_by_hand(scores):
 
 def test_order_and_selection_keep_labels(scores):
     chosen = ["t5", "t1"]
-    part = bb.retest_reliability(scores.sel(target=chosen)).set_index(["measure", "label"])["value"]
-    whole = bb.retest_reliability(scores).set_index(["measure", "label"])["value"]
+    part = bb.reliability.retest_reliability(scores.sel(target=chosen)).set_index(["measure", "label"])["value"]
+    whole = bb.reliability.retest_reliability(scores).set_index(["measure", "label"])["value"]
     np.testing.assert_allclose(part, whole[part.index], rtol=1e-12)
-    turned = bb.retest_reliability(scores.transpose("seed", "target", "measure", "base_pair"))
-    np.testing.assert_allclose(turned["value"], bb.retest_reliability(scores)["value"], rtol=1e-12)
+    turned = bb.reliability.retest_reliability(scores.transpose("seed", "target", "measure", "base_pair"))
+    np.testing.assert_allclose(turned["value"], bb.reliability.retest_reliability(scores)["value"], rtol=1e-12)
 
 
 def test_raters_of_other_units_agree_once_standardised(scores):
-    raw = bb.inter_rater_consistency(scores)
-    scaled = bb.inter_rater_consistency(scores, standardise=True)
+    raw = bb.reliability.inter_rater_consistency(scores)
+    scaled = bb.reliability.inter_rater_consistency(scores, standardise=True)
     assert list(raw.columns) == ["label", "value", "low", "high", "reason"]
     assert scaled["value"].mean() > raw["value"].mean() + 0.1
     again = scores.copy(data=scores.to_numpy() * np.array([1, 100])[:, None, None, None])
     np.testing.assert_allclose(
-        bb.inter_rater_consistency(again, of="base_pair", standardise=True)["value"],
-        bb.inter_rater_consistency(scores, of="base_pair", standardise=True)["value"],
+        bb.reliability.inter_rater_consistency(again, of="base_pair", standardise=True)["value"],
+        bb.reliability.inter_rater_consistency(scores, of="base_pair", standardise=True)["value"],
     )
 
 
 def test_alpha_by_hand(scores):
     queries = {"first": ["t0", "t1", "t2", "absent"], "rest": ["t3", "t4"]}
-    table = bb.internal_consistency(scores, queries=queries)
+    table = bb.reliability.internal_consistency(scores, queries=queries)
     items = scores.to_numpy()[0].mean(axis=2)[:3].T
     k, covariance = 3, np.cov(items, rowvar=False)
     by_hand = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
@@ -173,62 +173,96 @@ def test_alpha_by_hand(scores):
     assert table.attrs["notes"][0] == "1 words of first have no scores: absent."
     correlation = np.corrcoef(items, rowvar=False)
     r = correlation[np.triu_indices(3, 1)].mean()
-    scaled = bb.internal_consistency(scores, queries=queries, standardise=True)
+    scaled = bb.reliability.internal_consistency(scores, queries=queries, standardise=True)
     assert scaled.iloc[0]["value"] == pytest.approx(3 * r / (1 + 2 * r), abs=1e-12)
-    pairs = bb.internal_consistency(scores, of="base_pair")
+    pairs = bb.reliability.internal_consistency(scores, of="base_pair")
     assert pairs["label"].unique().tolist() == ["all"]
     assert pairs.iloc[0]["value"] == pytest.approx(alpha(scores.to_numpy()[0].mean(axis=2), 0.89).value, abs=1e-12)
 
 
 def test_constant_scores_have_no_reliability_and_say_why():
     flat = array(np.ones((2, 3, 4, 2)))
-    for table in (bb.retest_reliability(flat), bb.inter_rater_consistency(flat), bb.internal_consistency(flat)):
+    for table in (
+        bb.reliability.retest_reliability(flat),
+        bb.reliability.inter_rater_consistency(flat),
+        bb.reliability.internal_consistency(flat),
+    ):
         assert table["value"].isna().all()
         assert table["reason"].str.startswith("the scores do not vary").all()
     with pytest.raises(bb.InputError, match="scores of m0 do not vary"):
-        bb.variance_components(flat)
+        bb.reliability.variance_components(flat)
 
 
 WRONG = {
-    "one seed": (bb.retest_reliability, lambda s: s.isel(seed=[0]), {}, "one seed only"),
-    "one rater": (bb.inter_rater_consistency, lambda s: s.isel(measure=[0]), {}, "one measure only"),
-    "one pair": (bb.retest_reliability, lambda s: s.isel(base_pair=[0]), {}, "one base pair only"),
-    "one target": (bb.retest_reliability, lambda s: s.isel(target=[0]), {"of": "base_pair"}, "one target only"),
-    "no scores": (bb.retest_reliability, lambda s: s.to_numpy(), {}, "given is ndarray: give what bias_scores returns"),
-    "other dims": (bb.retest_reliability, lambda s: s.rename(seed="model"), {}, "given is dims measure, target"),
-    "of": (bb.retest_reliability, lambda s: s, {"of": "seed"}, "of is 'seed': valid are target, base_pair"),
-    "form": (bb.retest_reliability, lambda s: s, {"form": "ICC(4,1)"}, r"form is 'ICC\(4,1\)'"),
-    "prob": (bb.internal_consistency, lambda s: s, {"prob": 89}, "prob is 89"),
-    "NaN": (bb.retest_reliability, lambda s: s.where(s > s.mean()), {}, "hold NaN or infinite numbers"),
+    "one seed": (bb.reliability.retest_reliability, lambda s: s.isel(seed=[0]), {}, "one seed only"),
+    "one rater": (bb.reliability.inter_rater_consistency, lambda s: s.isel(measure=[0]), {}, "one measure only"),
+    "one pair": (bb.reliability.retest_reliability, lambda s: s.isel(base_pair=[0]), {}, "one base pair only"),
+    "one target": (
+        bb.reliability.retest_reliability,
+        lambda s: s.isel(target=[0]),
+        {"of": "base_pair"},
+        "one target only",
+    ),
+    "no scores": (
+        bb.reliability.retest_reliability,
+        lambda s: s.to_numpy(),
+        {},
+        "given is ndarray: give what bias_scores returns",
+    ),
+    "other dims": (
+        bb.reliability.retest_reliability,
+        lambda s: s.rename(seed="model"),
+        {},
+        "given is dims measure, target",
+    ),
+    "of": (bb.reliability.retest_reliability, lambda s: s, {"of": "seed"}, "of is 'seed': valid are target, base_pair"),
+    "form": (bb.reliability.retest_reliability, lambda s: s, {"form": "ICC(4,1)"}, r"form is 'ICC\(4,1\)'"),
+    "prob": (bb.reliability.internal_consistency, lambda s: s, {"prob": 89}, "prob is 89"),
+    "NaN": (bb.reliability.retest_reliability, lambda s: s.where(s > s.mean()), {}, "hold NaN or infinite numbers"),
     "a query without words": (
-        bb.internal_consistency,
+        bb.reliability.internal_consistency,
         lambda s: s,
         {"queries": {"q": ["t0", "x"]}},
         "1 of the 2 words",
     ),
-    "queries that are a list": (bb.internal_consistency, lambda s: s, {"queries": ["t0"]}, "give a mapping of names"),
-    "a query that is a word": (bb.internal_consistency, lambda s: s, {"queries": {"a": "sew"}}, "no word list 'sew'"),
+    "queries that are a list": (
+        bb.reliability.internal_consistency,
+        lambda s: s,
+        {"queries": ["t0"]},
+        "give a mapping of names",
+    ),
+    "a query that is a word": (
+        bb.reliability.internal_consistency,
+        lambda s: s,
+        {"queries": {"a": "sew"}},
+        "no word list 'sew'",
+    ),
     "a constant measure": (
-        bb.inter_rater_consistency,
+        bb.reliability.inter_rater_consistency,
         lambda s: s.where(s["measure"] == "m0", 0.0),
         {"standardise": True},
         "the scores of m1 do not vary and cannot be standardised",
     ),
     "many gaps": (
-        bb.variance_components,
+        bb.reliability.variance_components,
         lambda s: s.isel(target=np.arange(400) % 8).where(s.isel(target=np.arange(400) % 8) > s.min()),
         {},
         "which takes hours for so many",
     ),
-    "no query": (bb.internal_consistency, lambda s: s, {"queries": {}}, "queries is empty"),
+    "no query": (bb.reliability.internal_consistency, lambda s: s, {"queries": {}}, "queries is empty"),
     "no facets": (
-        bb.variance_components,
+        bb.reliability.variance_components,
         lambda s: s.isel(target=[0], seed=[0], measure=[0]),
         {},
         "vary by base_pair only",
     ),
-    "gaps": (bb.variance_components, lambda s: s.where(s > s.min()), {"engine": "marginal"}, "there are gaps"),
-    "engine": (bb.variance_components, lambda s: s, {"engine": "exact"}, "engine is 'exact'"),
+    "gaps": (
+        bb.reliability.variance_components,
+        lambda s: s.where(s > s.min()),
+        {"engine": "marginal"},
+        "there are gaps",
+    ),
+    "engine": (bb.reliability.variance_components, lambda s: s, {"engine": "exact"}, "engine is 'exact'"),
 }
 
 
@@ -251,7 +285,7 @@ def kvs():
 
 
 def test_scores_by_hand(kvs):
-    found = bb.bias_scores(kvs, ["w0", "w1"], [("he", "she"), ("man", "woman")], neighbours=7)
+    found = bb.reliability.bias_scores(kvs, ["w0", "w1"], [("he", "she"), ("man", "woman")], neighbours=7)
     assert found.dims == DIMS
     assert found.sizes == {"measure": 3, "target": 2, "base_pair": 2, "seed": 3}
     kv = kvs[1]
@@ -263,7 +297,7 @@ def test_scores_by_hand(kvs):
     raw = kv["man"].astype(float) - kv["woman"].astype(float)
     ripa = kv["w1"].astype(float) @ raw / np.linalg.norm(raw)
     assert found.sel(measure="ripa", **cell) == pytest.approx(ripa, abs=1e-7)
-    theirs = bb.bias_scores(kvs, ["w0", "w1"], [("man", "woman")], "ripa", compat="published")
+    theirs = bb.reliability.bias_scores(kvs, ["w0", "w1"], [("man", "woman")], "ripa", compat="published")
     length = np.linalg.norm(kv["w1"].astype(float))
     assert theirs.sel(target="w1", seed=1).item() == pytest.approx(ripa / length, abs=1e-7)
     near = [word for word, _ in kv.most_similar("w1", topn=7)]
@@ -272,7 +306,7 @@ def test_scores_by_hand(kvs):
 
 
 def test_missing_words_and_pairs_are_said(kvs):
-    found = bb.bias_scores(kvs[:2], ["w0", "absent", "w0"], [("he", "she"), ("king", "queen")], "db_wa")
+    found = bb.reliability.bias_scores(kvs[:2], ["w0", "absent", "w0"], [("he", "she"), ("king", "queen")], "db_wa")
     assert found.sizes == {"measure": 1, "target": 1, "base_pair": 1, "seed": 2}
     assert found.attrs["notes"] == (
         "1 of 2 target words are left out, since some embedding lacks them: absent.",
@@ -282,20 +316,30 @@ def test_missing_words_and_pairs_are_said(kvs):
 
 def test_labels_of_seeds(kvs):
     settings = {("toy", "sgns", 8, 5 + at): kv for at, kv in enumerate(kvs)}
-    assert bb.bias_scores(settings, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == [5, 6, 7]
+    assert bb.reliability.bias_scores(settings, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == [
+        5,
+        6,
+        7,
+    ]
     named = dict(zip("abc", kvs, strict=True))
-    assert bb.bias_scores(named, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == ["a", "b", "c"]
+    assert bb.reliability.bias_scores(named, ["w0"], [("he", "she")], "db_wa")["seed"].to_numpy().tolist() == [
+        "a",
+        "b",
+        "c",
+    ]
     with pytest.raises(bb.InputError, match="2 different settings"):
-        bb.bias_scores({("toy", "sgns", 8, 1): kvs[0], ("toy", "cbow", 8, 1): kvs[1]}, ["w0"], [("he", "she")])
+        bb.reliability.bias_scores(
+            {("toy", "sgns", 8, 1): kvs[0], ("toy", "cbow", 8, 1): kvs[1]}, ["w0"], [("he", "she")]
+        )
 
 
 def test_embeddings_that_cannot_be_seeds_are_refused(kvs):
     with pytest.raises(bb.InputError, match="embedding 0 and embedding 2 hold the same vectors"):
-        bb.bias_scores([kvs[0], kvs[1], kvs[0]], ["w0"], [("he", "she")])
+        bb.reliability.bias_scores([kvs[0], kvs[1], kvs[0]], ["w0"], [("he", "she")])
     other = KeyedVectors(5, count=0)
     other.add_vectors(kvs[0].index_to_key, np.ones((44, 5), dtype=np.float32))
     with pytest.raises(bb.InputError, match="different numbers of dimensions"):
-        bb.bias_scores([kvs[0], other], ["w0"], [("he", "she")])
+        bb.reliability.bias_scores([kvs[0], other], ["w0"], [("he", "she")])
 
 
 WRONG_SCORES = {
@@ -319,7 +363,7 @@ WRONG_SCORES = {
 @pytest.mark.parametrize(("options", "message"), WRONG_SCORES.values(), ids=WRONG_SCORES.keys())
 def test_wrong_scores(kvs, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.bias_scores(kvs, **{"targets": ["w0", "w1"], "base_pairs": [("he", "she")]} | options)
+        bb.reliability.bias_scores(kvs, **{"targets": ["w0", "w1"], "base_pairs": [("he", "she")]} | options)
 
 
 def subsets(facets):
@@ -395,22 +439,24 @@ def test_posterior_coefficients_stand_by_the_estimates():
     rng = np.random.default_rng(7)
     y, _ = simulated((60, 40, 8), [1.0, 0.5, 0.2, 0.4, 0.3, 0.2, 0.5], rng)
     scores = array(y[None])
-    found = bb.variance_components(scores, draws=2000, seed=1).reliability().set_index(["coefficient", "of"])
+    found = (
+        bb.reliability.variance_components(scores, draws=2000, seed=1).reliability().set_index(["coefficient", "of"])
+    )
     assert found.loc[("test-retest", "base_pair"), "mean"] == pytest.approx(
-        bb.retest_reliability(scores, of="base_pair")["value"].mean(), abs=0.02
+        bb.reliability.retest_reliability(scores, of="base_pair")["value"].mean(), abs=0.02
     )
     assert found.loc[("internal", "query"), "mean"] == pytest.approx(
-        bb.internal_consistency(scores)["value"].item(), abs=0.02
+        bb.reliability.internal_consistency(scores)["value"].item(), abs=0.02
     )
     assert found.loc[("internal", "base_pair"), "mean"] == pytest.approx(
-        bb.internal_consistency(scores, of="base_pair")["value"].item(), abs=0.005
+        bb.reliability.internal_consistency(scores, of="base_pair")["value"].item(), abs=0.005
     )
 
 
 def test_decisions():
     rng = np.random.default_rng(8)
     scores = array(simulated((40, 12, 6), [1.0, 0.3, 0.1, 1.0, 0.3, 0.1, 0.3], rng)[0][None])
-    post = bb.variance_components(scores, draws=2000, seed=1)
+    post = bb.reliability.variance_components(scores, draws=2000, seed=1)
     table = post.decision(base_pairs=(1, 4, 40), seeds=(1, 3))
     assert list(table.columns) == ["base_pairs", "seeds", "mean", "low", "high", "p_reliable"]
     truth = {(1, 1): 1 / (1 + 1 + 0.09 + 0.09), (40, 3): 1 / (1 + 1 / 40 + 0.03 + 0.09 / 120)}
@@ -432,39 +478,41 @@ def test_decisions():
 def test_raw_scores_keep_their_unit():
     rng = np.random.default_rng(9)
     y, _ = simulated((30, 20), [1.0, 0.5, 0.3], rng)
-    one = bb.variance_components(array(y[None, :, :, None]), standardise=False, draws=1000, seed=1).table()
-    ten = bb.variance_components(array(10 * y[None, :, :, None]), standardise=False, draws=1000, seed=1).table()
+    one = bb.reliability.variance_components(array(y[None, :, :, None]), standardise=False, draws=1000, seed=1).table()
+    ten = bb.reliability.variance_components(
+        array(10 * y[None, :, :, None]), standardise=False, draws=1000, seed=1
+    ).table()
     np.testing.assert_allclose(10 * one["sd"], ten["sd"], rtol=1e-6)
     assert one["component"].tolist() == ["target", "base_pair", "target x base_pair"]
     assert one["share"].sum() == pytest.approx(1)
 
 
 def test_what_scores_leave_open_is_said(scores):
-    found = bb.variance_components(scores, draws=400, seed=0)
+    found = bb.reliability.variance_components(scores, draws=400, seed=0)
     assert "There are 3 seeds only" in str(found)
-    alone = bb.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
+    alone = bb.reliability.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
     assert "There is one seed only" in str(alone)
     assert "test-retest" not in alone.reliability()["coefficient"].tolist()
     assert alone.decision(2)["seeds"].tolist() == [1]
     with pytest.raises(bb.InputError, match="one seed only, so that 5 are not known"):
         alone.decision(2, 5)
     with pytest.raises(bb.InputError, match="one base pair only, so that others are not known"):
-        bb.variance_components(scores.isel(base_pair=[0]), draws=400, seed=0).needed()
+        bb.reliability.variance_components(scores.isel(base_pair=[0]), draws=400, seed=0).needed()
 
 
 @pytest.mark.nuts
 def test_nuts_agrees_and_takes_gaps(scores):
-    exact = bb.variance_components(scores, draws=4000, seed=1).table()
-    drawn = bb.variance_components(scores, engine="nuts", draws=2000, seed=1)
+    exact = bb.reliability.variance_components(scores, draws=4000, seed=1).table()
+    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=2000, seed=1)
     spread = (exact["high"] - exact["low"]) / 3.2
     assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
     both = [
         np.concatenate(post.posterior["posterior/at_hand_sd"].to_numpy())
-        for post in (drawn, bb.variance_components(scores, draws=4000, seed=1))
+        for post in (drawn, bb.reliability.variance_components(scores, draws=4000, seed=1))
     ]
     assert (np.abs(both[0].mean(axis=0) - both[1].mean(axis=0)) / both[1].std(axis=0)).max() < 0.25
     holes = scores.where(np.random.default_rng(3).random(scores.shape) > 0.05)
-    gaps = bb.variance_components(holes, draws=2000, seed=1)
+    gaps = bb.reliability.variance_components(holes, draws=2000, seed=1)
     assert gaps.posterior.attrs["engine"] == "nuts"
     assert (np.abs(gaps.table()["sd"] - exact["sd"]) / spread).max() < 1
 
@@ -507,7 +555,11 @@ class TestBootstrap:
 
     def test_it_is_asked_for_by_name_and_either_says_what_it_is_worth(self):
         scores = made_scores()
-        for function in (bb.retest_reliability, bb.inter_rater_consistency, bb.internal_consistency):
+        for function in (
+            bb.reliability.retest_reliability,
+            bb.reliability.inter_rater_consistency,
+            bb.reliability.internal_consistency,
+        ):
             one, other = function(scores), function(scores, interval="bootstrap", seed=1)
             assert one["value"].tolist() == pytest.approx(other["value"].tolist())
             assert not np.allclose(one["low"], other["low"])
@@ -520,8 +572,8 @@ class TestBootstrap:
     def test_fewer_rows_than_it_can_take_are_refused(self):
         few = made_scores().isel(base_pair=slice(9))
         with pytest.raises(bb.InputError, match="there are 9 base pairs, and a bootstrap over them needs at least 10"):
-            bb.retest_reliability(few, interval="bootstrap")
-        assert np.isfinite(bb.retest_reliability(few)["low"]).all()
+            bb.reliability.retest_reliability(few, interval="bootstrap")
+        assert np.isfinite(bb.reliability.retest_reliability(few)["low"]).all()
 
 
 def made_scores():

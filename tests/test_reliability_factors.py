@@ -71,7 +71,7 @@ COUNTS = {"east": 100, "north": 20, "both": 20}
 
 def test_features_by_hand():
     turned = {word: [-2 * y, 2 * x] for word, (x, y) in SQUARE.items()}
-    found = bb.word_features([SQUARE, turned], ["both", "east"], counts={"east": 8, "both": 2})
+    found = bb.reliability.word_features([SQUARE, turned], ["both", "east"], counts={"east": 8, "both": 2})
     assert list(found.columns) == [
         "word", "log_frequency", "log_frequency_squared", "nn_similarity", "l2_norm", "stability",
     ]  # fmt: skip
@@ -88,7 +88,7 @@ def test_means_over_embeddings_and_maps_fitted_to_some_words():
     """The second embedding turns one word by 60 degrees, and the map rests on the two others."""
     first = {"a": [1.0, 0.0], "b": [0.0, 1.0], "w": [2.0, 0.0]}
     second = first | {"w": [4 * np.cos(np.pi / 3), 4 * np.sin(np.pi / 3)]}
-    found = bb.word_features({"one": first, "other": second}, ["w"], fit_on=["b", "a", "x"])
+    found = bb.reliability.word_features({"one": first, "other": second}, ["w"], fit_on=["b", "a", "x"])
     assert found["stability"][0] == pytest.approx(0.5)
     assert found["nn_similarity"][0] == pytest.approx((1 + np.sqrt(0.75)) / 2)
     assert found["l2_norm"][0] == pytest.approx(3)
@@ -111,21 +111,21 @@ def test_stability_tells_stable_words_from_others():
         keyed(dict(zip(words, (base + noise * rng.standard_normal((300, 10))) @ rotation(10, at), strict=True)))
         for at in range(3)
     ]
-    found = bb.word_features(tuple(seeds), words)
+    found = bb.reliability.word_features(tuple(seeds), words)
     assert found["stability"][:20].min() > 0.98
     assert 0.4 < found["stability"][-100:].mean() < 0.7  # 1 / (1 + noise variance)
     assert stats.spearmanr(found["stability"], noise[:, 0]).statistic < -0.85
 
 
 def test_one_embedding_has_no_stability():
-    found = bb.word_features(keyed(SQUARE, COUNTS), ["north", "east"])
+    found = bb.reliability.word_features(keyed(SQUARE, COUNTS), ["north", "east"])
     assert found["stability"].isna().all()
     assert found.attrs["notes"] == ("There is no stability of a single embedding: give other seeds.",)
     np.testing.assert_allclose(found["log_frequency"], np.log([20, 100]))
 
 
 def test_missing_words_are_left_out_and_named():
-    found = bb.word_features(
+    found = bb.reliability.word_features(
         {"one": SQUARE, "other": {**SQUARE, "far": [9.0, 1.0]}}, ["far", "east", "gone", "east"], counts=COUNTS
     )
     assert found["word"].tolist() == ["east"]
@@ -137,19 +137,21 @@ def test_missing_words_are_left_out_and_named():
 
 def test_embeddings_of_settings_are_called_after_their_seeds():
     first, second = (("wiki", "sgns", 2, seed) for seed in (3, 8))
-    found = bb.word_features({first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"])
+    found = bb.reliability.word_features(
+        {first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"]
+    )
     assert found["word"].tolist() == ["east"]
     assert found.attrs["notes"][:2] == (
         "embedding 8 lacks 1 of 2 words, which are left out: both.",
         "No counts of words come with embedding 3, embedding 8.",
     )
     with pytest.raises(bb.InputError, match="give those that differ in their seed only"):
-        bb.word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
+        bb.reliability.word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
 
 
 def test_a_word_without_a_direction_counts_as_missing():
     with pytest.warns(UserWarning, match="a vector of zeros has no direction"):
-        found = bb.word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
+        found = bb.reliability.word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
     assert found["word"].tolist() == ["east"]
     assert found["nn_similarity"][0] == pytest.approx(HALF)
 
@@ -159,16 +161,16 @@ def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
     keyed(SQUARE).save_word2vec_format(path, binary=True)
     made_up = KeyedVectors.load_word2vec_format(path, binary=True)
     assert [made_up.get_vecattr(word, "count") for word in SQUARE] == [3, 2, 1]
-    found = bb.word_features({"file": made_up}, list(SQUARE))
+    found = bb.reliability.word_features({"file": made_up}, list(SQUARE))
     assert found["log_frequency"].isna().all()
     assert "The counts of file fall by 1 from word to word: they are made up, and not used." in found.attrs["notes"]
-    both = bb.word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
+    both = bb.reliability.word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
     np.testing.assert_allclose(both["log_frequency"], np.log(list(COUNTS.values())))
 
 
 def test_given_counts_go_before_others_and_unknown_words_have_none():
     counts = pd.Series({"east": 4, "both": 0, "other": 7})
-    found = bb.word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
+    found = bb.reliability.word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
     np.testing.assert_allclose(found["log_frequency"], [np.log(4), np.nan, np.nan])
     assert found["log_frequency_squared"].isna().all()  # a single count does not vary
     assert found.attrs["notes"][0] == "Without a count (2 of 3 words): north, both."
@@ -197,14 +199,14 @@ def test_given_counts_go_before_others_and_unknown_words_have_none():
 )
 def test_wrong_embeddings_words_and_counts(kvs, words, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.word_features(kvs, words, **options)
+        bb.reliability.word_features(kvs, words, **options)
 
 
 def test_numbers_that_are_not_finite_are_refused():
     kv = keyed(SQUARE)
     kv.vectors[1, 0] = np.nan
     with pytest.raises(bb.InputError, match="'north' hold NaN or infinite numbers"):
-        bb.word_features([keyed(SQUARE), kv], ["east"])
+        bb.reliability.word_features([keyed(SQUARE), kv], ["east"])
 
 
 LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by\n  2 Princeton University.\n"
@@ -286,7 +288,9 @@ def test_damaged_files(folder, name, content):
 
 def test_features_from_wordnet(folder):
     vectors = {"bank": [1.0, 0.0], "zebra": [0.0, 1.0], "well": [1.0, 1.0]}
-    found = bb.word_features(vectors, list(vectors), counts={"bank": 3, "zebra": 2, "well": 1}, wordnet=folder)
+    found = bb.reliability.word_features(
+        vectors, list(vectors), counts={"bank": 3, "zebra": 2, "well": 1}, wordnet=folder
+    )
     np.testing.assert_allclose(found["log_senses"], [np.log(4), np.nan, 0])
     assert found["part_of_speech"].isna().tolist() == [False, True, False]
     assert found["part_of_speech"].dropna().tolist() == ["VERB", "ADV"]
@@ -536,23 +540,23 @@ def test_wrong_regressions(change, options, message):
         table[name] = 2 * table["log_frequency"] + 1 if isinstance(value, str) and value == "double" else value
     table = table.drop(columns=[name for name, value in change.items() if value is None])
     with pytest.raises(bb.InputError, match=message):
-        bb.reliability_regression(table, **options)
+        bb.reliability.reliability_regression(table, **options)
 
 
 def test_what_is_no_table():
     with pytest.raises(bb.InputError, match="table is list: give a DataFrame"):
-        bb.reliability_regression([1, 2])
+        bb.reliability.reliability_regression([1, 2])
     with pytest.raises(bb.InputError, match="the table has no rows"):
-        bb.reliability_regression(scores()[:0])
+        bb.reliability.reliability_regression(scores()[:0])
     with pytest.raises(bb.InputError, match="5 rows are too few for 5 terms"):
-        bb.reliability_regression(scores().sample(5, random_state=0), groups=())
+        bb.reliability.reliability_regression(scores().sample(5, random_state=0), groups=())
 
 
 @pytest.fixture(scope="module")
 def planted():
     table = scores(words=60, word_sd=0.02)
     table.loc[3, "stability"] = np.nan
-    return bb.reliability_regression(table, groups=("word", "algorithm", "corpus"), seed=1)
+    return bb.reliability.reliability_regression(table, groups=("word", "algorithm", "corpus"), seed=1)
 
 
 @pytest.mark.nuts
@@ -619,7 +623,9 @@ def test_the_notes_and_the_sentence(planted):
 @pytest.mark.nuts
 def test_the_same_seed_gives_the_same_numbers_and_few_draws_are_a_fault():
     table = scores(words=10)
-    first, again = (bb.reliability_regression(table, groups=(), draws=80, chains=2, seed=3) for _ in range(2))
+    first, again = (
+        bb.reliability.reliability_regression(table, groups=(), draws=80, chains=2, seed=3) for _ in range(2)
+    )
     pd.testing.assert_frame_equal(first.table, again.table)
     assert first.notes[0].startswith("This should not be read: ")
     assert "the smallest effective sample size is" in first.notes[0]

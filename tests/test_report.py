@@ -118,15 +118,15 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
         assert f"{part['protected_word']} {shown}".replace("-", "\N{MINUS SIGN}") in text
     assert "reads off the vectors how the distances of alike words are correlated" in text
     assert "This fit can be read, within limits." in text
-    cluster = bb.cluster_interval(religion_fit)
+    cluster = bb.checks.cluster_interval(religion_fit)
     assert f"cluster interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
     published = bb.contrasts(bb.fit(religion, "published", seed=1)).iloc[0]
     ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("hdi_low", "hdi_high")]
     sentence = f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under related"
     assert sentence.replace("-", "\N{MINUS SIGN}") in text
-    first = bb.influence(religion_fit, words="stereotype").iloc[0]
+    first = bb.checks.influence(religion_fit, words="stereotype").iloc[0]
     assert f"{first['word']} {first['kind']} {first['list']} {first['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
-    share = bb.variance_shares(religion_fit).iloc[1]
+    share = bb.checks.variance_shares(religion_fit).iloc[1]
     assert f"associated attribute word {100 * share['mean']:.0f}%" in text
     assert "How long a list would settle it" in text
     assert "neutral control 226 61" in text
@@ -165,14 +165,14 @@ def test_sentences_follow_the_numbers(religion):
     far = religion.copy()
     del far.attrs["relatedness"]
     far.loc[far["connection"] == "associated", "distance"] += 0.6
-    first = bb.verdict_sentences(bb.fit(far, seed=0))[0]
+    first = bb.checks.verdict_sentences(bb.fit(far, seed=0))[0]
     assert first.startswith("No: these protected words are farther from their own stereotypes than from")
     assert "probability of farther: > 99.9%" in first
     level = religion.copy()
     del level.attrs["relatedness"]
     shift = level.groupby("connection")["distance"].mean()
     level["distance"] += 0.9 - level["connection"].map(shift)
-    first = bb.verdict_sentences(bb.fit(level, seed=0))[0]
+    first = bb.checks.verdict_sentences(bb.fit(level, seed=0))[0]
     assert first.startswith("Not settled: whether these protected words are closer")
     assert "The interval includes 0." in first
 
@@ -190,7 +190,7 @@ def test_a_report_on_a_comparison_begins_with_what_changed(pages, hostile):
 
 def test_what_a_report_on_a_comparison_refuses(hostile, tmp_path):
     with pytest.raises(bb.InputError, match="effects stand beside a comparison"):
-        bb.report(hostile, tmp_path / "r.html", effects=bb.SideEffects(*[pd.DataFrame()] * 5, 0.89, ()))
+        bb.report(hostile, tmp_path / "r.html", effects=bb.checks.SideEffects(*[pd.DataFrame()] * 5, 0.89, ()))
     with pytest.raises(bb.InputError, match="effects is a int"):
         bb.report(compared(hostile), tmp_path / "r.html", effects=5)
     with pytest.raises(bb.InputError, match="html"):

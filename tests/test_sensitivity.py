@@ -19,7 +19,7 @@ PLENTY = {"groups": {"a": 30, "b": 30}, "stereotypes": {"a": 10, "b": 10}, "huma
 
 @pytest.fixture(scope="module")
 def few():
-    return bb.fit(bb.simulate(FEW, "published", TRUTH, seed=0), "published", seed=0)
+    return bb.fit(bb.calibration.simulate(FEW, "published", TRUTH, seed=0), "published", seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def few_found(few):
 
 @pytest.fixture(scope="module")
 def plenty():
-    return bb.fit(bb.simulate(PLENTY, "published", TRUTH, seed=0), "published", seed=0)
+    return bb.fit(bb.calibration.simulate(PLENTY, "published", TRUTH, seed=0), "published", seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_each_prior_widens_by_its_own_scale(prior, expected):
 
 
 def test_log_priors_are_those_of_scipy():
-    table = bb.simulate(FEW, "crossed", TRUTH | {"attribute_sd": 0.05, "interaction_sd": 0.03}, seed=0)
+    table = bb.calibration.simulate(FEW, "crossed", TRUTH | {"attribute_sd": 0.05, "interaction_sd": 0.03}, seed=0)
     post = bb.fit(table, "crossed", draws=40, seed=0)
     posterior, spec = post["posterior"].dataset, bb.load_model("robust")
     nu = np.random.default_rng(0).gamma(2, 10, (4, 10))
@@ -170,7 +170,7 @@ def test_log_priors_are_those_of_scipy():
 
 
 def test_the_log_likelihood_is_the_sum_over_pairs(plenty):
-    pairs = bb.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
+    pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
     np.testing.assert_allclose(_log_likelihood(plenty), pairs.sum(axis=2).ravel(), rtol=1e-12)
 
 
@@ -178,7 +178,7 @@ def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
     power = few_found.power.set_index(["parameter", "label"])
     assert list(few_found.power.columns) == ["parameter", "label", "prior", "likelihood", "diagnosis"]
     assert len(power) == 1 + 3 * 3
-    whole = bb.add_log_likelihood(few)
+    whole = bb.checks.add_log_likelihood(few)
     found = psense(whole, var_names=["connection_mean"], group="likelihood")["connection_mean"]
     mine = power.loc["connection_mean", "likelihood"]
     assert mine[found["connection"].to_numpy()].tolist() == pytest.approx(found.to_numpy().tolist(), abs=1e-9)
@@ -188,13 +188,13 @@ def test_a_model_is_read_back_from_its_fit(few, edited):
     spec = model_of(few)
     assert spec == bb.load_model("published")
     path = edited("crossed", ("spread = 0.3", "spread = 0.1"))
-    post = bb.fit(bb.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
+    post = bb.fit(bb.calibration.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
     path.unlink()
     assert model_of(post).priors["attribute_sd"] == Pooled(distribution="pooled", spread=0.1)
 
 
 def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_left_alone():
-    table = bb.simulate(FEW, "published", TRUTH, seed=0).query("group == 'a'")
+    table = bb.calibration.simulate(FEW, "published", TRUTH, seed=0).query("group == 'a'")
     post = bb.fit(table, "crossed_shared", draws=400, seed=0)
     post.attrs["engine"] = "nuts"
     found = prior_sensitivity(post)

@@ -245,7 +245,7 @@ def test_one_group_is_not_tested_for_the_old_bias(tables, slice_vectors, debiase
     alone = bb.side_effects(*single, slice_vectors, debiased)
     assert alone.recovery.empty
     assert any("needs two groups" in note for note in alone.notes)
-    assert bb.plot_side_effects(alone)
+    assert bb.plots.plot_side_effects(alone)
 
 
 def test_intervals_of_shares_and_means():
@@ -293,7 +293,7 @@ def test_a_test_without_power_says_so():
     empty = pd.DataFrame()
     kept = pd.DataFrame([("protected", 10, 1, 0.6, np.nan, np.nan)],
                         columns=["kind", "k", "words", "kept", "low", "high"])  # fmt: skip
-    said = str(bb.SideEffects(kept, empty, empty, empty, frame, 0.89, ()))
+    said = str(bb.checks.SideEffects(kept, empty, empty, empty, frame, 0.89, ()))
     assert "it hardly found them before, so that this says little" in said
     assert "kept 60% (one word)" in said
     assert "nan" not in said

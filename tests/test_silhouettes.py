@@ -47,7 +47,7 @@ def test_values_are_those_of_the_metric_on_the_words_used(kv, metric, vary):
     rng = np.random.default_rng(1)
     lists = getattr(asked, vary)
     orders = {name: [list(rng.permutation(words)) for _ in range(3)] for name, words in lists.items()}
-    found = bb.silhouette(kv, asked, metric, vary=vary, sizes="saturate", orders=orders, step=6)
+    found = bb.silhouettes.silhouette(kv, asked, metric, vary=vary, sizes="saturate", orders=orders, step=6)
     lengths = lengths_of([len(words) for words in lists.values()], 6, "saturate")
     for run in range(3):
         for at, row in enumerate(lengths):
@@ -68,7 +68,7 @@ def test_any_metric_with_a_range_is_measured_on_the_words_used(kv, metric, vary)
     orders = {name: [[words[at] for at in run] for run in order] for name, words in lists.items()}
     if len(lists) == 1:
         orders = {"a": [list(rng.permutation(asked.attributes["a"])) for _ in range(2)]}
-    found = bb.silhouette(kv, asked, (name, options), vary=vary, orders=orders, step=12)
+    found = bb.silhouettes.silhouette(kv, asked, (name, options), vary=vary, orders=orders, step=12)
     lengths = lengths_of([len(words) for words in lists.values()], 12, "trimmed")
     for run in range(2):
         for at, row in enumerate(lengths):
@@ -79,20 +79,20 @@ def test_any_metric_with_a_range_is_measured_on_the_words_used(kv, metric, vary)
 
 def test_pairs_grow_as_pairs(kv):
     asked = single()
-    found = bb.silhouette(kv, asked, "db_wa", runs=4, step=2)
+    found = bb.silhouettes.silhouette(kv, asked, "db_wa", runs=4, step=2)
     alone = [
         bb.metric("db_wa", kv, bb.Query({"x": [f"x{at}"], "y": [f"y{at}"]}, asked.attributes)).value for at in range(12)
     ]
     assert all(np.abs(np.array(alone) - value).min() < 1e-12 for value in found.values[:, 0])
     torn = {"x": [[f"x{at}" for at in range(12)]], "y": [[f"y{at}" for at in reversed(range(12))]]}
     with pytest.raises(bb.InputError, match="orders tears them apart"):
-        bb.silhouette(kv, asked, "db_wa", orders=torn)
+        bb.silhouettes.silhouette(kv, asked, "db_wa", orders=torn)
 
 
 def test_rnsb_of_three_groups_has_its_own_range(kv):
     asked = query()
     three = bb.Query({**asked.targets, "z": [f"x{at}" for at in range(6, 12)]}, asked.attributes)
-    found = bb.silhouette(kv, three, "rnsb", runs=2, step=3)
+    found = bb.silhouettes.silhouette(kv, three, "rnsb", runs=2, step=3)
     assert found.bounds == (0.0, pytest.approx(np.log(3)))
     assert found.sizes[-1] == 18
 
@@ -100,7 +100,9 @@ def test_rnsb_of_three_groups_has_its_own_range(kv):
 @pytest.mark.parametrize("vary", ["targets", "attributes"])
 def test_the_contrast_is_that_of_a_fit_to_the_words_used(kv, vary):
     asked = query()
-    found = bb.silhouette(kv, asked, ("crossed", {"draws": 400, "seed": 3}), vary=vary, runs=2, step=12, seed=1)
+    found = bb.silhouettes.silhouette(
+        kv, asked, ("crossed", {"draws": 400, "seed": 3}), vary=vary, runs=2, step=12, seed=1
+    )
     places = shuffled([12, 12], 2, 1, shared=False)
     lists = getattr(asked, vary)
     for run, at in ((0, 0), (1, 0), (0, 1)):
@@ -126,21 +128,22 @@ def test_control_sets_are_controls(kv):
     controlled = bb.Query(
         asked.targets, {"a": asked.attributes["a"][:6], "b": asked.attributes["b"], "human": asked.attributes["a"][6:]}
     )
-    found = bb.silhouette(kv, controlled, ("crossed", {"draws": 200, "second": "human"}), runs=1, step=24)
+    found = bb.silhouettes.silhouette(kv, controlled, ("crossed", {"draws": 200, "second": "human"}), runs=1, step=24)
     assert found.metric == "associated - human"
     assert (
-        bb.silhouette(kv, controlled, ("crossed", {"draws": 200}), runs=1, step=24).metric == "associated - different"
+        bb.silhouettes.silhouette(kv, controlled, ("crossed", {"draws": 200}), runs=1, step=24).metric
+        == "associated - different"
     )
-    one = bb.silhouette(kv, single(), ("crossed", {"draws": 200}), runs=1, step=24)
+    one = bb.silhouettes.silhouette(kv, single(), ("crossed", {"draws": 200}), runs=1, step=24)
     assert one.metric == "associated - different"  # the one list is the first group's
     with pytest.raises(bb.InputError, match="no counterpart of 2 target and 3 attribute sets"):
-        bb.silhouette(kv, bb.Query(asked.targets, {**asked.attributes, "c": ["x0"]}), "crossed")
+        bb.silhouettes.silhouette(kv, bb.Query(asked.targets, {**asked.attributes, "c": ["x0"]}), "crossed")
 
 
 def test_all_words_give_one_value(kv):
     for metric, asked in (("weat", query()), ("rnsb", query()), ("ect", single())):
         for vary in ("targets", "attributes"):
-            found = bb.silhouette(kv, asked, metric, vary=vary, runs=10, step=6)
+            found = bb.silhouettes.silhouette(kv, asked, metric, vary=vary, runs=10, step=6)
             assert np.ptp(found.values[:, -1]) < 1e-8
             assert (found.min <= found.mean + 1e-12).all()
             assert 0 < found.robustness < 1
@@ -148,7 +151,7 @@ def test_all_words_give_one_value(kv):
 
 def test_rnsb_is_a_converged_logistic_regression(kv):
     asked = query()
-    found = bb.silhouette(kv, asked, "rnsb", runs=1, step=24)
+    found = bb.silhouettes.silhouette(kv, asked, "rnsb", runs=1, step=24)
     vectors = {
         name: np.stack([kv[word] for word in words]).astype(float)
         for name, words in {**asked.targets, **asked.attributes}.items()
@@ -159,7 +162,7 @@ def test_rnsb_is_a_converged_logistic_regression(kv):
     shares = negative / negative.sum()
     assert found.values[0, -1] == pytest.approx((shares * np.log(2 * shares)).sum(), abs=1e-7)
     assert found.bounds == (0.0, pytest.approx(np.log(2)))
-    assert bb.silhouette(kv, asked, "rnsb", runs=1, compat="published").bounds == (0.0, 1.0)
+    assert bb.silhouettes.silhouette(kv, asked, "rnsb", runs=1, compat="published").bounds == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
@@ -191,9 +194,9 @@ def test_orders_of_lists_are_independent_unless_as_published():
 
 
 def test_a_seed_gives_the_same(kv):
-    one, other = (bb.silhouette(kv, query(), "weat", runs=5, seed=4).values for _ in range(2))
+    one, other = (bb.silhouettes.silhouette(kv, query(), "weat", runs=5, seed=4).values for _ in range(2))
     np.testing.assert_array_equal(one, other)
-    assert not np.array_equal(one, bb.silhouette(kv, query(), "weat", runs=5, seed=5).values)
+    assert not np.array_equal(one, bb.silhouettes.silhouette(kv, query(), "weat", runs=5, seed=5).values)
 
 
 def test_trimmed_lists_and_missing_words_are_said(kv):
@@ -201,7 +204,7 @@ def test_trimmed_lists_and_missing_words_are_said(kv):
         {"x": [*(f"x{at}" for at in range(12)), "absent"], "y": [f"y{at}" for at in range(8)]},
         {kind: [f"{kind}{at}" for at in range(12)] for kind in "ab"},
     )
-    found = bb.silhouette(kv, asked, "weat", runs=3)
+    found = bb.silhouettes.silhouette(kv, asked, "weat", runs=3)
     assert found.sizes[-1] == 16
     assert found.notes == ("1 of 13 words of x are missing: absent.",)
     assert "absent" in str(found)
@@ -209,17 +212,19 @@ def test_trimmed_lists_and_missing_words_are_said(kv):
 
 def test_scores_by_hand():
     sizes = np.array([2, 4, 6])
-    one = bb.Silhouette(
+    one = bb.silhouettes.Silhouette(
         "ect", "targets", sizes, np.array([[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]]), (-1.0, 1.0), 0.0, optimum=1.0
     )
-    other = bb.Silhouette("ect", "targets", sizes, np.zeros((2, 3)), (-1.0, 1.0), 0.0)
+    other = bb.silhouettes.Silhouette("ect", "targets", sizes, np.zeros((2, 3)), (-1.0, 1.0), 0.0)
     assert one.robustness == pytest.approx(1 - 1.0 / (2 * 6))
-    assert bb.silhouette_accuracy(one, other) == pytest.approx(0.5 + 0.5 * 2 / 6)
-    assert bb.silhouette_accuracy(one, other, compat="published") == pytest.approx(0.5 + 0.5 * 2 / 12)
+    assert bb.silhouettes.silhouette_accuracy(one, other) == pytest.approx(0.5 + 0.5 * 2 / 6)
+    assert bb.silhouettes.silhouette_accuracy(one, other, compat="published") == pytest.approx(0.5 + 0.5 * 2 / 12)
     turned = one.oriented()
     assert turned.bounds == (0.0, 2.0)
     np.testing.assert_array_equal(turned.values, 1 - one.values)
-    assert np.isnan(bb.Silhouette("ect", "targets", sizes[:1], np.ones((2, 1)), (-1.0, 1.0), 0.0).robustness)
+    assert np.isnan(
+        bb.silhouettes.Silhouette("ect", "targets", sizes[:1], np.ones((2, 1)), (-1.0, 1.0), 0.0).robustness
+    )
 
 
 WRONG = {
@@ -243,41 +248,45 @@ WRONG = {
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_input(kv, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.silhouette(kv, query(), **{"metric": "weat", **options})
+        bb.silhouettes.silhouette(kv, query(), **{"metric": "weat", **options})
 
 
 @pytest.mark.parametrize("metric", ["rnd", "ripa"])
 def test_a_metric_without_a_range_is_refused(kv, metric):
     with pytest.raises(bb.InputError, match=f"{metric} has no smallest and largest value.* those of weat_effect_size"):
-        bb.silhouette(kv, single(), metric)
+        bb.silhouettes.silhouette(kv, single(), metric)
 
 
 def test_accuracy_counts_from_the_value_of_no_bias():
     sizes = np.array([2, 4])
-    biased = bb.Silhouette("mac", "targets", sizes, np.full((2, 2), 0.7), (0.0, 2.0), 1.0, optimum=1.0)
+    biased = bb.silhouettes.Silhouette("mac", "targets", sizes, np.full((2, 2), 0.7), (0.0, 2.0), 1.0, optimum=1.0)
     unbiased = dataclasses.replace(biased, values=np.ones((2, 2)))
-    assert bb.silhouette_accuracy(biased, unbiased) == pytest.approx(0.5 + 0.5 * 0.3 * 2 / 4)
-    assert bb.silhouette_accuracy(unbiased, biased) < 0.5
+    assert bb.silhouettes.silhouette_accuracy(biased, unbiased) == pytest.approx(0.5 + 0.5 * 0.3 * 2 / 4)
+    assert bb.silhouettes.silhouette_accuracy(unbiased, biased) < 0.5
     with pytest.raises(bb.InputError, match="give the same metric and lists"):
-        bb.silhouette_accuracy(biased, dataclasses.replace(unbiased, bounds=(0.0, 1.0)))
+        bb.silhouettes.silhouette_accuracy(biased, dataclasses.replace(unbiased, bounds=(0.0, 1.0)))
     with pytest.raises(bb.InputError, match="given is int: give what silhouette returns"):
-        bb.silhouette_accuracy(biased, 3)
+        bb.silhouettes.silhouette_accuracy(biased, 3)
 
 
 def test_separation_by_hand():
     sizes = np.array([2, 4, 6])
-    far = bb.Silhouette("rnsb", "targets", sizes, np.array([[0.3, 0.2, 0.2], [0.1, 0.2, 0.2]]), (0.0, 1.0), 0.0)
-    near = bb.Silhouette("rnsb", "targets", sizes, np.array([[0.2, 0.2, 0.1], [0.0, 0.0, 0.1]]), (0.0, 1.0), 0.0)
+    far = bb.silhouettes.Silhouette(
+        "rnsb", "targets", sizes, np.array([[0.3, 0.2, 0.2], [0.1, 0.2, 0.2]]), (0.0, 1.0), 0.0
+    )
+    near = bb.silhouettes.Silhouette(
+        "rnsb", "targets", sizes, np.array([[0.2, 0.2, 0.1], [0.0, 0.0, 0.1]]), (0.0, 1.0), 0.0
+    )
     # shares of pairs of runs: 3/4, 2/4 and two halves, 1; trapezoids (.75 + .75) / 2 and (.75 + 1) / 2
-    assert bb.silhouette_separation(far, near) == pytest.approx((0.75 + 0.875) / 2)
-    assert bb.silhouette_separation(near, far) == pytest.approx(1 - (0.75 + 0.875) / 2)
+    assert bb.silhouettes.silhouette_separation(far, near) == pytest.approx((0.75 + 0.875) / 2)
+    assert bb.silhouettes.silhouette_separation(near, far) == pytest.approx(1 - (0.75 + 0.875) / 2)
     turned = [dataclasses.replace(one, values=1 - one.values, optimum=1.0) for one in (far, near)]
-    assert bb.silhouette_separation(*turned) == pytest.approx((0.75 + 0.875) / 2)
+    assert bb.silhouettes.silhouette_separation(*turned) == pytest.approx((0.75 + 0.875) / 2)
 
 
 def test_coverage_by_hand():
     values = np.array([[0.2, 0.1], [0.0, 0.1]])
-    one = bb.Silhouette(
+    one = bb.silhouettes.Silhouette(
         "c", "targets", np.array([2, 4]), values, (-2.0, 2.0), 0.0, low=values - 0.09, high=values + 0.11
     )
     np.testing.assert_array_equal(one.coverage, [0.5, 1.0])
@@ -288,24 +297,28 @@ def test_uncertainty_of_means_is_their_standard_error():
     rng = np.random.default_rng(5)
     sizes = np.array([2, 4])
     values = np.abs(rng.normal(1, 0.2, size=(60, 2)))
-    biased = bb.Silhouette("rnsb", "targets", sizes, values, (0.0, 1.0), 0.0)
+    biased = bb.silhouettes.Silhouette("rnsb", "targets", sizes, values, (0.0, 1.0), 0.0)
     unbiased = dataclasses.replace(biased, values=np.zeros((60, 2)))
     expected = 0.5 * (values.sum(axis=1) / 4).std(ddof=1) / np.sqrt(60)  # accuracy adds half of the mean height x 2 / 4
     for method in ("half", "bootstrap"):
-        table = bb.silhouette_uncertainty(biased, unbiased, resamples=4000, method=method).set_index("score")
+        table = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=4000, method=method).set_index(
+            "score"
+        )
         assert table.loc["accuracy", "sd"] == pytest.approx(expected, rel=0.05)
-        assert table.loc["accuracy", "value"] == bb.silhouette_accuracy(biased, unbiased)
+        assert table.loc["accuracy", "value"] == bb.silhouettes.silhouette_accuracy(biased, unbiased)
     assert list(table.index) == ["robustness of the biased", "robustness of the unbiased", "accuracy", "separation"]
     assert table.loc["robustness of the biased", "half_the_runs"] > biased.robustness
 
 
 def test_uncertainty_of_robustness_over_runs(kv):
     """Half-sampling against the spread of scores over sets of runs; the bootstrap is too small, as documented."""
-    pool = bb.silhouette(kv, query(), "weat", runs=4000, seed=2)
+    pool = bb.silhouettes.silhouette(kv, query(), "weat", runs=4000, seed=2)
     sets = [dataclasses.replace(pool, values=pool.values[at : at + 50]) for at in range(0, 4000, 50)]
     truth = np.std([one.robustness for one in sets], ddof=1)
     found = {
-        method: np.mean([bb.silhouette_uncertainty(one, resamples=60, method=method)["sd"].item() for one in sets[:20]])
+        method: np.mean(
+            [bb.silhouettes.silhouette_uncertainty(one, resamples=60, method=method)["sd"].item() for one in sets[:20]]
+        )
         for method in ("half", "bootstrap")
     }
     assert found["half"] == pytest.approx(truth, rel=0.3)
@@ -313,36 +326,36 @@ def test_uncertainty_of_robustness_over_runs(kv):
 
 
 def test_uncertainty_needs_the_same_runs(kv):
-    one, few = (bb.silhouette(kv, query(), "weat", runs=runs) for runs in (20, 5))
+    one, few = (bb.silhouettes.silhouette(kv, query(), "weat", runs=runs) for runs in (20, 5))
     for given, message in (((few,), "there are 5 runs"), ((one, few), "have 20 and 5 runs")):
         with pytest.raises(bb.InputError, match=message):
-            bb.silhouette_uncertainty(*given)
+            bb.silhouettes.silhouette_uncertainty(*given)
 
 
 def test_silhouettes_of_different_metrics_are_not_compared(kv):
-    one = bb.silhouette(kv, query(), "weat", runs=2)
+    one = bb.silhouettes.silhouette(kv, query(), "weat", runs=2)
     with pytest.raises(bb.InputError, match="give the same metric and lists"):
-        bb.silhouette_accuracy(one, bb.silhouette(kv, query(), "rnsb", runs=2))
+        bb.silhouettes.silhouette_accuracy(one, bb.silhouettes.silhouette(kv, query(), "rnsb", runs=2))
     with pytest.raises(bb.InputError, match="0 without bias already"):
         one.oriented()
     with pytest.raises(bb.InputError, match="compat is 'wefe'"):
-        bb.silhouette_accuracy(one, one, compat="wefe")
+        bb.silhouettes.silhouette_accuracy(one, one, compat="wefe")
 
 
 def test_a_study_is_its_silhouettes(kv):
     rng = np.random.default_rng(5)
     other = bb.load_embedding({word: rng.normal(size=20) for word in WORDS if word != "x3"})
-    table = bb.silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
+    table = bb.silhouettes.silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
     assert table.columns.tolist() == COLUMNS
     assert len(table) == 3 * 2 * 2
     kept = query()
     kept = bb.Query(
         {"x": [word for word in kept.targets["x"] if word != "x3"], "y": kept.targets["y"]}, kept.attributes
     )
-    both = [bb.silhouette(each, kept, "weat", runs=6) for each in (kv, other)]
+    both = [bb.silhouettes.silhouette(each, kept, "weat", runs=6) for each in (kv, other)]
     rows = table[(table["metric"] == "weat_effect_size") & (table["vary"] == "targets")]
     assert rows["robustness"].tolist() == [one.robustness for one in both]
-    assert rows["accuracy"].unique() == [bb.silhouette_accuracy(*both)]
+    assert rows["accuracy"].unique() == [bb.silhouettes.silhouette_accuracy(*both)]
     assert rows["words"].unique() == [22]
     ect = table[(table["metric"] == "ect") & (table["vary"] == "attributes")]
     assert ect["words"].unique() == [24]
@@ -350,21 +363,23 @@ def test_a_study_is_its_silhouettes(kv):
 
 
 def test_a_study_of_one_model_has_no_accuracy(kv):
-    table = bb.silhouette_study({"one": kv}, {"q": query()}, ["weat"], runs=3)
+    table = bb.silhouettes.silhouette_study({"one": kv}, {"q": query()}, ["weat"], runs=3)
     assert table["accuracy"].isna().all()
     with pytest.raises(bb.InputError, match="needs models and queries"):
-        bb.silhouette_study({}, {"q": query()})
+        bb.silhouettes.silhouette_study({}, {"q": query()})
     with pytest.raises(bb.InputError, match="share none of the 12 words of 'x'"):
-        bb.silhouette_study({"none": bb.load_embedding({word: np.ones(3) for word in ("y0", "a0")})}, {"q": query()})
+        bb.silhouettes.silhouette_study(
+            {"none": bb.load_embedding({word: np.ones(3) for word in ("y0", "a0")})}, {"q": query()}
+        )
 
 
 def test_the_coverage_of_the_intervals_stands_beside_them(slice_vectors):
     """Robustness of 60 sets of 100 runs: fewer than 89% of the intervals hold its mean."""
-    sets = [bb.silhouette(slice_vectors, "weat7", "weat", runs=100, seed=seed) for seed in range(60)]
+    sets = [bb.silhouettes.silhouette(slice_vectors, "weat7", "weat", runs=100, seed=seed) for seed in range(60)]
     truth = np.mean([one.robustness for one in sets])
-    rows = [bb.silhouette_uncertainty(one, resamples=100, seed=0).iloc[0] for one in sets]
+    rows = [bb.silhouettes.silhouette_uncertainty(one, resamples=100, seed=0).iloc[0] for one in sets]
     assert 0.72 < np.mean([row["low"] <= truth <= row["high"] for row in rows]) < 0.9
     assert rows[0]["covered"] == 0.77
-    both = bb.silhouette_uncertainty(sets[0], sets[1], resamples=10)
+    both = bb.silhouettes.silhouette_uncertainty(sets[0], sets[1], resamples=10)
     assert both["covered"].tolist() == [0.77, 0.77, 0.875, 0.958]
-    assert bb.silhouette_uncertainty(sets[0], resamples=10, prob=0.5)["covered"].isna().all()
+    assert bb.silhouettes.silhouette_uncertainty(sets[0], resamples=10, prob=0.5)["covered"].isna().all()

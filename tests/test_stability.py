@@ -41,7 +41,7 @@ def embeddings():
 
 @pytest.fixture(scope="module")
 def study(embeddings):
-    return bb.direct_bias_study(embeddings, {"first": WORDS[:20], "second": WORDS[20:]}, PAIRS, draws=400)
+    return bb.stability.direct_bias_study(embeddings, {"first": WORDS[:20], "second": WORDS[20:]}, PAIRS, draws=400)
 
 
 def test_direct_bias_is_the_metric(embeddings, study):
@@ -82,7 +82,7 @@ def test_cosines_of_random_vectors_decay_as_theory_says():
         kv = KeyedVectors(dims, count=0)
         kv.add_vectors(words, rng.normal(size=(len(words), dims)).astype(np.float32))
         found["plain", "normal", dims, 0] = kv
-    study = bb.direct_bias_study(found, words[:3000], PAIRS, draws=20, random_pairs=20_000)
+    study = bb.stability.direct_bias_study(found, words[:3000], PAIRS, draws=20, random_pairs=20_000)
     theory = study.table["isotropic"]
     np.testing.assert_allclose(theory, np.sqrt(2 / np.pi / study.table["dims"]))
     np.testing.assert_allclose(study.table["yardstick"] / theory, 1, atol=0.03)
@@ -99,7 +99,9 @@ def test_vectors_of_known_covariance():
     words = [*(f"w{at}" for at in range(3000)), *(word for pair in PAIRS for word in pair)]
     kv = KeyedVectors(128, count=0)
     kv.add_vectors(words, (rng.normal(size=(len(words), 128)) * scales).astype(np.float32))
-    study = bb.direct_bias_study({("known", "normal", 128, 0): kv}, words[:500], PAIRS, draws=20, random_pairs=20_000)
+    study = bb.stability.direct_bias_study(
+        {("known", "normal", 128, 0): kv}, words[:500], PAIRS, draws=20, random_pairs=20_000
+    )
     expected = np.sqrt(2 / np.pi * (scales**4).sum()) / (scales**2).sum()
     assert study.table["yardstick"].item() == pytest.approx(expected, rel=0.03)
     assert expected > 1.05 * study.table["isotropic"].item()
@@ -130,14 +132,14 @@ def test_which_corpus_is_more_biased(study):
         assert row.difference == pytest.approx(means[(row.first, *rest)] - means[(row.second, *rest)])
     scaled = study.more_biased(standardised=True)
     assert np.corrcoef(scaled["difference"], table["difference"])[0, 1] > 0.9
-    alone = bb.direct_bias_study({("one", "sgns", 20, 0): vectors(20, 5)}, WORDS, PAIRS, draws=10)
+    alone = bb.stability.direct_bias_study({("one", "sgns", 20, 0): vectors(20, 5)}, WORDS, PAIRS, draws=10)
     with pytest.raises(bb.InputError, match="one corpus only, 'one'"):
         alone.more_biased()
 
 
 def test_the_same_pairs_and_words_are_drawn_everywhere():
     same = {("one", "sgns", 20, 0): vectors(20, 5), ("two", "sgns", 20, 0): vectors(20, 5)}
-    study = bb.direct_bias_study(same, WORDS, PAIRS, draws=50)
+    study = bb.stability.direct_bias_study(same, WORDS, PAIRS, draws=50)
     np.testing.assert_array_equal(*study.draws)
     assert study.more_biased()["p_more"].item() == 0.5
 
@@ -152,7 +154,7 @@ def test_the_chance_of_training_is_in_the_comparison():
                 for at, corpus in enumerate("ab")
                 for seed in range(seeds)
             }
-            row = bb.direct_bias_study(made, WORDS, PAIRS, draws=300).more_biased().iloc[0]
+            row = bb.stability.direct_bias_study(made, WORDS, PAIRS, draws=300).more_biased().iloc[0]
             held[seeds].append(row["low"] < 0 < row["high"])
     assert np.mean(held[4]) >= 0.8
     assert np.mean(held[1]) < np.mean(held[4])
@@ -167,14 +169,14 @@ def test_the_interval_takes_out_the_bias_of_resampling():
             x[at, 0] += 2.0 * (1 if word.startswith("he") else -1)
     kv = KeyedVectors(100, count=0)
     kv.add_vectors(EVERY, x.astype(np.float32))
-    study = bb.direct_bias_study({("one", "sgns", 100, 0): kv}, WORDS, PAIRS, draws=2000)
+    study = bb.stability.direct_bias_study({("one", "sgns", 100, 0): kv}, WORDS, PAIRS, draws=2000)
     row = study.table.iloc[0]
     assert study.draws[0].mean() > row["direct_bias"]
     assert row["low"] == pytest.approx(np.quantile(study.draws[0], 0.055))
 
 
 def test_missing_words_are_said(embeddings):
-    study = bb.direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
+    study = bb.stability.direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
     assert study.notes[:2] == (
         "1 of 7 pairs are left out, since some embedding lacks them: king/queen.",
         "1 of 41 words of words are left out, since some embedding lacks them: absent.",
@@ -204,7 +206,7 @@ WRONG = {
 def test_wrong_input(options, message):
     given = {"embeddings": {("wiki", "sgns", 20, 0): KV}, "words": WORDS, "pairs": PAIRS} | options
     with pytest.raises(bb.InputError, match=message):
-        bb.direct_bias_study(**given)
+        bb.stability.direct_bias_study(**given)
 
 
 def grid(corpus, dims, seed, noise, seeds=3, lists=2):
@@ -224,7 +226,7 @@ def grid(corpus, dims, seed, noise, seeds=3, lists=2):
 @pytest.mark.parametrize(("corpus", "dims"), [(1.0, 0.2), (0.2, 1.0)])
 def test_components_say_what_was_planted(corpus, dims):
     table, effects = grid(corpus, dims, 3, 0.05)
-    found = bb.setting_components(table, "value", seed=0)
+    found = bb.stability.setting_components(table, "value", seed=0)
     rows = found.table().set_index("component")
     for name, effect in zip(("corpus", "dims"), effects, strict=True):
         truth = effect.std(ddof=1)
@@ -260,7 +262,7 @@ CHANGED = "settings change how corpora compare by more than corpora differ"
 def test_claims_compare_what_settings_and_corpora_do_to_the_numbers(lists):
     for corpora, dims, interaction in ((1.0, 0.8, 0.5), (0.5, 0.8, 1.0)):
         table = planted(corpora, dims, interaction, lists)
-        claims = bb.setting_components(table, "value", seed=0).claims().set_index("statement")
+        claims = bb.stability.setting_components(table, "value", seed=0).claims().set_index("statement")
         assert claims.loc["settings outweigh corpora", "ratio"] == pytest.approx(dims / corpora, rel=0.02)
         assert claims.loc[CHANGED, "ratio"] == pytest.approx(interaction / corpora, rel=0.02)
         assert (claims.loc["settings outweigh corpora", "probability"] > 0.99) == (dims > corpora)
@@ -270,7 +272,7 @@ def test_claims_compare_what_settings_and_corpora_do_to_the_numbers(lists):
 def test_with_one_seed_chance_is_no_interaction():
     rng = np.random.default_rng(1)
     rows = [(f"c{c}", d, 0.5 * c + rng.normal()) for c in range(3) for d in range(4)]
-    found = bb.setting_components(pd.DataFrame(rows, columns=["corpus", "dims", "value"]), "value", seed=0)
+    found = bb.stability.setting_components(pd.DataFrame(rows, columns=["corpus", "dims", "value"]), "value", seed=0)
     assert CHANGED not in found.claims()["statement"].tolist()
     assert "There is one seed" in str(found)
 
@@ -279,7 +281,7 @@ def test_levels_that_repeat_each_other_are_refused():
     table, _ = grid(1.0, 0.5, 4, 0.1, lists=1)
     twice = pd.concat([table, table.assign(word_list="again")], ignore_index=True)
     with pytest.raises(bb.InputError, match="nothing is left over: look for levels that repeat"):
-        bb.setting_components(twice, "value", seed=0)
+        bb.stability.setting_components(twice, "value", seed=0)
 
 
 def test_seeds_are_nested():
@@ -298,16 +300,16 @@ def test_seeds_are_nested():
 def test_logarithm_and_gaps():
     table, _ = grid(1.0, 0.5, 4, 0.05, seeds=2, lists=1)
     table["value"] = np.exp(table["value"])
-    logged = bb.setting_components(table, "value", log=True, seed=0).table()
-    plain = bb.setting_components(table.assign(value=np.log(table["value"])), "value", seed=0).table()
+    logged = bb.stability.setting_components(table, "value", log=True, seed=0).table()
+    plain = bb.stability.setting_components(table.assign(value=np.log(table["value"])), "value", seed=0).table()
     np.testing.assert_allclose(logged["sd"], plain["sd"])
 
 
 @pytest.mark.nuts
 def test_a_grid_with_gaps_goes_to_nuts():
     table, _ = grid(1.0, 0.5, 4, 0.1, seeds=2, lists=1)
-    whole = bb.setting_components(table, "value", seed=0).table().set_index("component")
-    found = bb.setting_components(table.drop(index=[3, 17]), "value", draws=2000, seed=0)
+    whole = bb.stability.setting_components(table, "value", seed=0).table().set_index("component")
+    found = bb.stability.setting_components(table.drop(index=[3, 17]), "value", draws=2000, seed=0)
     assert "2 of 40 settings are missing." in str(found)
     assert found.posterior.attrs["engine"] == "nuts"
     rows = found.table().set_index("component")
@@ -330,12 +332,12 @@ WRONG_TABLE = {
 @pytest.mark.parametrize(("options", "message"), WRONG_TABLE.values(), ids=WRONG_TABLE.keys())
 def test_wrong_tables(options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.setting_components(**{"table": TABLE, "value": "value"} | options)
+        bb.stability.setting_components(**{"table": TABLE, "value": "value"} | options)
 
 
 def test_claims_need_corpora_and_settings():
     table, _ = grid(1.0, 0.5, 4, 0.1)
-    one = bb.setting_components(table[table["corpus"] == "c0"], "value", seed=0)
+    one = bb.stability.setting_components(table[table["corpus"] == "c0"], "value", seed=0)
     with pytest.raises(bb.InputError, match="several corpora and settings are needed"):
         one.claims()
 
@@ -345,7 +347,9 @@ def measured(embeddings):
     query = bb.Query(
         dict(zip(("he", "she"), zip(*PAIRS, strict=True), strict=True)), {"even": WORDS[0:40:2], "odd": WORDS[1:40:2]}
     )
-    return query, bb.metric_stability(embeddings, query, ["weat_effect_size", "mac", "db_wa", "ect"], draws=1000)
+    return query, bb.stability.metric_stability(
+        embeddings, query, ["weat_effect_size", "mac", "db_wa", "ect"], draws=1000
+    )
 
 
 def test_values_are_those_of_the_metrics(embeddings, measured):
@@ -365,7 +369,7 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
     assert set(scaled.index) == {"mac", "db_wa", "crossed"}
-    unit = bb.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table["yardstick"].item()
+    unit = bb.stability.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table["yardstick"].item()
     assert scaled["mac"] == pytest.approx(raw["mac"].item() / unit, rel=0.2)  # the yardstick's random pairs differ
 
 
@@ -383,14 +387,14 @@ def test_every_registered_metric(embeddings, measured):
     query, _ = measured
     one = {key: kv for key, kv in embeddings.items() if key[2] == 80 and key[3] == 0}
     with pytest.raises(bb.InputError, match="neighbours is 100: give a whole number from 1 to 51"):
-        bb.metric_stability(one, query, "all", contrast=False)
+        bb.stability.metric_stability(one, query, "all", contrast=False)
     words = [*EVERY, *(f"x{at}" for at in range(100))]
     larger = {}
     for key, kv in one.items():
         larger[key] = KeyedVectors(80, count=0)
         rest = np.random.default_rng(0).normal(size=(100, 80)).astype(np.float32)
         larger[key].add_vectors(words, np.vstack([kv.vectors, rest]))
-    found = bb.metric_stability(larger, query, "all", contrast=False).table
+    found = bb.stability.metric_stability(larger, query, "all", contrast=False).table
     assert set(found["metric"]) == set(bb.list_metrics()["name"])
     assert found["value"].notna().all()
 
@@ -398,8 +402,8 @@ def test_every_registered_metric(embeddings, measured):
 def test_what_the_model_does_not_take_is_refused(embeddings):
     query = bb.Query({"he": ["he0"]}, {"words": WORDS})
     with pytest.raises(bb.InputError, match="contrast=False"):
-        bb.metric_stability(embeddings, query, ["mac"])
-    assert bb.metric_stability(embeddings, query, ["mac"], contrast=False).table["value"].notna().all()
+        bb.stability.metric_stability(embeddings, query, ["mac"])
+    assert bb.stability.metric_stability(embeddings, query, ["mac"], contrast=False).table["value"].notna().all()
 
 
 def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):

@@ -130,10 +130,10 @@ def test_values_are_those_of_the_contrast_of_each_replicates_lists(kind):
     null = bb.topic_null(kv, lists, replicates=6, kind=kind)
     table = bb.distance_table(kv, lists, relatedness=False)
     for name in CONTRASTS:
-        assert null.observed[name] == pytest.approx(bb.cluster_interval(table, *name.split(" - ")).estimate)
+        assert null.observed[name] == pytest.approx(bb.checks.cluster_interval(table, *name.split(" - ")).estimate)
         for replicate in range(6):
             drawn = bb.distance_table(kv, replaced(lists, null.lists(replicate)), relatedness=False)
-            estimate = bb.cluster_interval(drawn, *name.split(" - ")).estimate
+            estimate = bb.checks.cluster_interval(drawn, *name.split(" - ")).estimate
             assert null.of(name)[replicate] == pytest.approx(estimate, abs=1e-6)
 
 
@@ -146,7 +146,7 @@ def test_a_word_without_own_stereotypes_counts_in_no_contrast_of_associated_word
     assert first.observed == second.observed
     for replicate in range(5):
         table = bb.distance_table(kv, replaced(with_h, first.lists(replicate)), relatedness=False)
-        own = bb.cluster_interval(table, "associated", "human").estimate
+        own = bb.checks.cluster_interval(table, "associated", "human").estimate
         assert first.of("associated - human")[replicate] == pytest.approx(own, abs=1e-6)
 
 

@@ -25,12 +25,12 @@ TINY = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a
 
 @pytest.fixture(scope="module")
 def toy():
-    return bb.toy_corpus(sentences=500)
+    return bb.stability.toy_corpus(sentences=500)
 
 
 @pytest.fixture(scope="module")
 def kvs(toy):
-    return bb.train_embeddings(toy, seeds=2, jobs=1, **SMALL)
+    return bb.stability.train_embeddings(toy, seeds=2, jobs=1, **SMALL)
 
 
 def assert_same(found, expected):
@@ -53,11 +53,13 @@ def state(folder):
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_a_seed_gives_the_same_bits_however_many_are_trained_side_by_side(toy, kvs, jobs):
-    assert_same(bb.train_embeddings(toy, seeds=2, jobs=jobs, **SMALL), kvs)
+    assert_same(bb.stability.train_embeddings(toy, seeds=2, jobs=jobs, **SMALL), kvs)
 
 
 def test_seeds_do_not_depend_on_each_other(toy, kvs):
-    assert_same(bb.train_embeddings(toy, seeds=[1], **SMALL), {("corpus", "sgns", 8, 1): kvs["corpus", "sgns", 8, 1]})
+    assert_same(
+        bb.stability.train_embeddings(toy, seeds=[1], **SMALL), {("corpus", "sgns", 8, 1): kvs["corpus", "sgns", 8, 1]}
+    )
 
 
 def test_seeds_differ(kvs):
@@ -73,7 +75,7 @@ def test_vectors_are_those_of_gensim(algorithm, sg):
     text += [[f"word{number}"] * (number + 1) for number in range(1, 60, 2)]
     text += [["word0"] * 5]
     options = {"window": 3, "min_count": 20, "epochs": 2, "sample": 1e-2}
-    kv = bb.train_embeddings(text, algorithm, seeds=[7], dims=12, **options)["corpus", algorithm, 12, 7]
+    kv = bb.stability.train_embeddings(text, algorithm, seeds=[7], dims=12, **options)["corpus", algorithm, 12, 7]
     model = Word2Vec(text, sg=sg, vector_size=12, seed=7, workers=1, **options)
     assert len(set(kv.expandos["count"])) == len(kv) > 40
     assert kv.index_to_key == model.wv.index_to_key
@@ -82,13 +84,13 @@ def test_vectors_are_those_of_gensim(algorithm, sg):
 
 
 def test_words_stand_by_frequency_and_then_as_in_the_text():
-    (kv,) = bb.train_embeddings([["b", "a", "d", "c"], ["c", "e"], ["a", "c"]], seeds=1, **SMALL).values()
+    (kv,) = bb.stability.train_embeddings([["b", "a", "d", "c"], ["c", "e"], ["a", "c"]], seeds=1, **SMALL).values()
     assert kv.index_to_key == ["c", "a", "b", "d", "e"]
 
 
 CODE = (
     "import hashlib, bayesbias as bb\n"
-    f"kvs = bb.train_embeddings(bb.toy_corpus(sentences=500), seeds=2, jobs=2, **{SMALL})\n"
+    f"kvs = bb.stability.train_embeddings(bb.stability.toy_corpus(sentences=500), seeds=2, jobs=2, **{SMALL})\n"
     "for kv in kvs.values(): print(hashlib.sha256(kv.vectors.tobytes() + repr(kv.index_to_key).encode()).hexdigest())"
 )
 
@@ -112,7 +114,7 @@ def test_other_processes_train_the_same(kvs, capsys):
 
 
 def test_nested_order_and_names():
-    kvs = bb.train_embeddings(
+    kvs = bb.stability.train_embeddings(
         {"b": TINY, "a": TINY}, ["cbow", "sgns"], seeds=[5, 2], dims=(6, 4), epochs=1, min_count=1
     )
     assert list(kvs) == [
@@ -122,20 +124,20 @@ def test_nested_order_and_names():
         for dims in (6, 4)
         for seed in (5, 2)
     ]
-    assert all(isinstance(setting, bb.Setting) for setting in kvs)
+    assert all(isinstance(setting, bb.stability.Setting) for setting in kvs)
     assert all(kv.vectors.shape == (6, setting.dims) for setting, kv in kvs.items())
     assert about(kvs["a", "sgns", 4, 2]) == {"name": "a sgns 4 seed 2", "vectors": 6, "dimensions": 4}
     np.testing.assert_array_equal(kvs["a", "sgns", 4, 2].vectors, kvs["b", "sgns", 4, 2].vectors)
 
 
 def test_counts_by_hand():
-    (kv,) = bb.train_embeddings(TINY, seeds=1, dims=4, min_count=2).values()
+    (kv,) = bb.stability.train_embeddings(TINY, seeds=1, dims=4, min_count=2).values()
     counts = {word: int(kv.get_vecattr(word, "count")) for word in kv.index_to_key}
     assert counts == {"the": 3, "cat": 3, "sat": 2, "ran": 2}
 
 
 def test_forms_of_one_corpus(tmp_path):
-    (expected,) = bb.train_embeddings(TINY, seeds=1, **SMALL).values()
+    (expected,) = bb.stability.train_embeddings(TINY, seeds=1, **SMALL).values()
     packed = tmp_path / "wiki.en.txt.gz"
     packed.write_bytes(gzip.compress(b"the cat sat\n\nthe\tdog  sat \r\nthe cat ran\na cat ran", mtime=0))
     forms = {
@@ -147,20 +149,20 @@ def test_forms_of_one_corpus(tmp_path):
         "text": str(tmp_path / "plain.txt"),
         "packed": packed,
     }
-    kvs = bb.train_embeddings(forms, seeds=1, **SMALL)
+    kvs = bb.stability.train_embeddings(forms, seeds=1, **SMALL)
     assert [setting.corpus for setting in kvs] == list(forms)
     for kv in kvs.values():
         assert kv.index_to_key == expected.index_to_key
         np.testing.assert_array_equal(kv.vectors, expected.vectors)
     for path, name in ((packed, "wiki.en"), (forms["file"], "plain")):
-        assert [setting.corpus for setting in bb.train_embeddings(path, seeds=1, **SMALL)] == [name]
-    assert [setting.corpus for setting in bb.train_embeddings(packed, seeds=1, name="x", **SMALL)] == ["x"]
+        assert [setting.corpus for setting in bb.stability.train_embeddings(path, seeds=1, **SMALL)] == [name]
+    assert [setting.corpus for setting in bb.stability.train_embeddings(packed, seeds=1, name="x", **SMALL)] == ["x"]
 
 
 def test_long_sentences_are_cut_and_not_lost():
     line = ["one", "two", "three"] * 8_000
     pieces = [line[:10_000], line[10_000:20_000], line[20_000:]]
-    whole, cut = (bb.train_embeddings(text, seeds=1, dims=4, epochs=1) for text in ([line], pieces))
+    whole, cut = (bb.stability.train_embeddings(text, seeds=1, dims=4, epochs=1) for text in ([line], pieces))
     assert_same(whole, cut)
     (kv,) = whole.values()
     assert kv.get_vecattr("three", "count") == 8_000
@@ -168,30 +170,30 @@ def test_long_sentences_are_cut_and_not_lost():
 
 def test_a_second_call_reads_what_the_first_wrote(tmp_path, toy, kvs):
     folder = tmp_path / "new" / "folder"
-    assert_same(bb.train_embeddings(toy, seeds=2, folder=folder, **SMALL), kvs)
+    assert_same(bb.stability.train_embeddings(toy, seeds=2, folder=folder, **SMALL), kvs)
     before = state(folder)
     assert sorted(before) == ["corpus sgns 8 seed 0.npz", "corpus sgns 8 seed 1.npz"]
-    assert_same(bb.train_embeddings((words for words in toy), seeds=2, folder=folder, **SMALL), kvs)
+    assert_same(bb.stability.train_embeddings((words for words in toy), seeds=2, folder=folder, **SMALL), kvs)
     assert state(folder) == before
-    more = bb.train_embeddings(toy, seeds=3, folder=folder, **SMALL)
+    more = bb.stability.train_embeddings(toy, seeds=3, folder=folder, **SMALL)
     assert_same({setting: kv for setting, kv in more.items() if setting.seed < 2}, kvs)
     assert {name: times for name, times in state(folder).items() if "seed 2" not in name} == before
 
 
 def test_what_is_read_back_is_not_trained(tmp_path):
     """The vectors in the file are changed: they come back as they are there."""
-    (setting,) = bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+    (setting,) = bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
     (file,) = tmp_path.iterdir()
     with np.load(file) as archive:
         arrays = dict(archive)
     np.savez(file, **arrays | {"vectors": np.full_like(arrays["vectors"], 3.0), "counts": arrays["counts"] + 10})
-    kv = bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)[setting]
+    kv = bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)[setting]
     assert (kv.vectors == 3).all()
     assert kv.get_vecattr("cat", "count") == 13
 
 
 def test_files_are_embeddings(tmp_path, toy, kvs):
-    bb.train_embeddings(toy, seeds=2, folder=tmp_path, **SMALL)
+    bb.stability.train_embeddings(toy, seeds=2, folder=tmp_path, **SMALL)
     for setting, kv in kvs.items():
         loaded = bb.load_embedding(tmp_path / f"{setting.label}.npz")
         assert loaded.index_to_key == kv.index_to_key
@@ -199,7 +201,7 @@ def test_files_are_embeddings(tmp_path, toy, kvs):
 
 
 def test_files_tell_what_they_were_trained_with(tmp_path):
-    bb.train_embeddings(TINY, seeds=[3], folder=tmp_path, window=2, **SMALL)
+    bb.stability.train_embeddings(TINY, seeds=[3], folder=tmp_path, window=2, **SMALL)
     with np.load(tmp_path / "corpus sgns 8 seed 3.npz") as archive:
         record = json.loads(str(archive["record"]))
     sha256 = record.pop("sha256")
@@ -229,10 +231,10 @@ def test_files_tell_what_they_were_trained_with(tmp_path):
     ],
 )
 def test_other_options_are_refused(tmp_path, option, value, message):
-    bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+    bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
     before = state(tmp_path)
     with pytest.raises(bb.InputError, match=rf"{message}\. Choose another folder"):
-        bb.train_embeddings(TINY, seeds=2, folder=tmp_path, **SMALL | {option: value})
+        bb.stability.train_embeddings(TINY, seeds=2, folder=tmp_path, **SMALL | {option: value})
     assert state(tmp_path) == before
 
 
@@ -247,46 +249,46 @@ def test_other_options_are_refused(tmp_path, option, value, message):
     ids=["longer", "one word", "order", "ends of sentences"],
 )
 def test_another_text_is_refused(tmp_path, other, now):
-    bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+    bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
     before = state(tmp_path)
     with pytest.raises(bb.InputError, match=rf"the text was another \(4 sentences, 12 words\) and is now of {now}"):
-        bb.train_embeddings(other, seeds=2, folder=tmp_path, **SMALL)
+        bb.stability.train_embeddings(other, seeds=2, folder=tmp_path, **SMALL)
     assert state(tmp_path) == before
 
 
 def test_damaged_files_are_named(tmp_path):
-    bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+    bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
     at = whole.index(b"vectors.npy") + 300
     for data in (b"", whole[:-40], whole[: len(whole) // 2], whole[:at] + b"\xff" * 8 + whole[at + 8 :]):
         file.write_bytes(data)
         with pytest.raises(bb.InputError, match=r"seed 0\.npz is damaged .*: delete it, and it is trained again"):
-            bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+            bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
         assert file.read_bytes() == data
 
 
 def test_a_file_without_a_record_is_not_taken(tmp_path):
-    (kv,) = bb.train_embeddings(TINY, seeds=1, **SMALL).values()
+    (kv,) = bb.stability.train_embeddings(TINY, seeds=1, **SMALL).values()
     bb.save_embedding(kv, tmp_path / "corpus sgns 8 seed 0.npz")
     with pytest.raises(bb.InputError, match=r"lacks counts, record.*choose another folder"):
-        bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+        bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
 
 
 @pytest.mark.parametrize("record", ["3", "{", '"text"'])
 def test_a_record_that_is_none(tmp_path, record):
-    bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+    bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
     (file,) = tmp_path.iterdir()
     with np.load(file) as archive:
         arrays = dict(archive)
     np.savez(file, **arrays | {"record": np.array(record)})
     with pytest.raises(bb.InputError, match="is damaged"):
-        bb.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
+        bb.stability.train_embeddings(TINY, seeds=1, folder=tmp_path, **SMALL)
 
 
 def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, limited_files, toy):
     with limited_files(1_000), pytest.raises(OSError, match="cannot write corpus sgns 8 seed"):
-        bb.train_embeddings(toy, seeds=2, folder=tmp_path, **SMALL)
+        bb.stability.train_embeddings(toy, seeds=2, folder=tmp_path, **SMALL)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -296,7 +298,8 @@ def test_interrupt_keeps_what_is_done_and_stops_the_rest(tmp_path):
         "import faulthandler, signal, bayesbias as bb\n"
         "faulthandler.register(signal.SIGUSR1)\n"  # where its threads are, should it not end
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background ignores it
-        f"bb.train_embeddings(bb.toy_corpus(sentences=2000), seeds=1000, dims=20, folder={str(tmp_path)!r}, jobs=2)"
+        "toy = bb.stability.toy_corpus(sentences=2000)\n"
+        f"bb.stability.train_embeddings(toy, seeds=1000, dims=20, folder={str(tmp_path)!r}, jobs=2)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -344,12 +347,12 @@ def test_a_corpus_that_changes_between_passes():
     with pytest.raises(
         bb.InputError, match=r"gave 4 sentences of 12 words on the first pass and 3 of 9 on a later one"
     ):
-        bb.train_embeddings(Shrinking(), seeds=1, **SMALL | {"epochs": 5})
+        bb.stability.train_embeddings(Shrinking(), seeds=1, **SMALL | {"epochs": 5})
 
 
 def test_an_error_while_reading_is_raised():
     with pytest.raises(OSError, match="the line broke"):
-        bb.train_embeddings(Failing(), seeds=1, jobs=1, **SMALL | {"epochs": 5})
+        bb.stability.train_embeddings(Failing(), seeds=1, jobs=1, **SMALL | {"epochs": 5})
 
 
 @pytest.mark.parametrize(
@@ -382,7 +385,7 @@ def test_an_error_while_reading_is_raised():
 )
 def test_what_is_no_corpus(corpus, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.train_embeddings(corpus, seeds=1, **SMALL)
+        bb.stability.train_embeddings(corpus, seeds=1, **SMALL)
 
 
 @pytest.mark.parametrize(
@@ -419,12 +422,12 @@ def test_what_is_no_corpus(corpus, message):
 )
 def test_wrong_options(options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.train_embeddings(**{"corpus": TINY, **SMALL, **options})
+        bb.stability.train_embeddings(**{"corpus": TINY, **SMALL, **options})
 
 
 def test_a_failed_call_makes_no_folder(tmp_path):
     with pytest.raises(bb.InputError, match="holds no sentence"):
-        bb.train_embeddings([], folder=tmp_path / "new")
+        bb.stability.train_embeddings([], folder=tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -439,18 +442,18 @@ def test_a_failed_call_makes_no_folder(tmp_path):
 def test_files_that_are_no_text(tmp_path, data, message):
     (tmp_path / "text").write_bytes(data)
     with pytest.raises(bb.InputError, match=message):
-        bb.train_embeddings(tmp_path / "text", seeds=1, **SMALL)
+        bb.stability.train_embeddings(tmp_path / "text", seeds=1, **SMALL)
 
 
 def test_nothing_is_said(toy, caplog, capsys):
     with caplog.at_level("INFO"):
-        bb.train_embeddings(toy, seeds=1, **SMALL)
+        bb.stability.train_embeddings(toy, seeds=1, **SMALL)
     assert [record for record in caplog.records if record.name.startswith("gensim")] == []
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_setting_is_a_tuple():
-    setting = bb.Setting("wiki", "glove", 100, 0)
+    setting = bb.stability.Setting("wiki", "glove", 100, 0)
     assert {("wiki", "glove", 100, 0): 1}[setting] == 1
     assert setting.label == "wiki glove 100 seed 0"
 
@@ -469,14 +472,14 @@ def own_share(corpus):
 
 @pytest.mark.parametrize("bias", [-1, -0.5, 0, 0.25, 0.8, 1])
 def test_the_planted_bias_is_in_the_text(bias):
-    found, many = own_share(bb.toy_corpus(bias, seed=4))
+    found, many = own_share(bb.stability.toy_corpus(bias, seed=4))
     expected = (1 + bias) / 2
     assert many > 9_000
     assert abs(found - expected) <= 4 * np.sqrt(expected * (1 - expected) / many)
 
 
 def test_shares_of_the_toy_corpus():
-    corpus = bb.toy_corpus(0.6, seed=2)
+    corpus = bb.stability.toy_corpus(0.6, seed=2)
     group_of = corpus.words.group_of
     groups = [[group_of[word] for word in words if word in group_of] for words in corpus]
     people = [found for found in groups if found]
@@ -492,7 +495,7 @@ def test_shares_of_the_toy_corpus():
 
 
 def test_controls_are_used_alike_for_both_groups():
-    corpus = bb.toy_corpus(1.0, seed=5)
+    corpus = bb.stability.toy_corpus(1.0, seed=5)
     alike = {*WORDS["human"], *WORDS["neutral"], *WORDS["filler"], *(word for pair in SHARED for word in pair)}
     tables = {group: Counter() for group in corpus.words.protected}
     for words in corpus:
@@ -506,15 +509,15 @@ def test_controls_are_used_alike_for_both_groups():
 
 def test_one_seed_differs_in_stereotype_words_only():
     stereotypes = {*WORDS["female"], *WORDS["male"]}
-    for first, second in zip(bb.toy_corpus(0, seed=3), bb.toy_corpus(1, seed=3), strict=True):
+    for first, second in zip(bb.stability.toy_corpus(0, seed=3), bb.stability.toy_corpus(1, seed=3), strict=True):
         assert len(first) == len(second)
         assert all(a == b or {a, b} <= stereotypes for a, b in zip(first, second, strict=True))
 
 
 def test_the_toy_corpus_comes_from_its_seed():
-    corpus = bb.toy_corpus(sentences=300)
-    assert list(corpus) == list(corpus) == list(bb.toy_corpus(0.5, 0, 300))
-    assert list(corpus) != list(bb.toy_corpus(seed=1, sentences=300))
+    corpus = bb.stability.toy_corpus(sentences=300)
+    assert list(corpus) == list(corpus) == list(bb.stability.toy_corpus(0.5, 0, 300))
+    assert list(corpus) != list(bb.stability.toy_corpus(seed=1, sentences=300))
     assert len(corpus) == len(list(corpus)) == 300
     assert repr(corpus) == "ToyCorpus(bias=0.5, seed=0)"
     next(iter(corpus)).append("more")
@@ -524,7 +527,7 @@ def test_the_toy_corpus_comes_from_its_seed():
 
 
 def test_the_toy_corpus_is_saved(tmp_path):
-    corpus = bb.toy_corpus(sentences=50)
+    corpus = bb.stability.toy_corpus(sentences=50)
     corpus.save(tmp_path / "toy.txt")
     lines = (tmp_path / "toy.txt").read_text(encoding="utf-8").splitlines()
     assert [line.split() for line in lines] == list(corpus)
@@ -533,7 +536,7 @@ def test_the_toy_corpus_is_saved(tmp_path):
 
 
 def test_word_lists_of_the_toy_corpus():
-    corpus = bb.toy_corpus(sentences=20)
+    corpus = bb.stability.toy_corpus(sentences=20)
     lists = corpus.words
     assert {group: len(words) for group, words in lists.protected.items()} == {"female": 12, "male": 12}
     assert {group: len(words) for group, words in lists.stereotypes.items()} == {"female": 12, "male": 12}
@@ -547,20 +550,23 @@ def test_word_lists_of_the_toy_corpus():
 @pytest.mark.parametrize("bias", [-1.01, 1.5, float("nan"), "much", True, None])
 def test_no_such_bias(bias):
     with pytest.raises(bb.InputError, match="bias is"):
-        bb.toy_corpus(bias)
+        bb.stability.toy_corpus(bias)
 
 
 @pytest.mark.parametrize(("option", "value"), [("seed", -1), ("seed", 0.5), ("sentences", 0)])
 def test_wrong_options_of_the_toy_corpus(option, value):
     with pytest.raises(bb.InputError, match=f"{option} is {value}"):
-        bb.toy_corpus(**{option: value})
+        bb.stability.toy_corpus(**{option: value})
 
 
 @pytest.fixture(scope="module")
 def levels():
     biases = (0, 0.25, 0.5, 0.75, 1)
-    toys = {f"bias {bias}": bb.toy_corpus(bias, seed=number, sentences=8_000) for number, bias in enumerate(biases)}
-    kvs = bb.train_embeddings(toys, seeds=1, dims=30, epochs=8)
+    toys = {
+        f"bias {bias}": bb.stability.toy_corpus(bias, seed=number, sentences=8_000)
+        for number, bias in enumerate(biases)
+    }
+    kvs = bb.stability.train_embeddings(toys, seeds=1, dims=30, epochs=8)
     return [(kv, toys[setting.corpus].words) for setting, kv in kvs.items()]
 
 

@@ -205,7 +205,10 @@ class TestMetrics:
         kv = random_vectors(WORDS, q="p")
         once, kept = (bb.run_metrics(kv, QUERY, ["mac"], twins=how)["value"][0] for how in ("once", "keep"))
         assert once == bb.metric("mac", kv, QUERY).value != kept
-        drawn = [bb.bootstrap_metric("mac", kv, QUERY, draws=5, posterior=False, twins=how) for how in ("once", "keep")]
+        drawn = [
+            bb.checks.bootstrap_metric("mac", kv, QUERY, draws=5, posterior=False, twins=how)
+            for how in ("once", "keep")
+        ]
         assert [one.value for one in drawn] == [once, kept]
         assert not drawn[0].leave_one_out["word"].eq("q").any()
 
@@ -238,7 +241,7 @@ class TestMetrics:
         assert "mine: x: q has the vector of p: counted once." in found.notes
 
     def test_an_unknown_rule_is_refused(self):
-        for call in (bb.metric, bb.bootstrap_metric):
+        for call in (bb.metric, bb.checks.bootstrap_metric):
             with pytest.raises(bb.InputError, match="twins is 'x': valid are once, keep"):
                 call("mac", random_vectors(WORDS), QUERY, twins="x")
 
@@ -247,18 +250,18 @@ class TestJudging:
     @pytest.mark.parametrize("metric", ["weat", "mac", ("crossed", {"draws": 100})])
     def test_a_silhouette_grows_by_vectors(self, metric):
         kv = random_vectors(WORDS, q="p")
-        found = bb.silhouette(kv, QUERY, metric, runs=2, sizes="saturate")
+        found = bb.silhouettes.silhouette(kv, QUERY, metric, runs=2, sizes="saturate")
         assert found.sizes[-1] == 5
         assert "x: q has the vector of p: counted once." in found.notes
-        kept = bb.silhouette(kv, QUERY, metric, runs=2, sizes="saturate", twins="keep")
+        kept = bb.silhouettes.silhouette(kv, QUERY, metric, runs=2, sizes="saturate", twins="keep")
         assert kept.sizes[-1] == 6
         with pytest.raises(bb.InputError, match="twins is 'x'"):
-            bb.silhouette(kv, QUERY, metric, twins="x")
+            bb.silhouettes.silhouette(kv, QUERY, metric, twins="x")
 
     def test_scores_hold_each_word_and_pair_once(self):
         kv = random_vectors(WORDS, q="p", n="m", i="h")
         pairs = [("k", "m"), ("l", "n"), ("k", "n"), ("m", "n")]
-        scores = bb.bias_scores(kv, ["p", "q", "r", "h", "i"], pairs, ["db_wa", "ripa"])
+        scores = bb.reliability.bias_scores(kv, ["p", "q", "r", "h", "i"], pairs, ["db_wa", "ripa"])
         assert scores["target"].to_numpy().tolist() == ["p", "r", "h"]
         assert scores["base_pair"].to_numpy().tolist() == ["k/m", "l/n"]
         assert scores.attrs["notes"] == (
@@ -266,14 +269,14 @@ class TestJudging:
             "Base pairs left out, since their words have one vector: m/n.",
             "Base pairs counted once: k/n has the vectors of k/m.",
         )
-        kept = bb.bias_scores(kv, ["p", "q", "r"], pairs[:3], ["db_wa"], twins="keep")
+        kept = bb.reliability.bias_scores(kv, ["p", "q", "r"], pairs[:3], ["db_wa"], twins="keep")
         assert kept.sizes["target"] == kept.sizes["base_pair"] == 3
         with pytest.raises(bb.InputError, match="twins is 'x'"):
-            bb.bias_scores(kv, ["p"], pairs, twins="x")
+            bb.reliability.bias_scores(kv, ["p"], pairs, twins="x")
 
     def test_words_of_one_vector_in_one_training_only_stay(self):
         kvs = [random_vectors(WORDS, q="p"), random_vectors(WORDS)]
-        assert bb.bias_scores(kvs, ["p", "q"], [("k", "m")], ["db_wa"]).sizes["target"] == 2
+        assert bb.reliability.bias_scores(kvs, ["p", "q"], [("k", "m")], ["db_wa"]).sizes["target"] == 2
 
 
 class TestRepeatedPairs:

@@ -74,13 +74,13 @@ def test_grouped_list_has_its_numbers_of_words(name, numbers):
 @pytest.mark.parametrize(("name", "number"), PLAIN.items())
 def test_plain_list_has_its_number_of_words(name, number):
     words = bb.load_list(name)
-    assert isinstance(words, bb.WordList)
+    assert isinstance(words, bb.checks.WordList)
     assert len(words) == len(set(words)) == number
 
 
 def test_pairs():
     pairs = bb.load_list("gender_pairs")
-    assert isinstance(pairs, bb.PairList)
+    assert isinstance(pairs, bb.checks.PairList)
     assert len(pairs) == 23
     assert pairs[0] == ("boy", "girl")
     assert pairs[-2:] == tuple(pairs)[21:]

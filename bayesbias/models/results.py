@@ -202,7 +202,9 @@ def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
     if not isinstance(post, xr.DataTree):
         raise InputError(f"{where} is a {type(post).__name__}: give the DataTree that fit returns")
     if "paired" in post.children:
-        raise InputError(f"{where} is the posterior of a comparison, not a fit: use the methods of bb.Comparison(tree)")
+        raise InputError(
+            f"{where} is the posterior of a comparison, not a fit: use the methods of bb.checks.Comparison(tree)"
+        )
     for group, variable in (("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")):
         if group not in post.children or variable not in post[group].data_vars:
             raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")

@@ -35,7 +35,7 @@ QUANTITIES = [
 
 
 def scales_of(post):
-    """Posterior medians of a fit's scales, as a truth of ``bb.simulate``."""
+    """Posterior medians of a fit's scales, as a truth of ``bb.calibration.simulate``."""
     truth = {}
     for name in SCALES:
         values = post["posterior"][name].median(("chain", "draw"))
@@ -60,8 +60,8 @@ def study(topic):
     for kind, means in (("known change", CHANGE), ("no change", dict.fromkeys(CHANGE, 0.0))):
         truth = scales_of(changed) | {"connection_mean": means}
         for seed in range(REPLICATES):
-            one = bb.simulate(shape, "crossed", start, seed=seed)
-            moved = bb.simulate(shape, "change", truth, seed=10_000 + seed)
+            one = bb.calibration.simulate(shape, "crossed", start, seed=seed)
+            moved = bb.calibration.simulate(shape, "change", truth, seed=10_000 + seed)
             result = bb.compare(
                 before=one, after=one.assign(distance=one["distance"] + moved["distance"]), draws=DRAWS, seed=seed
             )

@@ -36,7 +36,7 @@ def table_of(seed, away):
         "interaction_sd": TYPICAL_SCALES["interaction_sd"],
         "word_mean": means,
     }
-    return bb.simulate(SHAPE, "crossed", truth, seed=seed), means
+    return bb.calibration.simulate(SHAPE, "crossed", truth, seed=seed), means
 
 
 def rows_of(seed, model, away):

@@ -41,7 +41,7 @@ def rates(table, frequencies, replicates):
         drawn = relabel(np.random.default_rng([SEED, at]))
         found = bb.balance(drawn, frequencies).contrasts.set_index("contrast")
         post = bb.fit(drawn, "crossed", draws=1000, chains=1, seed=at, adjust="frequency", frequencies=frequencies)
-        for row in bb.adjustment(post).to_dict("records"):
+        for row in bb.checks.adjustment(post).to_dict("records"):
             called = {how: row[f"{how}_low"] > 0 or row[f"{how}_high"] < 0 for how in ("raw", "adjusted")}
             warned = bool(found.loc[row["contrast"], "warning"])
             rows.append({"contrast": row["contrast"], **called, "warned": warned})
@@ -55,7 +55,7 @@ def published(table, frequencies):
     found = bb.balance(table, frequencies)
     post = bb.fit(table, "crossed", seed=0, adjust="frequency", frequencies=frequencies)
     slope = found.slopes.iloc[0]
-    return bb.adjustment(post).assign(slope=slope["slope"], r2=slope["r2"]).merge(found.contrasts, on="contrast")
+    return bb.checks.adjustment(post).assign(slope=slope["slope"], r2=slope["r2"]).merge(found.contrasts, on="contrast")
 
 
 def main():

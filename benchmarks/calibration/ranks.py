@@ -23,11 +23,11 @@ def main():
     tables = []
     for model in ("crossed_plain", "crossed_shared", "crossed"):
         for name, shape in SHAPES.items():
-            found = bb.sbc(model, shape, REPLICATES, engine="marginal", seed=41, draws=DRAWS)
+            found = bb.calibration.sbc(model, shape, REPLICATES, engine="marginal", seed=41, draws=DRAWS)
             table = found.uniformity.assign(model=model, shape=name, pareto_k=found.pareto_k)
             tables.append(table)
             print(model, name, len(table), table["p_value"].min(), found.pareto_k, flush=True)
-            bb.plot_calibration(found).savefig(HERE / f"ranks_{model}_{name}.png", dpi=100)
+            bb.plots.plot_calibration(found).savefig(HERE / f"ranks_{model}_{name}.png", dpi=100)
     pd.concat(tables).round(5).to_csv(HERE / "ranks.csv", index=False)
 
 

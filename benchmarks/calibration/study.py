@@ -72,7 +72,7 @@ def simulated():
         for at, (shape, (table, truth)) in enumerate(SHAPES.items()):
             once(
                 f"simulated_{at}_{batch}",
-                lambda shape=shape, table=table, truth=truth, batch=batch: bb.false_alarms(
+                lambda shape=shape, table=table, truth=truth, batch=batch: bb.calibration.false_alarms(
                     tables[table], truth, ALWAYS if batch else ALWAYS + ONCE, replicates=BATCH, seed=batch
                 ).assign(shape=shape),
             )
@@ -82,7 +82,7 @@ def real_null():
     for name, table in published_tables().items():
         once(
             f"real_{name}",
-            lambda name=name, table=table: bb.real_null(
+            lambda name=name, table=table: bb.calibration.real_null(
                 table, [*ALWAYS, "crossed_plain"], DRAWS_OF_LISTS, seed=1
             ).assign(table=name),
         )

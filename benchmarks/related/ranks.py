@@ -26,7 +26,7 @@ def ranks(replicates):
     """Rows with the test of uniformity of each parameter."""
     for name in LISTS:
         table = bb.distance_table(bb.load_embedding("google-news-slice"), name)
-        found = bb.sbc("related", table, replicates=replicates, seed=1)
+        found = bb.calibration.sbc("related", table, replicates=replicates, seed=1)
         yield found.uniformity.assign(words=name, replicates=replicates)
 
 

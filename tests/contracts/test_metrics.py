@@ -161,7 +161,7 @@ def test_rows_of_many_queries_are_those_of_single_ones(name, kv):
 @everyone
 def test_the_bootstrap_surrounds_the_value_and_leaves_words_out(name, kv):
     query = query_for(METRICS[name])
-    found = bb.bootstrap_metric(name, kv, query, draws=300, posterior=False, **OPTIONS.get(name, {}))
+    found = bb.checks.bootstrap_metric(name, kv, query, draws=300, posterior=False, **OPTIONS.get(name, {}))
     assert found.value == measured(name, kv, query).value
     assert found.draws.shape == (300,)
     low, high = found.interval
@@ -183,7 +183,7 @@ def test_the_bootstrap_surrounds_the_value_and_leaves_words_out(name, kv):
 def test_random_words_in_place_of_the_attributes_make_a_null(name, kv):
     query = query_for(METRICS[name])
     statistic = (name, OPTIONS.get(name, {}))
-    null = bb.null_distribution(kv, query, statistic, draws=50, match_frequency=False)
+    null = bb.calibration.null_distribution(kv, query, statistic, draws=50, match_frequency=False)
     assert null.observed == measured(name, kv, query).value
     assert len(null.values) == 50
     assert 0 < null.p_value <= 1

@@ -17,10 +17,10 @@ import bayesbias as bb
 
 OF_A_FIT = {
     "coefficients": bb.plot_coefficients,
-    "predictions": bb.plot_predictions,
+    "predictions": bb.plots.plot_predictions,
     "contrasts": lambda post: bb.plot_contrasts(post, second="neutral"),
-    "variance": bb.plot_variance,
-    "attribute effects": bb.plot_attribute_effects,
+    "variance": bb.plots.plot_variance,
+    "attribute effects": bb.plots.plot_attribute_effects,
     "contrasts with a rope": lambda post: bb.plot_contrasts(post, second="neutral", rope=0.05),
 }
 
@@ -147,57 +147,57 @@ def test_a_word_that_is_not_there_is_refused():
 
 def test_attribute_effects_show_the_ends_of_long_lists_and_need_a_crossed_model():
     table = table_of(4, ("associated", "neutral"), size=30)
-    figure = bb.plot_attribute_effects(bb.fit(table, seed=0), most=5)
+    figure = bb.plots.plot_attribute_effects(bb.fit(table, seed=0), most=5)
     assert [len(axes.get_yticks()) for axes in figure.axes] == [10, 10]
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["stereotype (30 words)", "neutral (30 words)"]
     assert sum("20 more" in text for text in texts(figure)) == 1
     with pytest.raises(bb.InputError, match="fit a crossed model"):
-        bb.plot_attribute_effects(bb.fit(table, "published", seed=0))
+        bb.plots.plot_attribute_effects(bb.fit(table, "published", seed=0))
 
 
 def test_variance_bars_are_the_shares():
     post = bb.fit(table_of(4), seed=0)
-    widths = sorted(bar.get_width() for bar in bb.plot_variance(post).axes[0].patches)
-    assert widths == pytest.approx(sorted(bb.variance_shares(post)["mean"]))
+    widths = sorted(bar.get_width() for bar in bb.plots.plot_variance(post).axes[0].patches)
+    assert widths == pytest.approx(sorted(bb.checks.variance_shares(post)["mean"]))
 
 
 def test_calibration_is_drawn_with_its_errors():
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "neutral": 6}
     truth = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.05, "interaction_sd": 0.01}
-    rates = bb.false_alarms(shape, truth, ["published"], replicates=10)
-    figure = bb.plot_calibration(rates)
+    rates = bb.calibration.false_alarms(shape, truth, ["published"], replicates=10)
+    figure = bb.plots.plot_calibration(rates)
     assert len(figure.axes) == rates["contrast"].nunique()
     drawn = {x for axes in figure.axes for points in axes.collections for x, _ in points.get_offsets()}
     assert set(rates["rate"]) <= drawn
-    ranks = bb.plot_calibration(bb.sbc("published", shape, 10))
+    ranks = bb.plots.plot_calibration(bb.calibration.sbc("published", shape, 10))
     assert len([axes for axes in ranks.axes if axes.get_visible()]) == 4
     with pytest.raises(bb.InputError, match="false_alarms, real_null or coverage_study"):
-        bb.plot_calibration(table_of(2))
+        bb.plots.plot_calibration(table_of(2))
 
 
 def test_a_plan_is_drawn_with_the_present_lists_marked():
     plan = bb.plan(table_of(6), effect=0.1)
-    figure = bb.plot_plan(plan)
+    figure = bb.plots.plot_plan(plan)
     left, right = figure.axes
     assert len(left.get_lines()) >= plan.curve["varied"].nunique()
     assert left.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.width])
     assert right.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.power])
     with pytest.raises(bb.InputError, match="a result of plan"):
-        bb.plot_plan(table_of(2))
+        bb.plots.plot_plan(table_of(2))
 
 
 def test_noise_is_drawn_with_the_sample_marked():
-    null = bb.simulate_null_weat(words=4, attributes=5, draws=300)
-    for plot, values in ((bb.plot_null_weat, null.s), (bb.plot_null_partitions, null.partition_s)):
+    null = bb.calibration.simulate_null_weat(words=4, attributes=5, draws=300)
+    for plot, values in ((bb.plots.plot_null_weat, null.s), (bb.plots.plot_null_partitions, null.partition_s)):
         left, right = plot(null).axes
         assert left.get_lines()[0].get_xdata()[0] == null.observed_s
         assert right.get_lines()[0].get_xdata()[0] == null.observed_effect_size
         assert sum(bar.get_height() for bar in left.patches[1:]) == len(values)
-    left, right = bb.plot_null_sample(null).axes
+    left, right = bb.plots.plot_null_sample(null).axes
     drawn = np.concatenate([points.get_offsets()[:, 0] for points in left.collections])
     assert np.isin(null.sample.ravel(), drawn).all()
     assert right.collections[-1].get_offsets()[:, 0].tolist() == pytest.approx(null.raw["difference"].tolist())
-    for plot in (bb.plot_null_weat, bb.plot_null_partitions, bb.plot_null_sample):
+    for plot in (bb.plots.plot_null_weat, bb.plots.plot_null_partitions, bb.plots.plot_null_sample):
         with pytest.raises(bb.InputError, match="a result of simulate_null_weat"):
             plot(table_of(2))
 
@@ -209,7 +209,7 @@ def test_topics_are_drawn_with_the_observed_value_marked(replicates):
     words = list(kv)
     query = bb.Query({"x": words[:3], "y": words[3:6]}, {"a": words[6:10], "b": words[10:14]}, name="$q$ <b>")
     null = bb.topic_null(kv, query, "mac", replicates=replicates)
-    figure = through_the_mould(lambda: bb.plot_topic_null(null))
+    figure = through_the_mould(lambda: bb.plots.plot_topic_null(null))
     axes, values = figure.axes[0], null.of("mac")
     assert [line.get_xdata()[0] for line in axes.get_lines()] == [1.0, null.observed["mac"]]
     assert sum(bar.get_height() for bar in axes.patches) == replicates
@@ -230,16 +230,16 @@ def test_topics_of_each_contrast_are_drawn():
     lists = bb.WordLists("made", {"g": words[:3]}, {"g": words[3:6]}, {"human": words[6:9], "neutral": words[9:12]})
     null = bb.topic_null(kv, lists, replicates=30, kind="random")
     for figure, name in (
-        (bb.plot_topic_null(null), "associated - human"),
-        (bb.plot_topic_null(null, "associated - neutral"), "associated - neutral"),
+        (bb.plots.plot_topic_null(null), "associated - human"),
+        (bb.plots.plot_topic_null(null, "associated - neutral"), "associated - neutral"),
     ):
         assert figure.axes[0].get_lines()[-1].get_xdata()[0] == null.observed[name]
         assert titles(figure)[0].startswith(f"{name.replace('-', '−')}: ")
         assert "30 lists of unrelated random words" in noted(figure)
     with pytest.raises(bb.InputError, match="statistic is 'weat': valid are associated - human, associated - neutral"):
-        bb.plot_topic_null(null, "weat")
+        bb.plots.plot_topic_null(null, "weat")
     with pytest.raises(bb.InputError, match="plot_topic_null takes what topic_null returns"):
-        bb.plot_topic_null(table_of(2))
+        bb.plots.plot_topic_null(table_of(2))
 
 
 def related(groups, stereotypes, controls=0, name="word{}"):
@@ -267,7 +267,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("lists", LISTS.values(), ids=LISTS.keys())
-@pytest.mark.parametrize("plot", [bb.plot_variogram, bb.plot_relatedness])
+@pytest.mark.parametrize("plot", [bb.plots.plot_variogram, bb.plots.plot_relatedness])
 def test_relatedness_of_few_and_many_words(plot, lists):
     found = related(*lists)
     through_the_mould(lambda: plot(found))
@@ -283,7 +283,7 @@ def boxes_of(figure):
 
 @pytest.mark.parametrize("lists", [LISTS[name] for name in ("single words", "two lists", "many lists")])
 def test_labels_of_words_and_lists_do_not_overlap(lists):
-    figure = bb.plot_relatedness(related(*lists))
+    figure = bb.plots.plot_relatedness(related(*lists))
     width, height = figure.bbox.size
     for boxes in map(dict.values, boxes_of(figure)):
         boxes = sorted(boxes, key=lambda box: box.y0)
@@ -298,7 +298,7 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
     words = ["word1", "word2", "word3", "near0", "word4", "near1"]
     lists = bb.WordLists("made", {"g": ["word10", "word11"]}, {"g": words}, {"human": ["word1", "word5"]})
     found = bb.relatedness(kv, lists)
-    figure = bb.plot_relatedness(found)
+    figure = bb.plots.plot_relatedness(found)
     above, below = (axes for axes in figure.axes if axes.get_title(loc="left"))
     shown = [label.get_text() for label in above.get_yticklabels()]
     assert sorted(shown[:6]) == sorted(words)
@@ -322,7 +322,7 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
 
 def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
     found = related((4, 5), (6, 8), 10)
-    figure = bb.plot_variogram(found)
+    figure = bb.plots.plot_variogram(found)
     curves, sampled, lists = figure.axes
     table = found.variogram()
     labels = [text.get_text() for text in curves.get_legend().get_texts()]
@@ -346,7 +346,7 @@ def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
     ).replace("\N{MINUS SIGN}", "-")
 
 
-@pytest.mark.parametrize("plot", [bb.plot_variogram, bb.plot_relatedness])
+@pytest.mark.parametrize("plot", [bb.plots.plot_variogram, bb.plots.plot_relatedness])
 def test_relatedness_of_a_table_and_of_a_fit_is_drawn(plot, religion, religion_fit, slice_vectors):
     given = svg(plot(bb.relatedness(slice_vectors, "religion")))
     assert svg(plot(religion)) == given
@@ -364,7 +364,7 @@ def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
     query = bb.Query({key: words[6 * at : 6 * at + 6] for at, key in enumerate("xy")},
                      {key: words[12 + 6 * at : 18 + 6 * at] for at, key in enumerate("ab")})  # fmt: skip
     ranking = bb.rank(kvs, query, ["weat", "rnsb"], draws=20)
-    figure = bb.plot_ranking(ranking)
+    figure = bb.plots.plot_ranking(ranking)
     above, *below = figure.axes
     assert [axes.get_title(loc="left") for axes in below] == ["weat", "rnsb"]
     lengths = sorted(sum(bar.get_width() for bar in bars) for bars in zip(*above.containers, strict=True))
@@ -372,10 +372,10 @@ def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
     assert "two $x$" in texts(figure)
     shares = ranking.rank_distribution.query("metric == 'weat'")["probability"]
     assert sorted(below[0].images[0].get_array().ravel()) == pytest.approx(sorted(shares))
-    assert len(bb.plot_ranking(bb.rank(kvs, query, "weat", draws=0)).axes) == 1
-    assert svg(figure) == svg(bb.plot_ranking(ranking))
+    assert len(bb.plots.plot_ranking(bb.rank(kvs, query, "weat", draws=0)).axes) == 1
+    assert svg(figure) == svg(bb.plots.plot_ranking(ranking))
     with pytest.raises(bb.InputError, match="a result of rank"):
-        bb.plot_ranking(table_of(2))
+        bb.plots.plot_ranking(table_of(2))
 
 
 def change_of(words, connections=("associated", "different", "human", "neutral"), **options):
@@ -387,7 +387,7 @@ def change_of(words, connections=("associated", "different", "human", "neutral")
     )
 
 
-@pytest.mark.parametrize("plot", [bb.plot_change, bb.plot_similarity_shift], ids=["change", "shift"])
+@pytest.mark.parametrize("plot", [bb.plot_change, bb.plots.plot_similarity_shift], ids=["change", "shift"])
 @pytest.mark.parametrize("words", [3, 50])
 def test_a_picture_of_a_comparison(plot, words):
     result = change_of(words)
@@ -441,7 +441,7 @@ def test_of_three_embeddings_one_change_is_named():
     result = bb.compare(tables, seed=0, draws=400)
     figure = bb.plot_change(result, before="a", after="c")
     assert figure.axes[0].get_title(loc="left") == "Whole list, from a to c"
-    assert bb.plot_similarity_shift(result, before="b", after="c")
+    assert bb.plots.plot_similarity_shift(result, before="b", after="c")
     for wrong in ({}, {"before": "c", "after": "a"}):
         with pytest.raises(bb.InputError, match="the changes at hand are a to b, a to c, b to c"):
             bb.plot_change(result, **wrong)
@@ -449,17 +449,17 @@ def test_of_three_embeddings_one_change_is_named():
 
 def test_the_shift_shows_the_shares_within_the_lines():
     result = change_of(4)
-    shares = bb.similarity_shift(result)
-    figure = bb.plot_similarity_shift(result)
+    shares = bb.checks.similarity_shift(result)
+    figure = bb.plots.plot_similarity_shift(result)
     assert len(figure.axes) == 4
     row = shares.iloc[0]
     assert f"before {100 * row['before']:.0f}%" in "".join(texts(figure))
     lines = sorted(line.get_xdata()[0] for line in figure.axes[0].get_lines())
     assert lines == pytest.approx([-shares.attrs["limit"], shares.attrs["limit"]])
     with pytest.raises(bb.InputError, match="mac is 3"):
-        bb.plot_similarity_shift(result, mac=3)
+        bb.plots.plot_similarity_shift(result, mac=3)
     with pytest.raises(bb.InputError, match="no stereotype words to take MAC of"):
-        bb.plot_similarity_shift(change_of(3, ("human", "neutral")))
+        bb.plots.plot_similarity_shift(change_of(3, ("human", "neutral")))
 
 
 def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
@@ -469,14 +469,14 @@ def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
     names = slice_vectors.index_to_key
     similar = [(names[at], names[at + 1], float(at)) for at in range(30)]
     found = bb.side_effects(*tables, slice_vectors, debiased, similarity=similar)
-    figure = bb.plot_side_effects(found)
+    figure = bb.plots.plot_side_effects(found)
     assert len(figure.axes) == 4
-    assert svg(figure) == svg(bb.plot_side_effects(found))
+    assert svg(figure) == svg(bb.plots.plot_side_effects(found))
     points = [each.get_offsets() for each in figure.axes[0].collections]
     drawn = np.concatenate([each[:, 0] for each in points if len(each)])
     assert np.isin(found.neighbours["kept"], drawn).all()
     with pytest.raises(bb.InputError, match="takes what side_effects returns"):
-        bb.plot_side_effects(table_of(2))
+        bb.plots.plot_side_effects(table_of(2))
 
 
 def test_silhouettes_are_drawn_with_their_scores():
@@ -485,27 +485,27 @@ def test_silhouettes_are_drawn_with_their_scores():
     kvs = {name: bb.load_embedding({word: rng.normal(size=10) for word in words}) for name in ("one", "two $x$")}
     sets = {kind: [f"{kind}{at}" for at in range(8)] for kind in "xyab"}
     query = bb.Query({key: sets[key] for key in "xy"}, {key: sets[key] for key in "ab"})
-    both = {name: bb.silhouette(kv, query, "weat", runs=6) for name, kv in kvs.items()}
-    figure = bb.plot_silhouette([both, both["one"]], runs=True)
+    both = {name: bb.silhouettes.silhouette(kv, query, "weat", runs=6) for name, kv in kvs.items()}
+    figure = bb.plots.plot_silhouette([both, both["one"]], runs=True)
     first, second = figure.axes
-    assert f"accuracy {bb.silhouette_accuracy(*both.values()):.2f}" in first.get_title(loc="left")
+    assert f"accuracy {bb.silhouettes.silhouette_accuracy(*both.values()):.2f}" in first.get_title(loc="left")
     labels = [text.get_text() for text in first.get_legend().get_texts()]
     assert labels == [f"{name} (robustness {one.robustness:.2f})" for name, one in both.items()]
     means = [line.get_ydata() for line in second.get_lines() if line.get_linewidth() == 1.8]
     np.testing.assert_array_equal(means[0], both["one"].mean)
-    assert svg(figure) == svg(bb.plot_silhouette([both, both["one"]], runs=True))
+    assert svg(figure) == svg(bb.plots.plot_silhouette([both, both["one"]], runs=True))
     for wrong, message in (([], "no silhouette to draw"), ([{}], "takes what silhouette returns"),
-                           ({"a": both["one"], "b": bb.silhouette(kvs["one"], query, "rnsb", runs=2)},
+                           ({"a": both["one"], "b": bb.silhouettes.silhouette(kvs["one"], query, "rnsb", runs=2)},
                             "one metric and one kind of list")):  # fmt: skip
         with pytest.raises(bb.InputError, match=message):
-            bb.plot_silhouette(wrong)
+            bb.plots.plot_silhouette(wrong)
 
 
 def test_silhouettes_that_fill_little_of_the_range_have_the_axis_for_themselves():
     rng = np.random.default_rng(0)
     sizes, values = np.arange(2, 12, 2), 0.4 + rng.uniform(0, 0.1, (6, 5))
-    flat = bb.Silhouette("contrast $x$", "targets", sizes, values, (-2.0, 2.0), 0.0)
-    axes = bb.plot_silhouette(flat).axes[0]
+    flat = bb.silhouettes.Silhouette("contrast $x$", "targets", sizes, values, (-2.0, 2.0), 0.0)
+    axes = bb.plots.plot_silhouette(flat).axes[0]
     low, high = axes.get_ylim()
     assert low < values.min() < values.max() < high
     assert high - low == pytest.approx(1.06 * np.ptp(values))
@@ -516,18 +516,20 @@ def test_silhouettes_that_fill_little_of_the_range_have_the_axis_for_themselves(
         (replace(flat, values=10 * values - 4), True, "contrast $x$ (range −2 to 2)"),
         (replace(flat, values=np.full((6, 5), np.nan)), True, "contrast $x$"),
     ):
-        assert bb.plot_silhouette(silhouette, zoom=zoom).axes[0].get_ylabel() == label
-    whole = bb.plot_silhouette(flat, zoom=False).axes[0].get_ylim()
+        assert bb.plots.plot_silhouette(silhouette, zoom=zoom).axes[0].get_ylabel() == label
+    whole = bb.plots.plot_silhouette(flat, zoom=False).axes[0].get_ylim()
     assert whole == pytest.approx((-2.12, 2.12))
     with pytest.raises(bb.InputError, match="zoom is 'yes': give True or False"):
-        bb.plot_silhouette(flat, zoom="yes")
+        bb.plots.plot_silhouette(flat, zoom="yes")
 
 
 def test_intervals_of_silhouettes_are_dashed_and_their_coverage_is_said():
     rng = np.random.default_rng(0)
     sizes, values = np.arange(2, 12, 2), rng.normal(0, 0.1, (6, 5))
-    one = bb.Silhouette("m", "targets", sizes, values, (-2.0, 2.0), 0.0, low=values - 0.1, high=values + 0.2)
-    axes = bb.plot_silhouette({"a": one}, zoom=True).axes[0]
+    one = bb.silhouettes.Silhouette(
+        "m", "targets", sizes, values, (-2.0, 2.0), 0.0, low=values - 0.1, high=values + 0.2
+    )
+    axes = bb.plots.plot_silhouette({"a": one}, zoom=True).axes[0]
     dashed = [
         line.get_ydata() for line in axes.get_lines() if line.get_linewidth() == 0.8 and len(line.get_ydata()) == 5
     ]
@@ -537,7 +539,7 @@ def test_intervals_of_silhouettes_are_dashed_and_their_coverage_is_said():
     said = axes.get_legend().get_texts()[0].get_text()
     assert said == f"a (robustness {one.robustness:.2f}, coverage {one.coverage[:-1].mean():.2f})"
     alone = replace(one, sizes=sizes[:1], values=values[:, :1], low=one.low[:, :1], high=one.high[:, :1])
-    assert "coverage" not in bb.plot_silhouette(alone).axes[0].get_legend().get_texts()[0].get_text()
+    assert "coverage" not in bb.plots.plot_silhouette(alone).axes[0].get_legend().get_texts()[0].get_text()
 
 
 WORDS = ("fishing", "golf", "$x_1$", "a target word with a label that is far too long", "sewing", "table")
@@ -546,25 +548,25 @@ WORDS = ("fishing", "golf", "$x_1$", "a target word with a label that is far too
 @pytest.fixture(scope="module")
 def trained():
     """Two corpora, two algorithms, two numbers of dimensions, two seeds."""
-    toys = {name: bb.toy_corpus(bias, seed=1, sentences=300) for name, bias in (("none", 0.0), ("all", 1.0))}
-    kvs = bb.train_embeddings(toys, ("sgns", "cbow"), seeds=2, dims=(4, 8), epochs=1, min_count=1)
+    toys = {name: bb.stability.toy_corpus(bias, seed=1, sentences=300) for name, bias in (("none", 0.0), ("all", 1.0))}
+    kvs = bb.stability.train_embeddings(toys, ("sgns", "cbow"), seeds=2, dims=(4, 8), epochs=1, min_count=1)
     return {setting._replace(corpus=f"{setting.corpus} $x$"): kv for setting, kv in kvs.items()}
 
 
 @pytest.fixture(scope="module")
 def study(trained):
-    toy = bb.toy_corpus(sentences=1)
+    toy = bb.stability.toy_corpus(sentences=1)
     lists = {
         "stereotypes": [*toy.words.stereotypes["female"], *toy.words.stereotypes["male"]],
         "others": toy.targets[24:],
     }
-    return bb.direct_bias_study(trained, lists, toy.base_pairs, draws=60)
+    return bb.stability.direct_bias_study(trained, lists, toy.base_pairs, draws=60)
 
 
 @pytest.fixture(scope="module")
 def one_list(trained):
-    toy = bb.toy_corpus(sentences=1)
-    return bb.direct_bias_study(trained, toy.targets, toy.base_pairs, draws=60)
+    toy = bb.stability.toy_corpus(sentences=1)
+    return bb.stability.direct_bias_study(trained, toy.targets, toy.base_pairs, draws=60)
 
 
 @pytest.fixture(scope="module")
@@ -584,7 +586,7 @@ def scores():
 
 @pytest.fixture(scope="module")
 def components(scores):
-    return bb.variance_components(scores, draws=400, seed=0)
+    return bb.reliability.variance_components(scores, draws=400, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -608,7 +610,7 @@ def regression():
         {"term": terms, "group": ["algorithm"], "part": parts},
     )
     order = ["intercept", "measure", *terms[1:3], *parts[1:]]
-    return bb.ReliabilityRegression(
+    return bb.reliability.ReliabilityRegression(
         outcome="value",
         table=pd.DataFrame({"term": order}),
         posterior=xr.DataTree.from_dict({"/posterior": posterior}),
@@ -620,19 +622,22 @@ def regression():
 
 
 OF_RELIABILITY = {
-    "boxes": lambda made: bb.plot_reliability(bb.retest_reliability(made["scores"]), labels=False),
-    "names": lambda made: bb.plot_reliability(bb.retest_reliability(made["scores"])),
-    "panels": lambda made: bb.plot_reliability(
-        {"words": bb.retest_reliability(made["scores"]), "raters": bb.inter_rater_consistency(made["scores"])},
+    "boxes": lambda made: bb.plots.plot_reliability(bb.reliability.retest_reliability(made["scores"]), labels=False),
+    "names": lambda made: bb.plots.plot_reliability(bb.reliability.retest_reliability(made["scores"])),
+    "panels": lambda made: bb.plots.plot_reliability(
+        {
+            "words": bb.reliability.retest_reliability(made["scores"]),
+            "raters": bb.reliability.inter_rater_consistency(made["scores"]),
+        },
         labels=False,
     ),
-    "decision": lambda made: bb.plot_decision(made["components"], (1, 4), (1, 3)),
-    "components": lambda made: bb.plot_components(made["components"]),
-    "factors": lambda made: bb.plot_factors(made["regression"]),
-    "agreement": lambda made: bb.plot_rank_agreement(made["one_list"]),
-    "decay": lambda made: bb.plot_bias_decay(made["study"]),
-    "bootstrap": lambda made: bb.plot_bias_bootstrap(made["one_list"], algorithm="sgns"),
-    "words": lambda made: bb.plot_word_bias(made["study"], words=5),
+    "decision": lambda made: bb.plots.plot_decision(made["components"], (1, 4), (1, 3)),
+    "components": lambda made: bb.plots.plot_components(made["components"]),
+    "factors": lambda made: bb.plots.plot_factors(made["regression"]),
+    "agreement": lambda made: bb.plots.plot_rank_agreement(made["one_list"]),
+    "decay": lambda made: bb.plots.plot_bias_decay(made["study"]),
+    "bootstrap": lambda made: bb.plots.plot_bias_bootstrap(made["one_list"], algorithm="sgns"),
+    "words": lambda made: bb.plots.plot_word_bias(made["study"], words=5),
 }
 
 
@@ -657,9 +662,9 @@ def titles(figure):
 
 
 def test_reliability_in_boxes_shows_every_value_and_counts_what_is_missing(scores):
-    table = bb.retest_reliability(scores)
+    table = bb.reliability.retest_reliability(scores)
     table.loc[3, "value"] = -2.5
-    figure = bb.plot_reliability(table, labels=False)
+    figure = bb.plots.plot_reliability(table, labels=False)
     axes = figure.axes[0]
     value = table["value"].dropna()
     np.testing.assert_allclose(sorted(points(axes)), sorted(value.clip(lower=-0.5)))
@@ -680,7 +685,7 @@ def test_many_values_of_reliability_are_boxes_with_outliers():
     value = np.append(1 - rng.beta(2, 30, size=500), 0.1)
     labels = [f"word{at}" for at in range(len(value))]
     table = pd.DataFrame({"label": labels, "value": value, "low": value - 0.1, "high": 1.0, "reason": None})
-    axes = bb.plot_reliability(table).axes[0]
+    axes = bb.plots.plot_reliability(table).axes[0]
     assert not len(points(axes))
     outliers = [line for line in axes.get_lines() if line.get_linestyle() == "None"]
     assert 0.1 in np.concatenate([line.get_xdata() for line in outliers])
@@ -688,8 +693,8 @@ def test_many_values_of_reliability_are_boxes_with_outliers():
 
 
 def test_reliability_by_name_has_the_best_on_top_with_intervals(scores):
-    table = bb.retest_reliability(scores)
-    axes = bb.plot_reliability(table).axes[0]
+    table = bb.reliability.retest_reliability(scores)
+    axes = bb.plots.plot_reliability(table).axes[0]
     order = table.groupby("label")["value"].mean().sort_values(ascending=False).index
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert len(labels) == 6
@@ -703,21 +708,21 @@ def test_reliability_by_name_has_the_best_on_top_with_intervals(scores):
     lows = axes.collections[0].get_segments()[0][0, 0]
     assert lows == table.set_index(["label", "measure"]).loc[(order[0], "db_wa"), "low"]
     assert "no value" not in texts(axes.figure)
-    flat = bb.plot_reliability(bb.inter_rater_consistency(0 * scores))
+    flat = bb.plots.plot_reliability(bb.reliability.inter_rater_consistency(0 * scores))
     assert "no value" in texts(flat)
 
 
 def test_reliability_of_several_tables(scores):
-    retest, raters = bb.retest_reliability(scores), bb.inter_rater_consistency(scores)
-    panels = bb.plot_reliability({"one $x$": retest, "two": raters})
+    retest, raters = bb.reliability.retest_reliability(scores), bb.reliability.inter_rater_consistency(scores)
+    panels = bb.plots.plot_reliability({"one $x$": retest, "two": raters})
     assert titles(panels) == ["one $x$", "two"]
     assert [len(axes.get_yticklabels()) for axes in panels.axes] == [6, 6]
-    rows = bb.plot_reliability({"wiki": raters, "reddit": raters}, labels=False)
+    rows = bb.plots.plot_reliability({"wiki": raters, "reddit": raters}, labels=False)
     assert [label.get_text() for label in rows.axes[0].get_yticklabels()] == ["wiki", "reddit"]
-    assert len(bb.plot_reliability({"a": retest.assign(label=retest["label"] + "a")} | {
+    assert len(bb.plots.plot_reliability({"a": retest.assign(label=retest["label"] + "a")} | {
         str(at): retest for at in range(7)}).axes[0].get_yticklabels()) == 3  # fmt: skip
     twice = pd.concat([raters, raters])
-    assert len(points(bb.plot_reliability(twice).axes[0])) == 12
+    assert len(points(bb.plots.plot_reliability(twice).axes[0])) == 12
     for wrong, options, message in (
         (table_of(2), {}, "given is a table without label, value, low, high, reason: give what retest_reliability"),
         ({"a": raters, "b": 3}, {}, "'b' holds int"),
@@ -727,11 +732,11 @@ def test_reliability_of_several_tables(scores):
         (twice, {"labels": True}, "a label stands twice under one measure"),
     ):
         with pytest.raises(bb.InputError, match=message):
-            bb.plot_reliability(wrong, **options)
+            bb.plots.plot_reliability(wrong, **options)
 
 
 def test_a_decision_has_a_line_and_a_band_for_each_number_of_seeds(components, scores):
-    figure = bb.plot_decision(components, (4, 1, 10), (3, 1), threshold=0.6)
+    figure = bb.plots.plot_decision(components, (4, 1, 10), (3, 1), threshold=0.6)
     axes, table = figure.axes[0], components.decision((1, 4, 10), (1, 3), threshold=0.6)
     lines = {line.get_label(): line for line in axes.get_lines() if "seed" in str(line.get_label())}
     assert [name.split(":")[0] for name in lines] == ["1 seed", "3 seeds"]
@@ -745,17 +750,20 @@ def test_a_decision_has_a_line_and_a_band_for_each_number_of_seeds(components, s
     few = components.needed(3, threshold=0.6)
     assert f"{few['median']:,.0f}".replace("inf", "∞") in list(lines)[1]
     assert "There are 2 seeds only" in noted(figure)
-    alone = bb.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
-    assert len([line for line in bb.plot_decision(alone).axes[0].get_lines() if "seed" in str(line.get_label())]) == 1
-    pairs = bb.plot_decision(components, of="base_pair", absolute=True).axes[0]
+    alone = bb.reliability.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
+    assert (
+        len([line for line in bb.plots.plot_decision(alone).axes[0].get_lines() if "seed" in str(line.get_label())])
+        == 1
+    )
+    pairs = bb.plots.plot_decision(components, of="base_pair", absolute=True).axes[0]
     assert pairs.get_xlabel().startswith("target words")
     assert "absolute" in pairs.get_ylabel()
     with pytest.raises(bb.InputError, match="plot_decision takes what variance_components returns"):
-        bb.plot_decision(table)
+        bb.plots.plot_decision(table)
 
 
 def test_components_are_sorted_by_their_shares(components):
-    axes = bb.plot_components(components, prob=0.7).axes[0]
+    axes = bb.plots.plot_components(components, prob=0.7).axes[0]
     table = components.table(0.7).sort_values("share", ascending=False)
     assert [label.get_text() for label in axes.get_yticklabels()] == table["component"].str.replace("_", " ").tolist()
     np.testing.assert_array_equal(points(axes), table["share"])
@@ -763,12 +771,12 @@ def test_components_are_sorted_by_their_shares(components):
     np.testing.assert_array_equal(ends, table[["share_low", "share_high"]])
     assert f"{table['share'].iloc[0]:.0%}" in texts(axes.figure)
     with pytest.raises(bb.InputError, match="takes what variance_components or setting_components returns"):
-        bb.plot_components(table)
+        bb.plots.plot_components(table)
 
 
 def test_components_of_settings_come_with_their_statements(one_list):
-    found = bb.setting_components(one_list.table, draws=400, seed=0)
-    figure = through_the_mould(lambda: bb.plot_components(found))
+    found = bb.stability.setting_components(one_list.table, draws=400, seed=0)
+    figure = through_the_mould(lambda: bb.plots.plot_components(found))
     above, below = figure.axes
     table, claims = found.table().sort_values("share", ascending=False), found.claims()
     np.testing.assert_array_equal(points(above), table["share"])
@@ -777,11 +785,11 @@ def test_components_of_settings_come_with_their_statements(one_list):
     assert shown == claims["statement"].tolist()
     assert any("%" in text.get_text() for text in below.texts)
     same = one_list.table[one_list.table["corpus"] == "all $x$"]
-    assert len(bb.plot_components(bb.setting_components(same, draws=400, seed=0)).axes) == 1
+    assert len(bb.plots.plot_components(bb.stability.setting_components(same, draws=400, seed=0)).axes) == 1
 
 
 def test_factors_show_coefficients_and_shares_of_each_part(regression):
-    figure = bb.plot_factors(regression)
+    figure = bb.plots.plot_factors(regression)
     above, own, below, whole = figure.axes
     labels = [label.get_text() for label in above.get_yticklabels()]
     assert labels == ["measure (against db_wa)", "    nbm", "    $x$", "l2 norm"]
@@ -799,9 +807,9 @@ def test_factors_show_coefficients_and_shares_of_each_part(regression):
     assert "95 of 1,728 rows" in noted(figure)
     tree = regression.posterior["posterior"].to_dataset().drop_vars(["group_sd", "group"])
     bare = replace(regression, levels={}, posterior=xr.DataTree.from_dict({"/posterior": tree}))
-    assert len(points(bb.plot_factors(bare).axes[2])) == 1
+    assert len(points(bb.plots.plot_factors(bare).axes[2])) == 1
     with pytest.raises(bb.InputError, match="takes what reliability_regression returns"):
-        bb.plot_factors(table_of(2))
+        bb.plots.plot_factors(table_of(2))
 
 
 def study_of(corpora, dims, seeds, words=12):
@@ -820,7 +828,7 @@ def study_of(corpora, dims, seeds, words=12):
         isotropic=0.1,
     )
     table["standardised"] = table["direct_bias"] / 0.1
-    return bb.DirectBiasStudy(table, bias, draws, (("he", "she"), ("man", "woman")), 0.89)
+    return bb.stability.DirectBiasStudy(table, bias, draws, (("he", "she"), ("man", "woman")), 0.89)
 
 
 @pytest.mark.parametrize(
@@ -833,7 +841,7 @@ def study_of(corpora, dims, seeds, words=12):
 )
 def test_agreement_of_few_and_many_settings(corpora, dims, seeds, numbers):
     many = study_of(corpora, dims, seeds)
-    figure = bb.plot_rank_agreement(many)
+    figure = bb.plots.plot_rank_agreement(many)
     axes, tau = figure.axes[0], many.rank_agreement().to_numpy()
     np.testing.assert_array_equal(axes.images[0].get_array(), tau)
     inside = [text for text in axes.texts if not hasattr(text, "xyann")]
@@ -851,7 +859,7 @@ def test_agreement_of_few_and_many_settings(corpora, dims, seeds, numbers):
 
 
 def test_decay_draws_means_over_seeds_beside_the_isotropic_line(study):
-    figure = bb.plot_bias_decay(study)
+    figure = bb.plots.plot_bias_decay(study)
     assert len(figure.axes) == 6
     assert titles(figure)[0] == "stereotypes\nDirect bias"
     assert titles(figure)[3] == "others\nDirect bias"
@@ -868,11 +876,11 @@ def test_decay_draws_means_over_seeds_beside_the_isotropic_line(study):
     assert 1.0 in [line.get_ydata()[0] for line in figure.axes[2].get_lines()]
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["all $x$", "none $x$", "cbow", "sgns"]
-    assert len(bb.plot_bias_decay(study_of(["wiki"], (50,), 1)).axes) == 3
+    assert len(bb.plots.plot_bias_decay(study_of(["wiki"], (50,), 1)).axes) == 3
 
 
 def test_the_bootstrap_says_how_sure_each_order_is(one_list):
-    figure = bb.plot_bias_bootstrap(one_list, algorithm="sgns", dims=8)
+    figure = bb.plots.plot_bias_bootstrap(one_list, algorithm="sgns", dims=8)
     axes = figure.axes[0]
     assert titles(figure) == ["sgns 8"]
     table = one_list.table.query("algorithm == 'sgns' and dims == 8")
@@ -888,22 +896,22 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     from bayesbias.diagnostics.summaries import share
 
     assert {share(min(shares)), share(max(shares))} == set(said.split(" to\n"))
-    scaled = bb.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
+    scaled = bb.plots.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
     np.testing.assert_allclose(sorted(points(scaled)), sorted(table["standardised"]))
 
 
 def test_the_bootstrap_has_a_panel_for_each_setting(study):
-    figure = bb.plot_bias_bootstrap(study)
+    figure = bb.plots.plot_bias_bootstrap(study)
     assert titles(figure)[:4] == ["cbow 4, others", "cbow 8, others", "sgns 4, others", "sgns 8, others"]
     assert len(figure.axes) == 8
-    five = bb.plot_bias_bootstrap(study_of(["wiki"], (10, 20, 40, 80, 160), 2))
+    five = bb.plots.plot_bias_bootstrap(study_of(["wiki"], (10, 20, 40, 80, 160), 2))
     assert len(five.axes) == 8
     assert len([axes for axes in five.axes if axes.get_visible()]) == 5
     assert "At the right" not in noted(five)
     whole = study_of(["wiki", "reddit"], (10, 20), 1)
     gap = ~whole.table["dims"].eq(20) | whole.table["corpus"].eq("wiki")
     gaps = replace(whole, table=whole.table[gap].reset_index(drop=True), draws=whole.draws[gap])
-    assert [len(axes.texts) for axes in bb.plot_bias_bootstrap(gaps).axes] == [1, 0]
+    assert [len(axes.texts) for axes in bb.plots.plot_bias_bootstrap(gaps).axes] == [1, 0]
     for options, message in (
         ({"algorithm": "glove"}, "algorithm is 'glove': valid are cbow, sgns"),
         ({"dims": (4, 5)}, "dims is 5: valid are 4, 8"),
@@ -911,12 +919,12 @@ def test_the_bootstrap_has_a_panel_for_each_setting(study):
         ({"standardised": 1}, "standardised is 1"),
     ):
         with pytest.raises(bb.InputError, match=message):
-            bb.plot_bias_bootstrap(study, **options)
+            bb.plots.plot_bias_bootstrap(study, **options)
 
 
 def test_biased_words_stand_on_the_side_to_which_they_lean(study):
     setting = ("all $x$", "sgns", 8, 1)
-    figure = bb.plot_word_bias(study, setting, words=10)
+    figure = bb.plots.plot_word_bias(study, setting, words=10)
     bias = study.bias.loc[setting]
     most = bias.loc[bias.abs().nlargest(10).index].sort_values(ascending=False)
     axes = figure.axes[0]
@@ -928,7 +936,7 @@ def test_biased_words_stand_on_the_side_to_which_they_lean(study):
         assert words[word].get_horizontalalignment() == ("right" if value >= 0 else "left")
     assert to_hex(words["to he, man, boy, …"].get_color()) == "#0072b2"
     assert "all $x$ sgns 8 seed 1" in titles(figure)[0]
-    every = bb.plot_word_bias(study, words=1000)
+    every = bb.plots.plot_word_bias(study, words=1000)
     assert f"The {study.bias.shape[1]} most biased" in titles(every)[0]
     assert " 8 seed 0" in titles(every)[0]
     for options, message in (
@@ -936,11 +944,12 @@ def test_biased_words_stand_on_the_side_to_which_they_lean(study):
         ({"words": 0}, "words is 0: give a whole number of at least 1"),
     ):
         with pytest.raises(bb.InputError, match=message):
-            bb.plot_word_bias(study, **options)
+            bb.plots.plot_word_bias(study, **options)
 
 
 @pytest.mark.parametrize(
-    "plot", [bb.plot_rank_agreement, bb.plot_bias_decay, bb.plot_bias_bootstrap, bb.plot_word_bias]
+    "plot",
+    [bb.plots.plot_rank_agreement, bb.plots.plot_bias_decay, bb.plots.plot_bias_bootstrap, bb.plots.plot_word_bias],
 )
 def test_what_is_no_study_is_refused(plot):
     with pytest.raises(

@@ -91,7 +91,7 @@ def test_paired_intervals_are_at_most_half_as_wide(compared):
 
 def test_similarities_between_the_lines(compared):
     """Figure 15: the study prints 35, 43, 55 and 56% before and 63, 63, 59 and 59% after, around its MAC of .859."""
-    found = bb.similarity_shift(compared["religion"], mac=0.859).set_index("connection")
+    found = bb.checks.similarity_shift(compared["religion"], mac=0.859).set_index("connection")
     assert (100 * found["before"]).round(1).to_dict() == {
         "associated": 36.4,
         "different": 43.6,
@@ -105,4 +105,4 @@ def test_similarities_between_the_lines(compared):
         "neutral": 58.8,
     }
     assert found.attrs["limit"] == pytest.approx(0.141)
-    assert bb.similarity_shift(compared["religion"]).attrs["mac"] == pytest.approx(0.861, abs=0.0005)
+    assert bb.checks.similarity_shift(compared["religion"]).attrs["mac"] == pytest.approx(0.861, abs=0.0005)

@@ -17,7 +17,7 @@ ORDER = ["different", "associated", "human", "neutral"]
 def test_religion_before_and_after(shared, name, mac, shares):
     """The paper prints .859 and .934 (other word lists or roundings); its own tables give .861 and .933."""
     table = bb.read_distance_table(shared / "paper_tables" / f"{name}.csv")
-    observed = bb.null_distribution(None, table, "mac", draws=2).observed
+    observed = bb.calibration.null_distribution(None, table, "mac", draws=2).observed
     assert observed == pytest.approx(mac, abs=0.0005)
     inside = (1 - table["distance"]).abs() < 1 - 0.859
     found = 100 * inside.groupby(table["connection"]).mean()[ORDER]

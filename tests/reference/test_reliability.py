@@ -65,7 +65,7 @@ def seeds(record, vectors):
 
 @pytest.fixture(scope="module")
 def rebuilt(record, seeds, pairs):
-    return bb.bias_scores(seeds, record["target_words"], pairs, compat="published")
+    return bb.reliability.bias_scores(seeds, record["target_words"], pairs, compat="published")
 
 
 def test_scores_of_rebuilt_vectors(rebuilt, recorded):
@@ -85,7 +85,7 @@ def test_scores_of_rebuilt_vectors(rebuilt, recorded):
 )
 def test_scores_of_the_real_vectors(vectors, record, pairs, measure, key, compat):
     expected = np.array(record["base_slice_scores"][key])
-    found = bb.bias_scores(vectors, record["target_words"][: len(expected)], pairs, measure, compat=compat)
+    found = bb.reliability.bias_scores(vectors, record["target_words"][: len(expected)], pairs, measure, compat=compat)
     np.testing.assert_allclose(found.to_numpy()[0, :, :, 0], expected, atol=0.02 if measure == "nbm" else 1e-6)
     metric = bb.metric(
         measure,
@@ -111,18 +111,20 @@ def test_coefficients(request, record, given, tolerance):
     scores, found = request.getfixturevalue(given), record["reliability"]
     occupations = scores.sel(target=record["occ_target_words"])
     compared = {
-        "test_retest_icc2_target_words": bb.retest_reliability(scores),
-        "test_retest_icc2_gender_base_pairs": bb.retest_reliability(scores, of="base_pair"),
-        "test_retest_icc2_gender_base_pairs_occ_only": bb.retest_reliability(occupations, of="base_pair"),
-        "inter_rater_icc3_target_words": bb.inter_rater_consistency(scores),
-        "inter_rater_icc3_gender_base_pairs": bb.inter_rater_consistency(scores, of="base_pair"),
-        "inter_rater_icc3_gender_base_pairs_occ_only": bb.inter_rater_consistency(occupations, of="base_pair"),
+        "test_retest_icc2_target_words": bb.reliability.retest_reliability(scores),
+        "test_retest_icc2_gender_base_pairs": bb.reliability.retest_reliability(scores, of="base_pair"),
+        "test_retest_icc2_gender_base_pairs_occ_only": bb.reliability.retest_reliability(occupations, of="base_pair"),
+        "inter_rater_icc3_target_words": bb.reliability.inter_rater_consistency(scores),
+        "inter_rater_icc3_gender_base_pairs": bb.reliability.inter_rater_consistency(scores, of="base_pair"),
+        "inter_rater_icc3_gender_base_pairs_occ_only": bb.reliability.inter_rater_consistency(
+            occupations, of="base_pair"
+        ),
     }
     for key, table in compared.items():
         assert apart(table, found[key]) < tolerance, key
     queries = {**record["queries"], "all": record["target_words"], "occupations": record["occ_target_words"]}
     for of, items in (("query", "target words"), ("base_pair", "gender base pairs")):
-        table = bb.internal_consistency(scores, of=of, queries=queries)
+        table = bb.reliability.internal_consistency(scores, of=of, queries=queries)
         for row in table.itertuples():
             expected = found["internal_consistency_alpha"][SETS.get(row.label, f"query:{row.label}")][items]
             assert row.value == pytest.approx(expected[row.measure], abs=tolerance)
@@ -130,24 +132,26 @@ def test_coefficients(request, record, given, tolerance):
 
 def test_agreement_on_raw_scores_is_an_artefact_of_scale(record, recorded):
     own = record["scale_artefact_check_own_computation"]
-    assert bb.inter_rater_consistency(recorded)["value"].median() == pytest.approx(0.28, abs=0.005)
-    scaled = bb.inter_rater_consistency(recorded, standardise=True)
+    assert bb.reliability.inter_rater_consistency(recorded)["value"].median() == pytest.approx(0.28, abs=0.005)
+    scaled = bb.reliability.inter_rater_consistency(recorded, standardise=True)
     assert apart(scaled, own["icc3_z_target_words"]) < 1e-9
     assert scaled["value"].median() == pytest.approx(0.77, abs=0.005)
 
 
 def test_posterior_coefficients_are_those_of_words_and_pairs(recorded):
     """The posterior speaks of a word out of the population: its mean lies by the median of the words at hand."""
-    post = bb.variance_components(recorded, seed=0)
+    post = bb.reliability.variance_components(recorded, seed=0)
     assert not post.notes[1:]
     found = post.reliability().set_index(["coefficient", "of"])["mean"]
     tables = {
-        ("test-retest", "target"): bb.retest_reliability(recorded),
-        ("test-retest", "base_pair"): bb.retest_reliability(recorded, of="base_pair"),
-        ("inter-rater", "target"): bb.inter_rater_consistency(recorded, standardise=True),
-        ("inter-rater", "base_pair"): bb.inter_rater_consistency(recorded, of="base_pair", standardise=True),
-        ("internal", "query"): bb.internal_consistency(recorded),
-        ("internal", "base_pair"): bb.internal_consistency(recorded, of="base_pair"),
+        ("test-retest", "target"): bb.reliability.retest_reliability(recorded),
+        ("test-retest", "base_pair"): bb.reliability.retest_reliability(recorded, of="base_pair"),
+        ("inter-rater", "target"): bb.reliability.inter_rater_consistency(recorded, standardise=True),
+        ("inter-rater", "base_pair"): bb.reliability.inter_rater_consistency(
+            recorded, of="base_pair", standardise=True
+        ),
+        ("internal", "query"): bb.reliability.internal_consistency(recorded),
+        ("internal", "base_pair"): bb.reliability.internal_consistency(recorded, of="base_pair"),
     }
     for key, table in tables.items():
         assert found[key] == pytest.approx(table["value"].mean(), abs=0.04), key

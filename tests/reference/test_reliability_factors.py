@@ -51,7 +51,7 @@ def seeds(shared, scores):
 )
 def test_word_features(seeds, scores, column, key, used):
     words = scores["target_words"]
-    found = bb.word_features(seeds[:used], words)
+    found = bb.reliability.word_features(seeds[:used], words)
     assert found["word"].tolist() == words
     expected = [scores["word_properties_their_functions"][key][word] for word in words]
     np.testing.assert_allclose(found[column], expected, atol=1e-6)
@@ -70,7 +70,7 @@ def found(reml):
             "es": "stability", "log_frequency_raw": "log_frequency", "score": "value",
         }
     )  # fmt: skip
-    return bb.reliability_regression(table.assign(log_senses=np.log(table["n_senses"])))
+    return bb.reliability.reliability_regression(table.assign(log_senses=np.log(table["n_senses"])))
 
 
 @pytest.mark.nuts

@@ -42,7 +42,9 @@ def asked(record, metric, sizes):
 
 def followed(record, kv, metric, sizes, vary, **options):
     orders = record["modes"][MODES[sizes]]["orders"]
-    return bb.silhouette(kv, asked(record, metric, sizes), metric, vary=vary, sizes=sizes, orders=orders, **options)
+    return bb.silhouettes.silhouette(
+        kv, asked(record, metric, sizes), metric, vary=vary, sizes=sizes, orders=orders, **options
+    )
 
 
 def recorded_values(record, model, metric, sizes, vary):
@@ -80,18 +82,18 @@ def test_scores_of_the_recorded_curves(record, models, metric, vary, sizes):
         if metric != "rnsb":  # two words that are as near as rounding tells swap ranks in one of 1,520 correlations
             assert own.robustness == pytest.approx(one.robustness, abs=1e-9)
         both.append(one)
-    assert bb.silhouette_accuracy(*both) == pytest.approx(expected["accuracy_paper_formula"], abs=1e-9)
-    published = bb.silhouette_accuracy(*both, compat="published")
+    assert bb.silhouettes.silhouette_accuracy(*both) == pytest.approx(expected["accuracy_paper_formula"], abs=1e-9)
+    published = bb.silhouettes.silhouette_accuracy(*both, compat="published")
     assert published == pytest.approx(expected["accuracy_code"], abs=1e-9)
     assert int(both[0].sizes[-1]) == expected["W_union_size"]
     if metric == "ect":
-        turned = bb.silhouette_accuracy(*(one.oriented() for one in both))
+        turned = bb.silhouettes.silhouette_accuracy(*(one.oriented() for one in both))
         assert turned == pytest.approx(expected["accuracy_if_bias_is_1_minus_ECT_range_0_2"], abs=1e-9)
 
 
 def test_the_studys_own_shuffles(record, models):
     """Lists cut to the shorter one and shuffled with the run's number as seed give the recorded orders."""
-    found = bb.silhouette(
+    found = bb.silhouettes.silhouette(
         models["biased"], asked(record, "weat_effect_size", "trimmed"), "weat", runs=20, compat="published"
     )
     expected = recorded_values(record, "biased", "weat_effect_size", "trimmed", "targets")
@@ -113,7 +115,7 @@ def drawn(curves, name, metric):
     """A silhouette of curves read off a figure, each on a grid of its own."""
     grid = np.unique(np.concatenate([x for x, _ in curves.values()]))
     rows = [np.interp(grid, *curve) for key, curve in curves.items() if key in name]
-    return bb.Silhouette(metric, "targets", grid, np.array(rows), BOUNDS[metric], 0.0)
+    return bb.silhouettes.Silhouette(metric, "targets", grid, np.array(rows), BOUNDS[metric], 0.0)
 
 
 @pytest.mark.parametrize("panel", PANELS)
@@ -128,6 +130,6 @@ def test_scores_of_the_printed_curves(shared, panel):
         both.append(drawn(curves, ("mean",), metric))
     grid = np.unique(np.concatenate([one.sizes for one in both]))
     both = [replace(one, sizes=grid, values=np.interp(grid, one.sizes, one.values[0])[None]) for one in both]
-    assert bb.silhouette_accuracy(*both) == pytest.approx(figures["acc_paper_formula"], abs=2e-5)
-    published = bb.silhouette_accuracy(*both, compat="published")
+    assert bb.silhouettes.silhouette_accuracy(*both) == pytest.approx(figures["acc_paper_formula"], abs=2e-5)
+    published = bb.silhouettes.silhouette_accuracy(*both, compat="published")
     assert published == pytest.approx(figures["acc_code_divisor_full_range"], abs=2e-5)

@@ -1,0 +1,58 @@
+"""Checks of an answer: of its model, its priors, its words; and the classes of results."""
+
+from bayesbias.comparison import (
+    Comparison,
+    MetricUncertainty,
+    Plan,
+    PriorSensitivity,
+    Ranking,
+    SideEffects,
+    adjustment,
+    bootstrap_metric,
+    compare_models,
+    influence,
+    prior_sensitivity,
+    similarity_shift,
+)
+from bayesbias.diagnostics import (
+    Balance,
+    ClusterInterval,
+    TopicNull,
+    Verdict,
+    check_relatedness,
+    cluster_interval,
+    variance_shares,
+)
+from bayesbias.distances import Relatedness
+from bayesbias.models import ModelSpec, add_log_likelihood, add_predictive
+from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.words import PairList, WordList
+
+__all__ = [
+    "Balance",
+    "ClusterInterval",
+    "Comparison",
+    "MetricUncertainty",
+    "ModelSpec",
+    "PairList",
+    "Plan",
+    "PriorSensitivity",
+    "Ranking",
+    "Relatedness",
+    "SideEffects",
+    "TopicNull",
+    "Verdict",
+    "WordList",
+    "add_log_likelihood",
+    "add_predictive",
+    "adjustment",
+    "bootstrap_metric",
+    "check_relatedness",
+    "cluster_interval",
+    "compare_models",
+    "influence",
+    "prior_sensitivity",
+    "similarity_shift",
+    "variance_shares",
+    "verdict_sentences",
+]
