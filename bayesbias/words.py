@@ -44,7 +44,7 @@ class WordLists:
     Raises
     ------
     InputError
-        A list is empty, a stereotype has no group, a control has another name, or a word stands in two groups.
+        A list is empty, a stereotype has no group, a control has another name, or a word is in two groups.
     """
 
     name: str
@@ -356,7 +356,7 @@ def _check_lists(lists: WordLists) -> None:
 def _check_groups(lists: WordLists) -> None:
     for key in RESERVED:
         if key in lists.protected or key in lists.stereotypes:
-            raise InputError(f"{key!r} cannot be a group: in a TOML file that key stands above the first [table]")
+            raise InputError(f"{key!r} cannot be a group: in a TOML file that key is placed above the first [table]")
     for group in lists.stereotypes:
         if group not in lists.protected:
             valid = ", ".join(lists.protected)
@@ -367,7 +367,7 @@ def _check_groups(lists: WordLists) -> None:
     for group, words in lists.protected.items():
         for word in words:
             if seen.setdefault(word, group) != group:
-                raise InputError(f"the protected word {word!r} stands in two groups, {seen[word]!r} and {group!r}")
+                raise InputError(f"the protected word {word!r} is in two groups, {seen[word]!r} and {group!r}")
 
 
 def _check_controls(controls: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Which model foretells the distances of an attribute word that it has not seen, on all published tables."""
+"""Which model predicts the distances of an attribute word that it has not seen, on all published tables."""
 
 import time
 

@@ -12,7 +12,7 @@
 # ---
 
 # %% [markdown]
-# # How much does a metric hang on which words are listed?
+# # How much does a metric depend on which words are listed?
 #
 # A word list is somebody's choice, and an embedding lacks some of its words. A *bias silhouette* (Spliethöver and
 # Wachsmuth 2021) lets the lists grow word by word in random order, many times, and draws all values that a metric
@@ -67,7 +67,7 @@ study = bb.silhouettes.silhouette_study(models, {"weat1": query}, ["ect", "rnsb"
 study.drop(columns=["query", "coverage"]).round(3)
 
 # %% [markdown]
-# How far do these scores hang on which runs were made? Robustness rests on extremes: it falls as runs are added, and
+# How far do these scores depend on which runs were made? Robustness rests on extremes: it falls as runs are added, and
 # a bootstrap over runs is too sure of it. Halves of the runs, drawn without replacement, are not.
 
 # %%

@@ -77,8 +77,8 @@ bb.plots.plot_bias_bootstrap(study, algorithm="sgns")
 # %% [markdown]
 # ## Settings against corpora
 #
-# What does direct bias vary with? Seeds stand within everything else; what the levels at hand do is known far better
-# than what further corpora or algorithms would do.
+# What does direct bias vary with? Seeds are nested within everything else; what the observed levels do is known far
+# better than what further corpora or algorithms would do.
 
 # %%
 components = bb.stability.setting_components(study.table, log=True, seed=0)

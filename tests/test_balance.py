@@ -302,7 +302,7 @@ def test_commands_give_what_the_functions_give(frequent, here):
     code, out, errors = here("balance", "t.csv", "--frequencies", "counts.tsv")
     assert (code, errors) == (0, "")
     text = " ".join(out.split())
-    assert "which alone lets expect a difference of" in text
+    assert "which alone predicts a difference of" in text
     code, out, _ = here(
         "fit", "t.csv", "-o", "f.nc", "--adjust", "frequency", "--frequencies", "counts.tsv", "--seed", 0
     )

@@ -311,7 +311,7 @@ class TestProtectedWords:
             assert value == both["elpd_pair"][name]
 
     def test_related_words_have_no_such_density(self, religion):
-        with pytest.raises(bb.InputError, match="'related' cannot foretell a protected word"):
+        with pytest.raises(bb.InputError, match="'related' cannot predict a protected word"):
             compare_models(religion, ["related"], unit="protected")
 
     def test_an_unknown_unit_is_refused(self, small_table):

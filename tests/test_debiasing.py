@@ -249,7 +249,7 @@ def test_a_group_that_a_classifier_found_is_found_no_more(kv):
         ("soft", {"definitional": PAIRS, "strength": 0}, "strength is 0: give a positive number"),
         ("half_sibling", {"definitional": PAIRS, "penalty": -1}, "penalty is -1"),
         ("null_space", {"groups": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-        ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' stands in two groups"),
+        ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' is in two groups"),
         ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
     ],
 )

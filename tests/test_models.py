@@ -193,7 +193,7 @@ def test_simulated_distances_outside_the_range_of_a_cosine_pass():
         (small(distance=np.inf), "finite number"),
         (small(connection="near"), "unknown connection 'near'"),
         (small(protected_word=""), "row 0, column 'protected_word' is empty"),
-        (small(group=lambda t: t["connection"]), "stands in two groups"),
+        (small(group=lambda t: t["connection"]), "is in two groups"),
         (small(distance=0.5), "do not vary"),
         (small(protected_word="a\x08"), "printable"),
         ("distances.csv", "a distance table is a DataFrame, given is str"),

@@ -287,7 +287,7 @@ def test_noise_has_the_spread_that_theory_says():
     # each of 20 words has the difference of two means of 5 distances
     assert values_of(null).std() == pytest.approx(0.1 * np.sqrt(2 / 5 / 20), rel=0.03)
     assert values_of(noise_null(statistic="mac", draws=4000)).std() == pytest.approx(0.08 / 16, rel=0.05)
-    # WEAT does not hang on the scale of distances
+    # WEAT does not depend on the scale of distances
     np.testing.assert_allclose(values_of(noise_null(draws=20)), values_of(noise_null(sd=8, draws=20)), rtol=1e-9)
 
 

@@ -156,7 +156,7 @@ def test_words_in_several_sets_are_drawn_together():
 
 
 def test_a_word_in_both_groups_adds_nothing_to_the_spread():
-    """With five of six words in both target sets the sum of WEAT hangs on the two that differ."""
+    """With five of six words in both target sets the sum of WEAT depends on the two that differ."""
     kv = planted(0.5)
     shared = [f"m{at}" for at in range(5)]
     query = bb.Query({"x": [*shared, "m8"], "y": [*shared, "f8"]}, {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]})

@@ -189,7 +189,7 @@ def test_a_report_on_a_comparison_begins_with_what_changed(pages, hostile):
 
 
 def test_what_a_report_on_a_comparison_refuses(hostile, tmp_path):
-    with pytest.raises(bb.InputError, match="effects stand beside a comparison"):
+    with pytest.raises(bb.InputError, match="effects belong to a comparison"):
         bb.report(hostile, tmp_path / "r.html", effects=bb.checks.SideEffects(*[pd.DataFrame()] * 5, 0.89, ()))
     with pytest.raises(bb.InputError, match="effects is a int"):
         bb.report(compared(hostile), tmp_path / "r.html", effects=5)

@@ -47,7 +47,7 @@ def test_with_two_words_the_prior_matters(few_found):
     assert flagged["connection_mean"].all()
     assert not flagged["sigma"].any()
     whole = few_found.power.iloc[0]
-    assert (whole["parameter"], whole["diagnosis"]) == ("associated - human", "the prior rules")
+    assert (whole["parameter"], whole["diagnosis"]) == ("associated - human", "strong prior, weak likelihood")
     assert whole["prior"] > 0.05 > whole["likelihood"]
 
 

@@ -216,7 +216,7 @@ WORDS_FAULTS = {
     ),
     "word in two groups": (
         NAME + GROUPS.replace('"z"', '"x"'),
-        "the protected word 'x' stands in two groups, 'a' and 'b'",
+        "the protected word 'x' is in two groups, 'a' and 'b'",
     ),
     "group named like a control": (
         NAME + '[protected]\nhuman = ["x"]\n[stereotypes]\nhuman = ["y"]\n',
@@ -302,7 +302,7 @@ def test_each_loader_names_the_other():
 def test_lists_made_in_memory_are_checked_too():
     with pytest.raises(bb.InputError, match=r"protected\.a is one string, 'he': give a list of words"):
         bb.WordLists("mine", {"a": "he"}, {"a": ["p"]})
-    with pytest.raises(bb.InputError, match="stands in two groups"):
+    with pytest.raises(bb.InputError, match="is in two groups"):
         bb.WordLists("mine", {"a": ["x"], "b": ["x"]}, {"a": ["p"]})
     with pytest.raises(bb.InputError, match="unknown control list 'animals'"):
         bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]})

@@ -381,7 +381,7 @@ class FacetSums:
     def at_hand(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Draws (B, C) of the variances of effects at hand, given the components (B, C).
 
-        An effect at hand is what the levels at hand add in the mean over those of the other facets, without the noise.
+        An effect at hand is what the observed levels add in the mean over those of the other facets, without the noise.
         It is normal given the array's means, so that the sum of squares of a stratum is noncentral chi-squared.
         """
         expected = variances @ self.weights

@@ -263,7 +263,7 @@ def silhouette(
     picture: Picture = None,
     out: Out = None,
 ) -> None:
-    """How much a metric hangs on which words are listed: bias silhouettes, their robustness and accuracy."""
+    """How much a metric depends on which words are listed: bias silhouettes, their robustness and accuracy."""
     from bayesbias._checks import one_of
     from bayesbias.cli.screen import say, show
     from bayesbias.silhouettes.studies import STUDIED, VARIED, follow_study, scores_of
@@ -523,7 +523,7 @@ def _by_setting(
             texts, algorithm=algorithm or "sgns", seeds=seeds, dims=dims or (50, 100, 200), folder=models
         )
         if twice := [setting.label for setting in trained if setting in found]:
-            raise InputError(f"{twice[0]} stands in {settings} and is trained too: give it once")
+            raise InputError(f"{twice[0]} is in {settings} and is trained too: give it once")
         found |= trained
     return found
 

@@ -1,4 +1,4 @@
-"""What fits say about bias: contrasts, models side by side, and what hangs on priors, single words and list length."""
+"""What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
 
 from bayesbias.comparison.bootstrap import MetricUncertainty, bootstrap_metric
 from bayesbias.comparison.contrast import (

@@ -229,7 +229,7 @@ def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int)
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
     """How well clusters and a classifier find the groups again, before and after.
 
-    The dimensions of an embedding hang together, so that a classifier finds the old side of words along any direction
+    The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
     that is removed, meaningless ones too. The reference is what it finds of random groups of words, as large as the
     given ones, when the differences of their means are removed from the first embedding.
 
@@ -493,7 +493,7 @@ def side_effects(
     case
         As in :func:`distance_table`.
     comparison
-        What :func:`compare` returned for the two tables, if it is at hand; otherwise they are compared here.
+        What :func:`compare` returned for the two tables, if there is one; otherwise they are compared here.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def compare_models(
     pairs: bool = True,
     unit: Unit = "attribute",
 ) -> pd.DataFrame:
-    """How well models foretell the distances of a word that they have not seen.
+    """How well models predict the distances of a word that they have not seen.
 
     The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
     scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
@@ -124,7 +124,7 @@ def compare_models(
     specs = _specs([*MODELS, *(["related"] if given else [])] if models is None else models)
     if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):
         raise InputError(
-            f"the model {without[0]!r} cannot foretell a protected word: it reads the covariance of the distances to "
+            f"the model {without[0]!r} cannot predict a protected word: it reads the covariance of the distances to "
             "the given protected words off their vectors, and has no density of single distances to a further word; "
             "leave the model out, or take unit='attribute'"
         )
@@ -211,7 +211,7 @@ def _leave_related(spec: ModelSpec, data: ModelData) -> _Score:
     values = words_left_out(related_posterior(spec, data), data)
     if alone := data.attribute_words[np.isnan(values)].tolist():
         raise InputError(
-            f"no model of related words can foretell the words that are alone in a list ({listed(alone)}): leave these "
+            f"no model of related words can predict the words that are alone in a list ({listed(alone)}): leave these "
             "lists out, or the model 'related'"
         )
     return _Score(values, 0)

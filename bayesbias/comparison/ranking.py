@@ -68,7 +68,7 @@ type Components = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Standard deviations (chain, draw, component), the same of the levels at hand, and how they were drawn."""
+    """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
 
     sds: FloatArray
     at_hand: FloatArray
@@ -148,8 +148,8 @@ def draw_components(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``component_sd`` (chain, draw, component), of levels like those at hand, and
-        ``at_hand_sd``, of what those at hand add in the mean over the levels at hand of the other facets: where there
+        Group ``posterior``: ``component_sd`` (chain, draw, component), of levels like the observed ones, and
+        ``at_hand_sd``, of what those at hand add in the mean over the observed levels of the other facets: where there
         are few levels the first rests on its prior, the second does not.
 
     Raises
@@ -278,7 +278,7 @@ def component_table(tree: xr.DataTree, prob: float, at_hand: bool = False) -> pd
     """Each component's standard deviation and share of the variance, with HDIs.
 
     Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``at_hand`` describes
-    the levels at hand, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
+    the observed levels, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
     ``population_high`` of levels like them.
     """
     like = flat_draws(tree["posterior/component_sd"].to_numpy())

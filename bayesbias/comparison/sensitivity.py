@@ -88,7 +88,7 @@ def prior_sensitivity(
     seed: int = 0,
     population: str = GIVEN,
 ) -> PriorSensitivity:
-    """How much a whole-list contrast hangs on the priors.
+    """How much a whole-list contrast depends on the priors.
 
     The model is fitted again to the same distances with each prior in turn, and with all of them, ``factor`` times
     wider and narrower: the sd of a normal or half-normal prior, the mean of an exponential one, the spread of a pooled
@@ -235,7 +235,7 @@ def _labels(values: xr.DataArray) -> list[object]:
 def _diagnosis(prior: float, likelihood: float) -> str:
     if not prior > MOST_POWER:
         return "the prior hardly counts"
-    return "prior and data may disagree" if likelihood > MOST_POWER else "the prior rules"
+    return "prior and data may disagree" if likelihood > MOST_POWER else "strong prior, weak likelihood"
 
 
 def _related_terms(post: xr.DataTree, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:

@@ -446,7 +446,7 @@ def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.nda
         if len(found) < 2:
             raise InputError(f"the embedding holds {len(found)} words of the group {name!r}: two are needed at least")
         if both := [word for word in found if word in words]:
-            raise InputError(f"{both[0]!r} stands in two groups: a word belongs to one")
+            raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
         words += found
         labels += [number] * len(found)
     return words, np.array(labels), notes

@@ -34,7 +34,7 @@ FAR = 0.5
 MOST_R2 = 0.1
 MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
-standard errors) and lets expect a difference of more than the latter of the contrast's cluster standard error."""
+standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
 BIN = 0.5
 FAMILY = 0.5
 """Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
@@ -81,7 +81,7 @@ class Balance:
         """One sentence for each contrast whose lists differ much in an attribute that matters."""
         return tuple(
             f"{row['contrast']}: lists differ by {abs(row['difference']):.1f} {self.unit} in {self.attribute}, which "
-            f"alone lets expect a difference of {row['expected']:+.3f}. Read fit(table, adjust={self.attribute!r}) too."
+            f"alone predicts a difference of {row['expected']:+.3f}. Read fit(table, adjust={self.attribute!r}) too."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         )
 
@@ -137,7 +137,7 @@ def balance(
     Balance
         Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
-        more than 10% of the variance of distances, or lets expect a difference of more than half the standard error of
+        more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
         the contrast (that of the cluster interval).
 
     Raises

@@ -1,4 +1,4 @@
-"""``diagnose``: whether a fit is fit to be read, and if not, why."""
+"""``diagnose``: convergence diagnostics and an overall verdict."""
 
 from __future__ import annotations
 

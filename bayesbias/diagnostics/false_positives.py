@@ -143,7 +143,7 @@ def false_alarms(
     simulated_by: Model = "crossed",
     prob: float = PROB,
 ) -> pd.DataFrame:
-    """How often a nominal interval or p-value calls a bias in tables that are simulated without one.
+    """False-positive rates of intervals and p-values in tables that are simulated without bias.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def coverage_study(
     -------
     DataFrame
         Columns ``method``, ``contrast``, ``planted``, ``coverage``, ``power`` (share of intervals without 0), ``se``
-        (of the coverage), ``width``, ``nominal`` and ``replicates``. The cluster interval stands beside the models.
+        (of the coverage), ``width``, ``nominal`` and ``replicates``. The cluster interval is included.
     """
     table = table_of_shape(shape)
     data = model_data(table)
@@ -294,7 +294,7 @@ def _judged(
     metrics = [one_of(name, METRICS, "the metric") for name in several(metrics)]
     specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in several(models)]
     rows: list[tuple[str, str, float, float, bool]] = []
-    with progress("counting false alarms", whole_number(replicates, "replicates")) as done:
+    with progress("counting false positives", whole_number(replicates, "replicates")) as done:
         for at, (table, rng) in enumerate(tables):
             data = model_data(table)
             present = [name for name in others if name in data.connections]

@@ -232,7 +232,7 @@ class ClusterInterval:
 def cluster_interval(
     data: pd.DataFrame | xr.DataTree, first: str = "associated", second: str | None = None, prob: float = PROB
 ) -> ClusterInterval:
-    """The interval of a contrast for the protected words at hand, attribute words being clusters.
+    """The interval of a contrast for the given protected words, attribute words being clusters.
 
     The contrast is the mean over protected words of the difference of two cell means. Written as a sum over attribute
     words, whose lists are independent samples, it has a variance without any model; a t quantile with Satterthwaite's

@@ -44,7 +44,7 @@ class Corpus:
     """A text, and what the first pass over it found.
 
     ``counts`` holds the words that are frequent enough, the most frequent first and equals in the order of the text, so
-    that the order does not hang on how a machine sorts.
+    that the order does not depend on how a machine sorts.
     """
 
     name: str

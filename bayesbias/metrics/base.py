@@ -176,5 +176,5 @@ def no_value(reason: str, words: int = 0) -> Measured:
 
 
 def fixed(low: float, high: float) -> Bounds:
-    """Bounds that do not hang on the sizes of the sets."""
+    """Bounds that do not depend on the sizes of the sets."""
     return lambda sizes, options: (low, high)

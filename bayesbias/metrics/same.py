@@ -12,7 +12,7 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     """Mean over attribute words of the length of a unit word vector's projection onto the groups' differences.
 
     The differences are those of the groups' mean unit vectors from the first group's. With two groups it is the paper's
-    |cos(w, m1 - m2)|. With more, the paper adds the |cos| of successive orthogonal differences, which hangs on the
+    |cos(w, m1 - m2)|. With more, the paper adds the |cos| of successive orthogonal differences, which depends on the
     order of the groups; the length of the projection does not.
     """
     means = np.stack([mean_unit(vectors) for vectors in targets])

@@ -118,7 +118,7 @@ def model_data(table: pd.DataFrame) -> ModelData:
     ------
     InputError
         A column is missing, there is no row, a word is empty, a connection is unknown, a distance is not a finite
-        number, or a protected word stands in two groups.
+        number, or a protected word is in two groups.
     """
     if not isinstance(table, pd.DataFrame):
         raise InputError(
@@ -127,7 +127,7 @@ def model_data(table: pd.DataFrame) -> ModelData:
         )
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
-        raise InputError(f"the column {twice[0]!r} stands twice in the table: keep one")
+        raise InputError(f"duplicate column {twice[0]!r}: keep one")
     missing = [column for column in NEEDED if column not in table.columns]
     if missing:
         raise InputError(
@@ -169,7 +169,7 @@ def refuse_repeats(table: pd.DataFrame, model: str) -> None:
     Raises
     ------
     InputError
-        A pair stands in several rows, and the table was not made or read with ``keep_duplicates=True``.
+        A pair occurs in several rows, and the table was not made or read with ``keep_duplicates=True``.
     """
     pairs = list(NEEDED[:2])
     if table.attrs.get("truth") is not None or (table.attrs.get("coverage") or {}).get("kept_duplicates"):
@@ -259,7 +259,7 @@ def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -
     if len(twice):
         word = words[twice[0]]
         pair = f"{str(own[word])!r}, {str(groups[twice[0]])!r}"
-        raise InputError(f"the protected word {str(protected[word])!r} stands in two groups: {pair}")
+        raise InputError(f"the protected word {str(protected[word])!r} is in two groups: {pair}")
     return own
 
 

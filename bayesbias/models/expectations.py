@@ -1,4 +1,4 @@
-"""Distances less what an attribute of words, such as their frequency, lets expect.
+"""Distances less what an attribute of words, such as their frequency, predicts.
 
 With vectors each protected word has a smooth curve: its mean distance to the words of the vocabulary's sample by their
 frequency. Without vectors there is one slope for all protected words, estimated from the control words.

@@ -250,7 +250,7 @@ def _means_with_intercept(spec: ModelSpec, connections: int) -> Any:
 
 
 ETA = 2.0
-"""Of the LKJ prior: mildly in favour of components that do not hang together."""
+"""Of the LKJ prior: mildly in favour of uncorrelated components."""
 SHARP_COMPONENT = 2.0
 """A level is drawn directly where its units differ by so many times the noise of one, in variance."""
 

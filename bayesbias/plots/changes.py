@@ -44,7 +44,7 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
 
     Left, an arrow leads from the posterior mean distance before to that after; the line at 1 is where unrelated words
     lie. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin) highest-density intervals of the
-    paired model; a faint cross is the change of the mean distance of the pairs at hand. Words are sorted by the change
+    paired model; a faint cross is the change of the mean distance of the observed pairs. Words are sorted by the change
     of the headline contrast, the largest first.
 
     Parameters

@@ -149,7 +149,7 @@ def plot_contrasts(
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
-    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; at the right stands the
+    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; at the right is the
     posterior probability that ``first`` is closer. A shaded band marks the rope.
 
     Parameters

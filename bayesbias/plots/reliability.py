@@ -97,7 +97,7 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
     named = sum(counts) <= MANY and not twice if labels is None else flag(labels, "labels")
     if named and twice:
         raise InputError(
-            "a label stands twice under one measure: give names to tables that hold it once, or labels=False"
+            "a label occurs twice under one measure: give names to tables that hold it once, or labels=False"
         )
     looks = looks_of(name for panel in panels.values() for name in panel["measure"])
     inside = [panel["measure"].nunique() for panel in panels.values()]
@@ -255,7 +255,7 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     """Shares of the variance by component, the largest on top.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals. The component of all
-    facets is what is left over. Shares of settings are those of the levels at hand. Below them stand the statements on
+    facets is what is left over. Shares of settings are those of the observed levels. Below them stand the statements on
     settings and corpora, where both vary: the median ratio of the standard deviations, and how probable it is that the
     statement is true.
 
@@ -277,7 +277,7 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
         figure.set_layout_engine("constrained", h_pad=0.1)
         panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
         _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
-        what = "between the levels at hand" if isinstance(result, SettingComponents) else "of single scores"
+        what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
         axes_label = f"share of the variance {what} (50% and {100 * prob:g}%)"
         names = [name.replace("_", " ") for name in table["component"]]
         label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)

@@ -310,10 +310,10 @@ def plot_bias_bootstrap(
     word_list: str | Iterable[str] | None = None,
     standardised: bool = False,
 ) -> Figure:
-    """How far direct bias hangs on which words and pairs are taken, by corpus.
+    """How far direct bias depends on which words and pairs are taken, by corpus.
 
     A panel for each list of words, algorithm and number of dimensions; in it for each corpus and seed the density of
-    the draws, their interval, and the value of all words and pairs. At the right stands how probable it is that a
+    the draws, their interval, and the value of all words and pairs. At the right is the probability that a
     corpus is more biased than the one below it: the share of draws in which it is, or the least and largest of the
     seeds' shares.
 

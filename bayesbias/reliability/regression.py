@@ -1,4 +1,4 @@
-"""``reliability_regression``: what the reliability of bias scores hangs on, as a multilevel regression."""
+"""``reliability_regression``: what the reliability of bias scores depends on, as a multilevel regression."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STEP = ("chain", "draw")
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityRegression:
-    """What reliability hangs on: what :func:`reliability_regression` returns.
+    """What reliability depends on: what :func:`reliability_regression` returns.
 
     Shares of the variance, draw by draw, are of V: the variance over the rows (ddof 1) of the fixed effects' sum, plus
     the squared sds of groupings and residuals. ``fixed effects`` is the first of these (marginal R²), ``total`` all but
@@ -388,4 +388,4 @@ def _repeats(rows: pd.DataFrame, groups: Sequence[str]) -> list[str]:
     """A sentence where rows of one word count as independent."""
     if "word" not in rows or "word" in groups or not rows["word"].duplicated().any():
         return []
-    return ["Rows of one word count as independent of each other; 'word' among the groups lets them hang together."]
+    return ["Rows of one word count as independent of each other; 'word' among the groups lets them be correlated."]

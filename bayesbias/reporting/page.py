@@ -324,12 +324,12 @@ def report(
         raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
     if isinstance(post, Comparison):
         if topics is not None:
-            raise InputError("topics stand beside a fit: give what fit returns, not a comparison")
+            raise InputError("topics belong to a fit: give what fit returns, not a comparison")
         file = check_suffix(path, (".html", ".htm"), "a report")
         write_text(file, rendered("change.html.jinja", change_page(post, effects, prob)))
         return file
     if effects is not None:
-        raise InputError("effects stand beside a comparison: give what compare returns, not a fit")
+        raise InputError("effects belong to a comparison: give what compare returns, not a fit")
     check_fit(post)
     file = check_suffix(path, (".html", ".htm"), "a report")
     write_text(file, rendered("report.html.jinja", _page(post, prob, topics)))

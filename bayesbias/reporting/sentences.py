@@ -57,7 +57,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     prob
         Posterior mass of the intervals.
     verdict
-        The result of :func:`diagnose`, if it is at hand.
+        The result of :func:`diagnose`, if there is one.
     """
     check_fit(post)
     verdict = diagnose(post) if verdict is None else verdict

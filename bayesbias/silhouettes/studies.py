@@ -346,7 +346,7 @@ def silhouette(
     case: Case = "as-is",
     twins: Twins = "once",
 ) -> Silhouette:
-    """The values of a metric while its word lists grow in random order: how much hangs on which words are there.
+    """The values of a metric while its word lists grow in random order: how much depends on which words are there.
 
     Parameters
     ----------

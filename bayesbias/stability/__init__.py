@@ -1,4 +1,4 @@
-"""How far bias measures hang on choices of training: corpora, algorithms, dimensions, seeds."""
+"""How far bias measures depend on choices of training: corpora, algorithms, dimensions, seeds."""
 
 from bayesbias.embeddings import Setting, ToyCorpus, toy_corpus, train_embeddings
 from bayesbias.stability.components import SettingComponents, setting_components

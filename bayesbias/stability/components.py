@@ -127,7 +127,7 @@ class SettingComponents:
         return component_table(self.posterior, probability(prob, "prob"), at_hand=True)
 
     def claims(self, prob: float = PROB) -> pd.DataFrame:
-        """Whether settings outweigh corpora, as posterior statements about the levels at hand.
+        """Whether settings outweigh corpora, as posterior statements about the observed levels.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class SettingComponents:
     def __str__(self) -> str:
         table = self.table().sort_values("share", ascending=False).head(3)
         shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
-        parts = [f"Largest shares of the variance between the levels at hand: {shown}."]
+        parts = [f"Largest shares of the variance between the observed levels: {shown}."]
         if "corpus" in self.sizes and set(SETTINGS) & self.sizes.keys():
             first = self.claims().iloc[0]
             parts.append(f"That {first['statement']} has probability {share(first['probability'])}.")

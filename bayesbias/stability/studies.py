@@ -403,7 +403,7 @@ def direct_bias_study(
             "the pairs is weak there, and direct bias too small."
         )
     if len({setting.corpus for setting in named}) > 1 and len({setting.seed for setting in named}) == 1:
-        notes.append("There is one seed: differences between corpora hold the chance of one training.")
+        notes.append("There is one seed: corpus differences are confounded with training noise.")
     index = pd.MultiIndex.from_frame(frame_of(list(named)))
     return DirectBiasStudy(
         table=table,

@@ -443,7 +443,7 @@ def test_of_three_embeddings_one_change_is_named():
     assert figure.axes[0].get_title(loc="left") == "Whole list, from a to c"
     assert bb.plots.plot_similarity_shift(result, before="b", after="c")
     for wrong in ({}, {"before": "c", "after": "a"}):
-        with pytest.raises(bb.InputError, match="the changes at hand are a to b, a to c, b to c"):
+        with pytest.raises(bb.InputError, match="the changes are a to b, a to c, b to c"):
             bb.plot_change(result, **wrong)
 
 
@@ -729,7 +729,7 @@ def test_reliability_of_several_tables(scores):
         ({"a": raters[:0]}, {}, "'a' holds no row"),
         ({}, {}, "given is dict without tables"),
         (raters, {"labels": "yes"}, "labels is 'yes'"),
-        (twice, {"labels": True}, "a label stands twice under one measure"),
+        (twice, {"labels": True}, "a label occurs twice under one measure"),
     ):
         with pytest.raises(bb.InputError, match=message):
             bb.plots.plot_reliability(wrong, **options)

@@ -156,7 +156,7 @@ def _orders(result: Comparison, number: int, table: pd.DataFrame) -> str:
     clear = (part["observed_before"].abs() >= SLIGHT) & (part["observed_after"].abs() >= SLIGHT)
     turned = part[clear & (part["observed_before"] * part["observed_after"] < 0)]
     turned = turned.sort_values("p_reversed", ascending=False)
-    sentence = f"{_prefix(result, number)}Which of associated and different words are closer turned round at hand for "
+    sentence = f"{_prefix(result, number)}In this sample the order of associated and different words reversed for "
     if turned.empty:
         return f"{sentence}no protected word."
     named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
@@ -413,7 +413,7 @@ class Comparison:
             probability of .945 or more, ``unchanged`` where the change is exactly 0, else ``undecided``. Unless NUTS
             made the draws these probabilities are approximate: closely for the whole list, roughly for single words
             (docs/debiasing.md).
-            ``observed_before`` and ``observed_after`` are the differences of mean distances of the pairs at hand (for
+            ``observed_before`` and ``observed_after`` are the differences of mean distances of the observed pairs (for
             the whole list their mean over protected words): what became of these attribute words, where the posterior
             speaks of words of their kind. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
@@ -538,7 +538,7 @@ class Comparison:
         if (before, after) in pairs:
             return pairs.index((str(before), str(after)))
         kept = ", ".join(f"{one} to {other}" for one, other in pairs)
-        raise InputError(f"before is {before!r} and after is {after!r}: the changes at hand are {kept}")
+        raise InputError(f"before is {before!r} and after is {after!r}: the changes are {kept}")
 
     def spreads(self) -> pd.Series:
         """The standard deviation of control distances in each embedding; NaN without control words."""
