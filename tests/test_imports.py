@@ -14,7 +14,7 @@ import bayesbias as bb
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
     ("errors", "_core", "_progress"),
-    ("_files", "_checks", "_documents"),
+    ("_files", "_checks"),
     ("words",),
     ("embeddings",),
     ("distances",),
