@@ -13,6 +13,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
 
 def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
     """The results of ``work`` on consecutive slices of at most ``step``, in order."""
@@ -24,8 +27,6 @@ def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
         return list(pool.map(work, parts))
 
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 BLOCK = 20_000
 """Rows that are scaled together."""
 
