@@ -48,6 +48,30 @@ def test_a_planted_contrast_is_found(post):
     assert np.isnan(whole["p_in_rope"])
 
 
+def test_contrasts_of_groups_and_their_differences():
+    table = planted({"associated": 0.8, "human": 0.9})
+    group = table["protected_word"].map(lambda word: "abc"[int(word[1:]) % 3])
+    shift = group.map({"a": 0.0, "b": -0.1, "c": 0.0}).where(table["connection"] == "associated", 0.0)
+    post = bb.fit(table.assign(group=group, distance=table["distance"] + shift), seed=0)
+    found = bb.contrasts(post, "associated", "human", by="group")
+    assert found["group"].tolist() == ["a", "b", "c", "a - b", "a - c", "b - c"]
+    assert list(found.columns)[1:] == ["mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
+    rows = found.set_index("group")
+    assert rows.loc["a - b", "mean"] == pytest.approx(rows.loc["a", "mean"] - rows.loc["b", "mean"])
+    assert rows.loc["a - b", "hdi_low"] < 0.1 < rows.loc["a - b", "hdi_high"]
+    assert rows.loc["a - c", "hdi_low"] < 0 < rows.loc["a - c", "hdi_high"]
+    words = bb.contrasts(post, "associated", "human")[1:]
+    own = words[words["protected_word"].isin(["w0", "w3", "w6", "w9"])]
+    assert rows.loc["a", "mean"] == pytest.approx(own["mean"].mean())
+    with pytest.raises(bb.InputError, match="by is 'list'"):
+        bb.contrasts(post, by="list")
+    with pytest.raises(bb.InputError, match="leave population as it is"):
+        bb.contrasts(post, by="group", population="similar")
+    unknown = bb.fit(planted({"associated": 0.8, "human": 0.9}).drop(columns="group"), seed=0)
+    with pytest.raises(bb.InputError, match="does not know the groups"):
+        bb.contrasts(unknown, by="group")
+
+
 def test_a_contrast_is_the_difference_of_draws(post):
     table = bb.contrasts(post, "human", "neutral", rope=(-0.06, -0.04))
     draws = post["posterior/word_mean"].sel(connection="human") - post["posterior/word_mean"].sel(connection="neutral")

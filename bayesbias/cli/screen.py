@@ -59,13 +59,15 @@ def show_contrasts(found: pd.DataFrame) -> None:
     from bayesbias.diagnostics.summaries import share
 
     first, second = found.attrs["first"], found.attrs["second"]
-    shown = found.assign(protected_word=found["protected_word"].fillna("(whole list)"))
+    by = str(found.columns[0])
+    shown = found.assign(**{by: found[by].fillna("(whole list)")})
     shown["p_below_zero"] = shown["p_below_zero"].map(share)
     if shown["p_in_rope"].isna().all():
         shown = shown.drop(columns="p_in_rope")
     mass = f"{100 * found.attrs['prob']:g}%"
     show(shown, f"{first} - {second}, {mass} highest-density intervals (negative: {first} is closer)")
-    say(f"  The whole list speaks about {POPULATIONS[found.attrs['population']]}.")
+    what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
+    say(f"  {what} about {POPULATIONS[found.attrs['population']]}.")
     if found.attrs["left_out"]:
         say(f"  without distances under both connections: {', '.join(found.attrs['left_out'])}")
     say(f"  {cluster_sentence(found)}")

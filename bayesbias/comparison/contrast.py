@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,8 +37,9 @@ def contrasts(
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
     population: str = GIVEN,
+    by: str = "protected_word",
 ) -> pd.DataFrame:
-    """The difference of two connections' mean distances, for the whole list and for each protected word.
+    """The difference of two connections' mean distances, for the whole list and for each protected word or group.
 
     Parameters
     ----------
@@ -53,6 +55,9 @@ def contrasts(
     population
         What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
         these. ``"similar"``: further protected words like these too, which is less certain.
+    by
+        ``"protected_word"``, or ``"group"``: the mean over the protected words of each group, and the differences of
+        groups, for these protected words.
 
     Returns
     -------
@@ -60,7 +65,9 @@ def contrasts(
         First the whole list (``protected_word`` is pd.NA): the mean over the protected words with both connections, or
         ``connection_mean[first] - connection_mean[second]`` for similar ones. Then each protected word that has
         distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
-        (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). ``attrs["population"]`` names the
+        (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). With ``by="group"`` there is ``group``
+        in place of ``protected_word``: one row a group, and one for each two groups (``g - h``, negative: the contrast
+        of g is the smaller one). ``attrs["population"]`` names the
         population; ``attrs["left_out"]`` the words without one of the two connections; ``attrs["cluster"]`` is the
         :class:`ClusterInterval` of the whole list, and ``attrs["sd_ratio"]`` the posterior sd over its standard error
         (NaN without one).
@@ -68,21 +75,28 @@ def contrasts(
     Raises
     ------
     InputError
-        A connection that the fit does not hold, the same one twice, a rope that is no region, or another population.
+        A connection that the fit does not hold, the same one twice, a rope that is no region, another population, or
+        groups of a fit that knows none.
     """
     check_fit(post)
     prob = probability(prob, "prob")
+    one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
     first, second = contrasted(first, second, *connections_of(post))
     whole, words = contrast_draws(post, first, second, population)
     names = post["posterior"]["protected_word"].to_numpy()
     kept = ~np.isnan(words).any(axis=0)
-    draws = np.column_stack([whole, words[:, kept]])
-    table = pd.DataFrame({"protected_word": pd.array([pd.NA, *names[kept]], dtype="string"), **describe(draws, prob)})
+    if by == "group":
+        if population != GIVEN:
+            raise InputError("contrasts of groups speak about these protected words: leave population as it is")
+        labels, draws = group_draws(words[:, kept], post["constant_data/group"].to_numpy()[kept])
+    else:
+        labels, draws = [pd.NA, *names[kept]], np.column_stack([whole, words[:, kept]])
+    table = pd.DataFrame({by: pd.array(labels, dtype="string"), **describe(draws, prob)})
     table["p_below_zero"] = (draws < 0).mean(axis=0)
     inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
     table["p_in_rope"] = inside
-    table = table[COLUMNS]
+    table = table[[by, *COLUMNS[1:]]]
     cluster = cluster_interval(post, first, second, prob)
     table.attrs = {
         "first": first,
@@ -96,6 +110,16 @@ def contrasts(
         "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
     }
     return table
+
+
+def group_draws(words: FloatArray, groups: NDArray[np.str_]) -> tuple[list[Any], FloatArray]:
+    """Labels of groups and of each two of them, and draws (D, labels) of their means over words (D, J)."""
+    names = [str(name) for name in dict.fromkeys(groups.tolist())]
+    if "" in names:
+        raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
+    means = {name: words[:, groups == name].mean(axis=1) for name in names}
+    pairs = {f"{one} - {other}": means[one] - means[other] for one, other in combinations(names, 2)}
+    return [*means, *pairs], np.column_stack([*means.values(), *pairs.values()])
 
 
 def cluster_sentence(table: pd.DataFrame) -> str:
