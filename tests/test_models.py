@@ -197,7 +197,7 @@ def test_simulated_distances_outside_the_range_of_a_cosine_pass():
         (small(distance=0.5), "do not vary"),
         (small(protected_word="a\x08"), "printable"),
         ("distances.csv", "a distance table is a DataFrame, given is str"),
-        (pd.concat([small(), small()[["distance"]]], axis=1), "stands twice"),
+        (pd.concat([small(), small()[["distance"]]], axis=1), "duplicate column"),
     ],
     ids=[
         "column",
