@@ -163,7 +163,7 @@ class TestAdjust:
         kv, lists, *_ = frequency_embedding(gap=4.0, seed=2)
         table = bb.distance_table(kv, lists)
         found = bb.balance(table)
-        assert [text[:20] for text in found.warnings] == ["associated - neutral"]
+        assert [text[:20] for text in found.warnings] == ["Associated − neutral"]
         assert found.warnings[0] in bb.checks.verdict_sentences(bb.fit(table, seed=0))
 
     def test_the_curve_is_that_of_the_sample(self, frequent):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from bayesbias.distances.covariances import Relatedness
 
+MINUS = "\N{MINUS SIGN}"
 FAR = 0.5
 """Mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation."""
 MOST_R2 = 0.1
@@ -80,8 +81,9 @@ class Balance:
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each contrast whose lists differ much in an attribute that matters."""
         return tuple(
-            f"{row['contrast']}: lists differ by {abs(row['difference']):.1f} {self.unit} in {self.attribute}, which "
-            f"alone predicts a difference of {row['expected']:+.3f}. Read fit(table, adjust={self.attribute!r}) too."
+            f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by {abs(row['difference']):.1f} "
+            f"{self.unit} in {self.attribute}, which alone predicts a difference of {_signed(row['expected'])} in "
+            f"distance. Read fit(table, adjust={self.attribute!r}) too."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         )
 
@@ -93,8 +95,8 @@ class Balance:
         else:
             row = self.slopes.iloc[0]
             start = (
-                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with {row['slope']:+.3f} in "
-                f"distance among {row['words']:,} words ({row['where']}), which explains {100 * row['r2']:.0f}% of its "
+                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with {_signed(row['slope'])} "
+                f"in distance among {row['words']:,} words ({row['where']}), which explains {100 * row['r2']:.0f}% of its "
                 "variance."
             )
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
@@ -108,6 +110,10 @@ class Balance:
     def _repr_html_(self) -> str:
         tables = [one.round(3).to_html(index=False) for one in (self.lists, self.slopes, self.contrasts)]
         return "".join([*(f"<p>{escape(text)}</p>" for text in (self.sentence, *self.notes)), *tables])
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", MINUS)
 
 
 def balance(
