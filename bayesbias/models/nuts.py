@@ -19,7 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
 from bayesbias.models.data import Draws, ModelData, scatter_cells
-from bayesbias.models.priors import Exponential, HalfNormal, Normal, Pooled, common_of
+from bayesbias.models.priors import Exponential, HalfCauchy, HalfNormal, LogNormal, Normal, Pooled, common_of
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -458,6 +458,11 @@ def _cholesky(name: str, priors: Sequence[Any], common: Any = None) -> Any:
         scales = pm.Exponential.dist(lam=np.array([prior.rate for prior in priors]))
     elif all(isinstance(prior, HalfNormal) for prior in priors):
         scales = pm.HalfNormal.dist(sigma=np.array([prior.sd for prior in priors]))
+    elif all(isinstance(prior, HalfCauchy) for prior in priors):
+        scales = pm.HalfCauchy.dist(beta=np.array([prior.scale for prior in priors]))
+    elif all(isinstance(prior, LogNormal) for prior in priors):
+        medians = np.array([prior.median for prior in priors])
+        scales = pm.LogNormal.dist(mu=np.log(medians), sigma=np.array([prior.spread for prior in priors]))
     else:
         raise TypeError("the components' scales have priors of different kinds")
     packed = pm.LKJCholeskyCov(name, n=len(priors), eta=ETA, sd_dist=scales, compute_corr=False)
