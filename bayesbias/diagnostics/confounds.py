@@ -177,20 +177,23 @@ def balance(
 
 def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
     """Protected words of a group that are nearly one word: any two are correlated by more than :data:`FAMILY`."""
-    rows: list[tuple[str, str, int, float]] = []
-    for group, kind, held in related.lists if related else ():
-        own = [word for word in words if word in set(held)]
-        if related is None or kind != "protected" or len(own) < 2:
+    columns = ["group", "words", "number", "effective"]
+    if related is None:
+        return pd.DataFrame(columns=columns)
+    rows, every = [], related.families(words)
+    for group, kind, held in related.lists:
+        places = np.flatnonzero(np.isin(words, held))
+        if kind != "protected" or len(places) < 2:
             continue
-        matrix = related.families(words)[np.ix_(*[[words.index(word) for word in own]] * 2)]
+        matrix = every[np.ix_(places, places)]
         apart = squareform(1 - (matrix + matrix.T) / 2, checks=False)
         labels = fcluster(linkage(apart, "complete"), 1 - FAMILY, "distance")
         for label in dict.fromkeys(labels.tolist()):
             at = np.flatnonzero(labels == label)
             if len(at) > 1:
                 worth = len(at) ** 2 / float(matrix[np.ix_(at, at)].sum())
-                rows.append((group, ", ".join(own[one] for one in at), len(at), worth))
-    return pd.DataFrame(rows, columns=["group", "words", "number", "effective"])
+                rows.append((group, ", ".join(words[one] for one in places[at]), len(at), worth))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _family_notes(families: pd.DataFrame) -> list[str]:

@@ -19,7 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
 from bayesbias.models.data import Draws, ModelData, scatter_cells
-from bayesbias.models.priors import Exponential, HalfCauchy, HalfNormal, LogNormal, Normal, Pooled, common_of
+from bayesbias.models.priors import Normal, Pooled, common_of
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -454,17 +454,12 @@ def _cholesky(name: str, priors: Sequence[Any], common: Any = None) -> Any:
     if all(isinstance(prior, Pooled) for prior in priors):
         spread = np.array([prior.spread for prior in priors])
         scales = pm.LogNormal.dist(mu=pm.math.log(common), sigma=spread)
-    elif all(isinstance(prior, Exponential) for prior in priors):
-        scales = pm.Exponential.dist(lam=np.array([prior.rate for prior in priors]))
-    elif all(isinstance(prior, HalfNormal) for prior in priors):
-        scales = pm.HalfNormal.dist(sigma=np.array([prior.sd for prior in priors]))
-    elif all(isinstance(prior, HalfCauchy) for prior in priors):
-        scales = pm.HalfCauchy.dist(beta=np.array([prior.scale for prior in priors]))
-    elif all(isinstance(prior, LogNormal) for prior in priors):
-        medians = np.array([prior.median for prior in priors])
-        scales = pm.LogNormal.dist(mu=np.log(medians), sigma=np.array([prior.spread for prior in priors]))
     else:
-        raise TypeError("the components' scales have priors of different kinds")
+        forms = [prior.pymc_form for prior in priors]
+        if len({distribution for distribution, _ in forms}) > 1:
+            raise TypeError("the components' scales have priors of different kinds")
+        distribution, names = forms[0]
+        scales = getattr(pm, distribution).dist(**{key: np.array([form[key] for _, form in forms]) for key in names})
     packed = pm.LKJCholeskyCov(name, n=len(priors), eta=ETA, sd_dist=scales, compute_corr=False)
     return pm.math.expand_packed_triangular(len(priors), packed, lower=True)
 

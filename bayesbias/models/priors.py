@@ -31,9 +31,17 @@ class _Prior(Document):
         """Log density at x, up to a constant."""
         raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
 
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
+
     def in_pymc(self, name: str, dims: str | None = None) -> Any:
         """A variable with this prior in the PyMC model of the context."""
-        raise TypeError(f"{name} has a prior that depends on another parameter")
+        import pymc as pm
+
+        distribution, parameters = self.pymc_form
+        return getattr(pm, distribution)(name, **parameters, dims=dims)
 
 
 class Normal(_Prior):
@@ -56,11 +64,10 @@ class Normal(_Prior):
         value: FloatArray = -0.5 * ((x - self.mean) / self.sd) ** 2
         return value
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.Normal(name, mu=self.mean, sigma=self.sd, dims=dims)
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        return "Normal", {"mu": self.mean, "sigma": self.sd}
 
 
 class Exponential(_Prior):
@@ -91,11 +98,10 @@ class Exponential(_Prior):
         """Log density at x, up to a constant."""
         return self.log_density(x)
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.Exponential(name, lam=self.rate, dims=dims)
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        return "Exponential", {"lam": self.rate}
 
 
 class HalfNormal(_Prior):
@@ -126,11 +132,10 @@ class HalfNormal(_Prior):
         """Log density at x, up to a constant."""
         return self.log_density(x)
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.HalfNormal(name, sigma=self.sd, dims=dims)
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        return "HalfNormal", {"sigma": self.sd}
 
 
 class HalfCauchy(_Prior):
@@ -169,11 +174,10 @@ class HalfCauchy(_Prior):
         """Log density at x, up to a constant."""
         return self.log_density(x)
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.HalfCauchy(name, beta=self.scale, dims=dims)
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        return "HalfCauchy", {"beta": self.scale}
 
 
 class LogNormal(_Prior):
@@ -206,11 +210,10 @@ class LogNormal(_Prior):
         """Log density at x, up to a constant."""
         return self.log_density(x)
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.LogNormal(name, mu=np.log(self.median), sigma=self.spread, dims=dims)
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        return "LogNormal", {"mu": float(np.log(self.median)), "sigma": self.spread}
 
 
 class Gamma(_Prior):
@@ -233,11 +236,10 @@ class Gamma(_Prior):
         value: FloatArray = (self.shape - 1) * np.log(x) - self.rate * x
         return value
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
-        import pymc as pm
-
-        return pm.Gamma(name, alpha=self.shape, beta=self.rate, dims=dims)
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        return "Gamma", {"alpha": self.shape, "beta": self.rate}
 
 
 class InverseWishart(_Prior):

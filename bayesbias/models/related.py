@@ -118,11 +118,8 @@ def completed(
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
-    observed = np.full(data.filled.shape, np.nan)
-    observed[sums.word, sums.connection] = sums.y
-    # of the errors of K connections of one class each: the factors scale them
-    by_connection = factors[:, data.connection_class]
-    errors = scatter_of_errors(sums.covariance, data.filled) * by_connection[:, :, None] * by_connection[:, None, :]
+    observed = scatter_cells(sums.y, data.filled)
+    errors = scatter_of_errors(sums.covariance, data.filled) * factor_products(factors, data)
     scale = priors.population.scale * sums.distance_sd
     population = draw_population(cells, observed, errors, sums.families, scale, rng)
     return {
@@ -132,6 +129,12 @@ def completed(
         "connection_covariance": population.covariance,
         "sd_factor": factors,
     }
+
+
+def factor_products(factors: FloatArray, data: ModelData) -> FloatArray:
+    """By what the factors (B, A) scale the covariance of each two connections, (B, K, K)."""
+    by_connection = factors[:, data.connection_class]
+    return by_connection[:, :, None] * by_connection[:, None, :]
 
 
 def independent_words(sums: RelatedSums, data: ModelData) -> dict[str, float]:

@@ -23,7 +23,7 @@ from bayesbias.models.data import CLASS_OF_CONNECTION, ModelData, model_data, sc
 from bayesbias.models.fits import fit
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import LEAST_SCATTER, MOST_CELLS, protected_covariance, related_posterior
+from bayesbias.models.related import LEAST_SCATTER, MOST_CELLS, factor_products, protected_covariance, related_posterior
 from bayesbias.models.spec import ModelSpec
 
 LEVELS_MODEL = "crossed"
@@ -449,8 +449,7 @@ def by_covariance(
     posterior = related_posterior(spec, every)
     factors, n = draw_factors(posterior.grid, draws, rng), int(one.filled.sum())
     cells = draw_cells(posterior.sums, factors, rng)
-    by_connection = factors[:, one.connection_class]
-    products = by_connection[:, :, None] * by_connection[:, None, :]
+    products = factor_products(factors, one)
     observed = scatter_cells(posterior.sums.y, every.filled).reshape(len(matched.embeddings), *one.filled.shape)
     blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
     size = (chains, draws // chains)
