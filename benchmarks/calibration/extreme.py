@@ -1,8 +1,9 @@
 """Coverage of one extreme protected word's own contrast, crossed and crossed_t, and how often diagnose names it.
 
     python benchmarks/calibration/extreme.py    # half an hour, by NUTS
+    python benchmarks/calibration/extreme.py --models crossed --stereotypes 2
 
-Tables of 15 protected words and 24 stereotype words with typical scales; the associated mean of one protected word is
+Tables of 15 protected words with typical scales; the associated mean of one protected word is
 .4 below that of the population.
 """
 
@@ -59,15 +60,19 @@ def rows_of(seed, model, away):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=100)
+    parser.add_argument("--models", nargs="+", default=["crossed", "crossed_t"])
+    parser.add_argument("--stereotypes", type=int, default=12, help="of each group")
     given = parser.parse_args()
+    SHAPE["stereotypes"] = dict.fromkeys(SHAPE["groups"], given.stereotypes)
+    name = f"calibration_extreme_{given.stereotypes}.csv"
     rows = []
     for seed in range(given.replicates):
-        rows += [rows_of(seed, model, AWAY) for model in ("crossed", "crossed_t")]
+        rows += [rows_of(seed, model, AWAY) for model in given.models]
         rows += [rows_of(seed, "crossed", 0.0)]
         table = pd.DataFrame(rows)
         by = table.groupby(["model", "away"])[["extreme", "others", "error", "width", "named"]]
         found = by.mean().assign(replicates=by.size()).round(4).reset_index()
-        found.to_csv(HERE / "results" / "calibration_extreme.csv", index=False)
+        found.to_csv(HERE / "results" / name, index=False)
         if seed % 10 == 9:
             print(found.to_string(index=False), flush=True)
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.comparison.power import TYPICAL_SCALES
+from bayesbias.models.spec import model_of_text
 
 HERE = Path(__file__).resolve().parents[1]
 WORLDS = {"3 x 8": (3, 8, 8), "6 x 12": (6, 12, 20), "15 x 25": (15, 25, 40), "50 x 500": (50, 500, 500)}
@@ -66,8 +67,6 @@ def truth(words, attributes, planted=0.0):
 
 def cell(world, factors, replicates):
     """Rates and coverage of one world."""
-    from bayesbias.models.spec import model_of_text
-
     sizes = WORLDS[world]
     replicates = replicates // 4 if sizes[0] >= LARGE else replicates
     models = [bb.load_model("crossed"), model_of_text(WIDE, "Exponential(2)")]
