@@ -258,6 +258,17 @@ class TestJudging:
         with pytest.raises(bb.InputError, match="twins is 'x'"):
             bb.silhouettes.silhouette(kv, QUERY, metric, twins="x")
 
+    def test_a_study_counts_a_word_once_in_all_models(self):
+        kvs = {"one": random_vectors(WORDS), "two": random_vectors(WORDS, q="p")}
+        query = {"mine": bb.Query(QUERY.targets, {"a": ["h", "i", "k"], "b": ["l", "m", "n"]})}
+        found = bb.silhouettes.silhouette_study(kvs, query, ["weat_effect_size"], runs=3, sizes="saturate")
+        assert found["words"].tolist() == [5, 5, 6, 6]
+        assert "mine: x: q has the vector of p: counted once." in found.attrs["notes"]
+        kept = bb.silhouettes.silhouette_study(kvs, query, ["weat_effect_size"], runs=3, sizes="saturate", twins="keep")
+        assert kept["words"].tolist() == [6, 6, 6, 6]
+        with pytest.raises(bb.InputError, match="twins is 'x'"):
+            bb.silhouettes.silhouette_study(kvs, query, twins="x")
+
     def test_scores_hold_each_word_and_pair_once(self):
         kv = random_vectors(WORDS, q="p", n="m", i="h")
         pairs = [("k", "m"), ("l", "n"), ("k", "n"), ("m", "n")]

@@ -38,6 +38,7 @@ Metrics = Annotated[
 MaxMissing = Annotated[float, typer.Option(help="Share of a set's words that may be missing.")]
 Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")]
 Normalize = Annotated[bool, typer.Option("--normalize", help="Scale vectors to length 1 first.")]
+Twins = Annotated[str, typer.Option(help="once, or keep: words of one list that have one vector.")]
 TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 
 
@@ -66,6 +67,7 @@ def metrics(
     compat: Annotated[str | None, typer.Option(help="wefe: the numbers of WEFE 1.0.1.")] = None,
     case: Case = "as-is",
     normalize: Normalize = False,
+    twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
 ) -> None:
@@ -91,6 +93,7 @@ def metrics(
         case=case,  # type: ignore[arg-type]  # checked where it is used
         normalize=normalize,
         compat=compat,
+        twins=twins,  # type: ignore[arg-type]  # checked where it is used
     )
     for (embedding, name), rows in found.groupby(["embedding", "query"], sort=False):
         show(_shown(rows), f"{name} in {embedding}")
@@ -116,6 +119,7 @@ def rank(
     max_missing: MaxMissing = 0.2,
     case: Case = "as-is",
     normalize: Normalize = False,
+    twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     picture: Annotated[Path | None, typer.Option(help="Also draw the ranking, .png.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write it as .csv.")] = None,
@@ -144,6 +148,7 @@ def rank(
         max_missing=max_missing,
         case=case,  # type: ignore[arg-type]  # checked where it is used
         normalize=normalize,
+        twins=twins,  # type: ignore[arg-type]  # checked where it is used
     )
     show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
     if draws:
@@ -259,6 +264,7 @@ def silhouette(
     sizes: Annotated[str, typer.Option(help="trimmed, saturate or proportional.")] = "trimmed",
     seed: Annotated[int, typer.Option(help="Of the orders.", min=0)] = 0,
     compat: Annotated[str | None, typer.Option(help="published: the study's own seeds and range.")] = None,
+    twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     picture: Picture = None,
     out: Out = None,
@@ -281,6 +287,7 @@ def silhouette(
         seed,
         compat,  # type: ignore[arg-type]  # checked where it is used
         varied,  # type: ignore[arg-type]  # checked above
+        twins,  # type: ignore[arg-type]  # checked where it is used
     )
     scores = scores_of(parts, compat)  # type: ignore[arg-type]  # checked where it is used
     shown = scores.drop(columns=[name for name in ("accuracy", "separation", "coverage") if scores[name].isna().all()])
@@ -310,6 +317,7 @@ def reliability(
         int, typer.Option(help="Posterior draws of the variance components, a multiple of 4.", min=4)
     ] = 4000,
     seed: Annotated[int, typer.Option(help="Of the draws.", min=0)] = 0,
+    twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     picture: Picture = None,
     out: Out = None,
@@ -324,7 +332,7 @@ def reliability(
     queries = {name: words_given(name, "query") for name in query or []}
     words = list(dict.fromkeys([*words_given(targets, "targets"), *(word for one in queries.values() for word in one)]))
     kvs = list(_embeddings(embeddings, trust_pickle).values())
-    scores = bias_scores(kvs, words, pairs, measure or MEASURES, neighbours)
+    scores = bias_scores(kvs, words, pairs, measure or MEASURES, neighbours, twins=twins)  # type: ignore[arg-type]
     for note in scores.attrs["notes"]:
         say(note)
     tables = _coefficients(scores, queries)

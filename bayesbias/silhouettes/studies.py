@@ -17,11 +17,11 @@ from bayesbias._progress import progress
 from bayesbias.comparison.bootstrap import word_lists_of
 from bayesbias.diagnostics.summaries import PROB, contrasted, hdi
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
-from bayesbias.metrics.lookup import FoundSets, Lookup, look_up
+from bayesbias.metrics.lookup import FoundSets, Lookup, alike_in_some, look_up
 from bayesbias.metrics.registry import METRICS, find_metric
 from bayesbias.models import load_model
 from bayesbias.models.data import ModelData, data_of_rows, model_data
@@ -474,6 +474,7 @@ def silhouette_study(
     sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
     seed: int = 0,
     compat: Literal["published"] | None = None,
+    twins: Twins = "once",
 ) -> pd.DataFrame:
     """Robustness of every metric in every model, and accuracy of telling the first model from the second.
 
@@ -487,6 +488,9 @@ def silhouette_study(
         attribute set gets one of words of both in turn.
     metrics, runs, sizes, seed, compat
         As in :func:`silhouette`, and in :func:`silhouette_accuracy`.
+    twins
+        Words of one set that have one vector in one of the models count once in all; with ``"keep"`` and with
+        ``compat="published"`` all count.
 
     Returns
     -------
@@ -505,7 +509,7 @@ def silhouette_study(
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
     """
-    parts, notes = follow_study(models, queries, metrics, runs, None, sizes, seed, compat)
+    parts, notes = follow_study(models, queries, metrics, runs, None, sizes, seed, compat, twins=twins)
     table = scores_of(parts, compat)
     table.attrs["notes"] = notes
     return table
@@ -531,10 +535,12 @@ def follow_study(
     seed: int,
     compat: Literal["published"] | None,
     varied: Sequence[Varied] = VARIED,
+    twins: Twins = "once",
 ) -> tuple[list[StudyPart], list[str]]:
     """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
     if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
         raise InputError("a study needs models and queries: give a mapping of names to each")
+    once = one_of(twins, TWINS, "twins") == "once" and compat is None
     asked_for = {label: as_query(asked) for label, asked in queries.items()}
     kvs = {name: opened(kv) for name, kv in models.items()}
     chosen = named_metrics(metrics)
@@ -542,14 +548,15 @@ def follow_study(
     notes: list[str] = []
     with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(kvs)) as done:
         for label, asked in asked_for.items():
-            kept, left = _in_all(asked, kvs)
+            kept, left = _in_all(asked, kvs, once)
             notes += [f"{label}: {note}" for note in left]
             for metric, name, options in chosen:
                 fitting = _joined(kept) if _takes_one(name) else kept
                 for vary in varied:
                     found: dict[str, Silhouette] = {}
                     for model, kv in kvs.items():
-                        one = silhouette(kv, fitting, (name, options), vary, runs, step, sizes, seed, compat=compat)
+                        how = {"sizes": sizes, "seed": seed, "compat": compat, "twins": twins}
+                        one = silhouette(kv, fitting, (name, options), vary, runs, step, **how)  # type: ignore[arg-type]
                         found[model] = one
                         notes += [f"{label}, {metric} in {model}: {note}" for note in one.notes]
                         done(len(parts) * len(kvs) + len(found))
@@ -586,21 +593,25 @@ def _takes_one(name: str) -> bool:
     return name in METRICS and METRICS[name].attributes[1] == 1
 
 
-def _in_all(query: Query, models: Mapping[str, KeyedVectors]) -> tuple[Query, list[str]]:
-    """The query's words that all models hold, and sentences on the others."""
-    notes, sets = [], {}
+def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tuple[Query, list[str]]:
+    """The query's words that all models hold, those of one vector once, and sentences on the others."""
+    notes: list[str] = []
+    sets: dict[str, dict[str, list[str]]] = {}
+    held = {
+        name: [word for word in words if all(word in kv.key_to_index for kv in models.values())]
+        for name, words in query.sets.items()
+    }
+    alike = alike_in_some([query], models.values(), "as-is") if once else {}
     for kind in VARIED:
-        given = getattr(query, kind)
-        sets[kind] = {
-            name: [word for word in words if all(word in kv.key_to_index for kv in models.values())]
-            for name, words in given.items()
-        }
-        for name, words in given.items():
-            lost = [word for word in dict.fromkeys(words) if word not in sets[kind][name]]
-            if lost:
+        sets[kind] = {}
+        for name, words in getattr(query, kind).items():
+            if lost := [word for word in dict.fromkeys(words) if word not in held[name]]:
                 notes.append(f"{len(lost)} of {len(words)} words of {name} are left out: {listed(lost)}.")
-            if not sets[kind][name]:
+            if not held[name]:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
+            if again := twins_within(held[name], alike):
+                notes.append(f"{name}: {twin_sentence(again.items())}: counted once.")
+            sets[kind][name] = [word for word in held[name] if word not in again]
     return Query(sets["targets"], sets["attributes"], name=query.name), notes
 
 
