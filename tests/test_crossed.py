@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
@@ -161,7 +162,16 @@ def test_a_seed_fixes_the_draws_whatever_the_chains_and_cores(monkeypatch):
 def test_a_saved_fit_comes_back_whole(tmp_path):
     post = bb.fit(holed(simulated()), draws=80, seed=1)
     bb.save_fit(post, tmp_path / "fit.nc")
-    assert bb.load_fit(tmp_path / "fit.nc").identical(post)
+    back = bb.load_fit(tmp_path / "fit.nc")
+    single = ("attribute_effect", "interaction_effect")  # in single precision
+    for name in single:
+        one, other = back["posterior"][name], post["posterior"][name]
+        assert one.dtype == float
+        np.testing.assert_allclose(one, other, rtol=6e-8)
+    parts = [tree.match("*").copy() for tree in (back, post)]
+    for tree in parts:
+        tree["posterior"] = xr.DataTree(tree["posterior"].dataset.drop_vars(single))
+    assert parts[0].identical(parts[1])
 
 
 def same(values):

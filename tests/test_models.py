@@ -162,6 +162,52 @@ def test_an_empty_cell_is_nan_and_a_missing_connection_is_absent():
     assert neutral["posterior"].sizes["connection"] == 1
 
 
+class TestPriorsOfOnesOwn:
+    def test_they_are_those_of_an_edited_file(self, religion):
+        given = bb.fit(
+            religion, "published", draws=400, seed=1, priors={"sigma": {"distribution": "half_normal", "sd": 0.02}}
+        )
+        spec = bb.load_model("published")
+        assert given.attrs["model"] == "published"
+        assert given.attrs["model_hash"] != spec.hash
+        plain = bb.fit(religion, "published", draws=400, seed=1)
+        assert float(given["posterior/sigma"].mean()) < float(plain["posterior/sigma"].mean())
+        assert "Priors other than those of the model 'published': 'sigma'." in bb.diagnose(given).notes
+
+    def test_a_field_is_changed_alone_and_the_fit_remembers_it(self, religion, tmp_path):
+        post = bb.fit(religion, "crossed", draws=400, seed=1, priors={"interaction_sd": {"rate": 5}})
+        bb.save_fit(post, tmp_path / "fit.nc")
+        text = bb.load_fit(tmp_path / "fit.nc").attrs["model_text"]
+        (tmp_path / "mine.toml").write_text(text)
+        again = bb.fit(religion, tmp_path / "mine.toml", draws=400, seed=1)
+        assert again["posterior"].equals(post["posterior"])
+        assert bb.load_model(tmp_path / "mine.toml").priors["interaction_sd"].rate == 5
+
+    def test_they_go_with_adjusted_distances_too(self, religion):
+        length = {"concreteness": dict.fromkeys(religion["attribute_word"].unique(), 1.0)}
+        length["concreteness"] |= dict.fromkeys(religion["attribute_word"].unique()[::2], 2.0)
+        post = bb.fit(religion, "crossed", draws=400, seed=1, adjust=length, priors={"sigma": {"rate": 9}})
+        assert '"rate" = 9' in post.attrs["model_text"]
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({}, "priors is a mapping of parameters to priors"),
+            (3, "priors is a mapping of parameters to priors"),
+            ({"x": {}}, "the model 'crossed' has no prior of 'x': valid are connection_mean, connection_sd0"),
+            ({"sigma": 3}, "that of 'sigma' is 3: give a mapping"),
+            ({"sigma": {"rate": -1}}, "should be greater than 0"),
+            ({"sigma": {"rate": float("nan")}}, "should be a finite number"),
+            ({"sigma": {"rate": [1]}}, "sigma holds .1.: give numbers"),
+            ({"sigma": {"ratee": 1}}, "unknown key"),
+            ({"sigma": {"distribution": "gamma", "shape": 1, "rate": 1}}, "half_cauchy"),
+        ],
+    )
+    def test_others_are_refused(self, religion, given, message):
+        with pytest.raises(bb.InputError, match=message):
+            bb.fit(religion, "crossed", draws=400, seed=1, priors=given)
+
+
 def test_one_row_leaves_little_more_than_the_prior():
     from scipy import stats
 

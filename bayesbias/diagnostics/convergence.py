@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
 
@@ -18,7 +19,7 @@ from bayesbias.diagnostics.summaries import contrasted, flat_draws
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.models.fits import related_data
 from bayesbias.models.priors import log_priors
-from bayesbias.models.results import check_fit, distances_of, model_of, pair_places, priors_used
+from bayesbias.models.results import EFFECTS, check_fit, distances_of, model_of, pair_places, priors_used
 
 MAX_R_HAT = 1.01
 MIN_ESS = 400
@@ -50,7 +51,8 @@ class Verdict:
         The largest rank-normalised R-hat; None with a single chain.
     ess
         The smallest effective sample size, bulk or tail, over all parameters; that of the importance weights if it is
-        smaller.
+        smaller. Effects of single attribute words are looked at after NUTS only: the other engines draw them exactly,
+        given the scales and means.
     divergences
         Divergent transitions; None where the engine has none.
     pareto_k
@@ -134,7 +136,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     """
     check_fit(post)
     chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
-    values, broken = _columns(post)
+    values, broken = _columns(post, () if post.attrs.get("engine") == "nuts" else EFFECTS)
     r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
     stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
@@ -317,8 +319,8 @@ def _scatter_notes(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
-    """All parameters as (chain, draw, parameter), empty cells left out, and the names of the broken ones."""
+def _columns(post: xr.DataTree, without: Collection[str]) -> tuple[np.ndarray, list[str]]:
+    """Parameters as (chain, draw, parameter), empty cells and some left out, and the names of all broken ones."""
     columns, broken = [], []
     places = pair_places(post)
     for name, values in post["posterior"].data_vars.items():
@@ -328,7 +330,7 @@ def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
         array = array[:, :, held] if labels else array[:, :, None]
         if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
             broken.append(str(name))
-        else:
+        elif name not in without:
             columns.append(array)
     if not columns:
         return np.empty((0, 0, 0)), broken

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from bayesbias.models.data import Draws, ModelData, model_data, refuse_repeats
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.related import MOST_CELLS
 from bayesbias.models.results import assemble
-from bayesbias.models.spec import ModelSpec, bundled_models, load_model
+from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -95,6 +95,7 @@ def fit(
     seed: int | None = None,
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
+    priors: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.DataTree:
     """The posterior of a hierarchical model of distances.
 
@@ -123,6 +124,10 @@ def fit(
         posterior. :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
     frequencies
         Where frequencies come from, as in :func:`balance`.
+    priors
+        Priors in place of the model's: parameter name to what a model file gives for it, such as
+        ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field. The
+        fit records the model with these priors, and its notes name them.
 
     Returns
     -------
@@ -144,14 +149,18 @@ def fit(
     ------
     InputError
         A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
-        engine that cannot fit the model; draws that do not split evenly.
+        engine that cannot fit the model; draws that do not split evenly; a prior that the model does not have.
     """
     if adjust is not None:
-        return _adjusted_fit(table, adjust, frequencies, (model, engine, draws, chains, used_seed(seed)))
+        how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors}
+        return _adjusted_fit(table, adjust, frequencies, how | {"seed": used_seed(seed)})
     if frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     data = related_data(table)
     spec, note = chosen_model(model, data)
+    if priors is not None:
+        spec = with_priors(spec, priors)
+        note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
     chosen = choose_engine(spec, engine)
     draws, chains = checked_draws(draws, chains)
     if spec.crossed or spec.related:
@@ -168,15 +177,15 @@ def _adjusted_fit(
     table: pd.DataFrame,
     adjust: str | Mapping[str, Mapping[str, float]],
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None,
-    how: tuple[str | Path | ModelSpec, str, int, int, int],
+    how: dict[str, Any],
 ) -> xr.DataTree:
     """The fit of adjusted distances, with the contrasts of the same words before."""
     from bayesbias.models.expectations import adjusted_table, recorded, with_slope
 
     adjusted, adjustment = adjusted_table(table, adjust, frequencies)
     kept = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
-    raw = fit(kept, *how)
-    return recorded(with_slope(fit(adjusted, *how), adjustment, how[-1]), adjustment, raw)
+    raw = fit(kept, **how)
+    return recorded(with_slope(fit(adjusted, **how), adjustment, how["seed"]), adjustment, raw)
 
 
 def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -17,19 +17,25 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Prior(Document):
-    """A prior: its draws, its widening and its PyMC form; a scale also knows its density and its normal coordinate."""
+    """A prior: its draws, its density, its widening and its PyMC form.
+
+    A new prior is one class: the fields of the model file, ``draw``, ``log_density``, ``pymc_form`` and, of a scale,
+    ``from_normal``; ``width`` names the field that :meth:`widened` multiplies.
+    """
+
+    width: ClassVar[str | None] = None
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Independent draws (size,)."""
         raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
 
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        raise NotImplementedError
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Log density at x, up to a constant where it is no scale's."""
         raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
+
+    def widened(self, factor: float) -> Self:
+        """The prior ``factor`` times as wide; as it is where it has no width of its own."""
+        return self if self.width is None else self.model_copy(update={self.width: getattr(self, self.width) * factor})
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
@@ -44,101 +50,83 @@ class _Prior(Document):
         return getattr(pm, distribution)(name, **parameters, dims=dims)
 
 
+class _Scale(_Prior):
+    """A prior of a positive scale, which is a map of a standard normal variable too."""
+
+    def from_normal(self, z: FloatArray) -> FloatArray:
+        """The scale at standard normal z: the map under which it has this prior."""
+        raise NotImplementedError
+
+
 class Normal(_Prior):
     """N(mean, sd^2), for a location."""
 
+    width: ClassVar[str] = "sd"
     distribution: Literal["normal"]
     mean: Finite
     sd: Positive
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
         return rng.normal(self.mean, self.sd, size)
 
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"sd": self.sd * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
+    def log_density(self, x: FloatArray) -> FloatArray:
         value: FloatArray = -0.5 * ((x - self.mean) / self.sd) ** 2
         return value
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
         return "Normal", {"mu": self.mean, "sigma": self.sd}
 
 
-class Exponential(_Prior):
+class Exponential(_Scale):
     """Exponential(rate), mean 1 / rate, for a scale."""
 
     distribution: Literal["exponential"]
     rate: Positive
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
         value: FloatArray = np.log(self.rate) - self.rate * x
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
         value: FloatArray = -log_ndtr(-z) / self.rate
         return value
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
         return rng.exponential(1 / self.rate, size)
 
     def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
         return self.model_copy(update={"rate": self.rate / factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
         return "Exponential", {"lam": self.rate}
 
 
-class HalfNormal(_Prior):
+class HalfNormal(_Scale):
     """The absolute value of N(0, sd^2), for a scale."""
 
+    width: ClassVar[str] = "sd"
     distribution: Literal["half_normal"]
     sd: Positive
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
         value: FloatArray = 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
         value: FloatArray = -self.sd * ndtri(ndtr(-z) / 2)
         return value
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
         return np.abs(rng.normal(0, self.sd, size))
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"sd": self.sd * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
         return "HalfNormal", {"sigma": self.sd}
 
 
-class HalfCauchy(_Prior):
+class HalfCauchy(_Scale):
     """The absolute value of a Cauchy variable around 0, with the median ``scale``, for a scale of unknown size.
 
     References
@@ -147,72 +135,50 @@ class HalfCauchy(_Prior):
     https://doi.org/10.1214/06-BA117A
     """
 
+    width: ClassVar[str] = "scale"
     distribution: Literal["half_cauchy"]
     scale: Positive
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
         value: FloatArray = np.log(2 / np.pi) - np.log(self.scale) - np.log1p((x / self.scale) ** 2)
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
         # tan of an angle from below, its reciprocal from above: neither loses digits in its tail
         tail = np.tan(np.pi / 2 * ndtr(-np.abs(z)))
         value: FloatArray = self.scale * np.where(z < 0, tail, 1 / tail)
         return value
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
         return self.scale * np.abs(rng.standard_cauchy(size))
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"scale": self.scale * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
         return "HalfCauchy", {"beta": self.scale}
 
 
-class LogNormal(_Prior):
+class LogNormal(_Scale):
     """exp of N(log median, spread^2), for a scale that is known up to a factor."""
 
+    width: ClassVar[str] = "spread"
     distribution: Literal["log_normal"]
     median: Positive
     spread: Positive
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at positive x."""
         z = (np.log(x) - np.log(self.median)) / self.spread
         value: FloatArray = -0.5 * z**2 - np.log(x * self.spread) - 0.5 * np.log(2 * np.pi)
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
         value: FloatArray = self.median * np.exp(self.spread * z)
         return value
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
         return rng.lognormal(np.log(self.median), self.spread, size)
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"spread": self.spread * factor})
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
-        return self.log_density(x)
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
         return "LogNormal", {"mu": float(np.log(self.median)), "sigma": self.spread}
 
 
@@ -224,21 +190,14 @@ class Gamma(_Prior):
     rate: Positive
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
         return rng.gamma(self.shape, 1 / self.rate, size)
 
-    def widened(self, factor: float) -> Self:
-        """The prior as it is: degrees of freedom have no width of their own."""
-        return self
-
-    def log_kernel(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant."""
+    def log_density(self, x: FloatArray) -> FloatArray:
         value: FloatArray = (self.shape - 1) * np.log(x) - self.rate * x
         return value
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
         return "Gamma", {"alpha": self.shape, "beta": self.rate}
 
 
@@ -249,23 +208,17 @@ class InverseWishart(_Prior):
     standard deviation of a protected word's distances to the words of the vocabulary.
     """
 
+    width: ClassVar[str] = "scale"
     distribution: Literal["inverse_wishart"]
     scale: Positive
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"scale": self.scale * factor})
 
 
 class Pooled(_Prior):
     """A scale for each class around a common one: its log is N(log of the common scale, spread^2)."""
 
+    width: ClassVar[str] = "spread"
     distribution: Literal["pooled"]
     spread: Positive
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide."""
-        return self.model_copy(update={"spread": self.spread * factor})
 
 
 ScalePrior = Exponential | HalfNormal | HalfCauchy | LogNormal
@@ -297,7 +250,7 @@ def log_priors(values: Mapping[str, FloatArray], priors: Mapping[str, Prior]) ->
 def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> FloatArray:
     """Log density of a prior up to a constant; a pooled scale's is that of its log around the ``common`` one's."""
     if not isinstance(prior, Pooled):
-        return prior.log_kernel(x)
+        return prior.log_density(x)
     if common is None:
         raise TypeError("a pooled prior needs a common scale")
     return -0.5 * ((np.log(x) - np.log(common)[:, :, None]) / prior.spread) ** 2

@@ -459,4 +459,4 @@ def log_terms(
     errors = solve_triangular(chol, ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
     likelihood = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
     likelihood -= (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom
-    return {"sd_factor": found.priors.factor.log_kernel(factors).sum(axis=1)}, likelihood
+    return {"sd_factor": found.priors.factor.log_density(factors).sum(axis=1)}, likelihood

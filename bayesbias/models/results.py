@@ -22,6 +22,8 @@ from bayesbias.models.priors import Prior
 from bayesbias.models.spec import ModelSpec, model_of_text
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
+EFFECTS = ("attribute_effect", "interaction_effect")
+"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
 
 
@@ -144,7 +146,10 @@ def distances_of(post: xr.DataTree) -> pd.DataFrame:
 
 
 def save_fit(post: xr.DataTree, path: str | Path) -> None:
-    """Write a fit as NetCDF, whole or not at all.
+    """Write a fit as NetCDF, compressed, whole or not at all.
+
+    Draws of the effects of single attribute words, which are most of a fit, are written in single precision (a
+    relative error of 6e-8); all else as it is.
 
     Parameters
     ----------
@@ -165,9 +170,22 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
         raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
     content = io.BytesIO()
-    post.to_netcdf(content, engine="h5netcdf")
+    post.to_netcdf(content, engine="h5netcdf", encoding=_storage(post))
     with whole_file(file) as temporary:
         temporary.write_bytes(content.getvalue())
+
+
+def _storage(post: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
+    """Group to variable to how it is stored: compressed, the many effects of single words in single precision."""
+    how = {"zlib": True, "complevel": 1, "shuffle": True}
+    return {
+        node.path: {
+            str(name): how | ({"dtype": "float32"} if name in EFFECTS else {})
+            for name, values in node.data_vars.items()
+            if values.ndim and values.dtype.kind in "fi"
+        }
+        for node in post.subtree
+    }
 
 
 def load_fit(path: str | Path) -> xr.DataTree:
@@ -184,6 +202,10 @@ def load_fit(path: str | Path) -> xr.DataTree:
     try:
         with xr.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()
+        posterior = tree.children.get("posterior", xr.DataTree())
+        for name in EFFECTS:
+            if name in posterior.data_vars:
+                posterior[name] = posterior[name].astype(float)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{file} cannot be read as NetCDF: {error}") from error
     if "paired" not in tree.children:  # what compare returns is kept on disk too

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -122,8 +124,7 @@ def load_model(name_or_path: str | Path) -> ModelSpec:
     Parameters
     ----------
     name_or_path
-        A name that :func:`list_models` shows, or a path. To change a prior, copy a bundled file, edit the copy and
-        pass its path.
+        A name that :func:`list_models` shows, or a path. ``fit(priors=...)`` changes priors without a file.
 
     Raises
     ------
@@ -154,6 +155,61 @@ def model_of_text(text: str, where: str) -> ModelSpec:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where} is not TOML: {error}") from error
     return _parsed(content, text, where)
+
+
+def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> ModelSpec:
+    """A model with other priors, written into its text.
+
+    Parameters
+    ----------
+    spec
+        The model.
+    priors
+        Parameter name to what the model file gives for it, such as ``{"sigma": {"distribution": "half_normal",
+        "sd": 0.2}}``. Without ``distribution`` the prior keeps its own, and fields that are not given stay.
+
+    Raises
+    ------
+    InputError
+        A parameter that has no prior in this model; fields that no prior has, are missing or not positive.
+    """
+    if not isinstance(priors, Mapping) or not priors:
+        raise InputError(
+            "priors is a mapping of parameters to priors, such as {'sigma': {'distribution': 'exponential', 'rate': 5}}"
+        )
+    content = tomllib.loads(spec.text)
+    for name, given in priors.items():
+        if name not in content["priors"]:
+            valid = ", ".join(content["priors"])
+            raise InputError(f"priors: the model {spec.name!r} has no prior of {name!r}: valid are {valid}")
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"priors: that of {name!r} is {given!r}: give a mapping, such as {content['priors'][name]}"
+            )
+        known = {} if "distribution" in given else content["priors"][name]
+        content["priors"][name] = {**known, **given}
+    text = _written(content)
+    return _parsed(tomllib.loads(text), text, "priors")
+
+
+def _written(content: Mapping[str, Any]) -> str:
+    """The content of a model file as TOML; the strings and numbers of JSON are those of TOML."""
+    head = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
+    lines = [f"{key} = {_value(value, key)}" for key, value in head.items()]
+    for section in content.keys() - head.keys():
+        lines.append(f"\n[{section}]")
+        lines += [f"{key} = {_value(value, key)}" for key, value in content[section].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any, name: str) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_value(one, name)}" for key, one in value.items()) + " }"
+    if not isinstance(value, str | bool | Real):
+        raise InputError(f"priors: {name} holds {value!r}: give numbers")
+    return json.dumps(value if isinstance(value, str | bool | int) else float(value), allow_nan=True).replace(
+        "NaN", "nan"
+    )
 
 
 def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
