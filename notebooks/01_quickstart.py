@@ -173,7 +173,7 @@ bb.plots.plot_plan(plan)
 # null cannot see what words of one topic do: `05_related_words` can.)
 
 # %%
-bb.plots.plot_calibration(bb.calibration.real_null(table, replicates=40, seed=1))
+bb.plots.plot_calibration(bb.calibration.null_false_positive_rate(table, replicates=40, seed=1))
 
 # %% [markdown]
 # ## The classic metrics

@@ -68,7 +68,7 @@ bb.plots.plot_rank_agreement(study)
 # Is one corpus more biased than another? The bootstrap's answer, with the chance of training that the two seeds show:
 
 # %%
-more = study.more_biased()
+more = study.corpus_differences()
 more[more["word_list"] == "stereotypes"].groupby(["first", "second", "algorithm"])["p_more"].describe()[["min", "max"]]
 
 # %%

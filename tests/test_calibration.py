@@ -1,4 +1,4 @@
-"""Calibration in a reduced size (the full studies stand in benchmarks/): ranks, false alarms, coverage, real null."""
+"""Calibration in a reduced size (the full studies stand in benchmarks/): ranks, false-positive rates, coverage, real null."""
 
 from dataclasses import replace
 
@@ -117,7 +117,7 @@ def test_a_model_with_an_intercept_is_refused():
 
 def test_false_alarms_are_counted_against_the_nominal_rate():
     shape = {"groups": {"g": 12, "h": 12}, "stereotypes": {"g": 12, "h": 12}, "human": 40, "neutral": 40}
-    found = bb.calibration.false_alarms(shape, NULL, replicates=60, seed=5).set_index(["method", "contrast"])
+    found = bb.calibration.false_positive_rate(shape, NULL, replicates=60, seed=5).set_index(["method", "contrast"])
     assert (found["replicates"] == 60).all()
     assert found["nominal"].to_numpy() == pytest.approx(0.11)
     published = found.loc[("published", "associated - neutral")]
@@ -131,9 +131,9 @@ def test_false_alarms_are_counted_against_the_nominal_rate():
 
 def test_a_truth_with_bias_has_no_false_alarms():
     with pytest.raises(bb.InputError, match="without bias"):
-        bb.calibration.false_alarms(SHAPE, NULL | {"connection_mean": [0.8, 0.9, 0.9, 0.9]}, replicates=1)
+        bb.calibration.false_positive_rate(SHAPE, NULL | {"connection_mean": [0.8, 0.9, 0.9, 0.9]}, replicates=1)
     with pytest.raises(bb.InputError, match="the metric is 'mac'"):
-        bb.calibration.false_alarms(SHAPE, NULL, metrics=["mac"], replicates=1)
+        bb.calibration.false_positive_rate(SHAPE, NULL, metrics=["mac"], replicates=1)
 
 
 def test_planted_contrasts_are_covered_and_seen():
@@ -146,18 +146,18 @@ def test_planted_contrasts_are_covered_and_seen():
 
 
 def test_the_real_null_keeps_words_and_breaks_the_lists(religion):
-    found = bb.calibration.real_null(religion, ["published"], replicates=12, seed=1)
+    found = bb.calibration.null_false_positive_rate(religion, ["published"], replicates=12, seed=1)
     assert set(found["contrast"]) == {"associated - different", "associated - neutral"}
     assert set(found["method"]) == {"published", "cluster", "weat", "t_test"}
-    again = bb.calibration.real_null(religion, ["published"], replicates=12, seed=1)
+    again = bb.calibration.null_false_positive_rate(religion, ["published"], replicates=12, seed=1)
     assert found.equals(again)
     with pytest.raises(bb.InputError, match="source is 'associated'"):
-        bb.calibration.real_null(religion, replicates=1, source="associated")
+        bb.calibration.null_false_positive_rate(religion, replicates=1, source="associated")
     few = religion[~religion["connection"].eq("neutral") | religion["attribute_word"].eq("ball")]
     with pytest.raises(bb.InputError, match="the pseudo lists take"):
-        bb.calibration.real_null(few, replicates=1)
+        bb.calibration.null_false_positive_rate(few, replicates=1)
     with pytest.raises(bb.InputError, match="group of each protected word"):
-        bb.calibration.real_null(religion.drop(columns="group"), replicates=1)
+        bb.calibration.null_false_positive_rate(religion.drop(columns="group"), replicates=1)
 
 
 def test_the_permutation_test_of_two_groups_is_weat():
@@ -202,14 +202,16 @@ def test_the_real_null_draws_from_a_pool_and_adjusts(religion):
     neutral = religion.loc[religion["connection"] == "neutral", "attribute_word"].unique()
     counts = {word: 10.0 + at for at, word in enumerate(religion["attribute_word"].unique())}
     asked = {"models": ["crossed"], "replicates": 2, "seed": 1, "metrics": ()}
-    whole = bb.calibration.real_null(religion, **asked)
-    pd.testing.assert_frame_equal(bb.calibration.real_null(religion, **asked, pool=neutral), whole)
-    part = bb.calibration.real_null(religion, **asked, pool=neutral[:60])
-    adjusted = bb.calibration.real_null(religion, **asked, pool=neutral[:60], adjust="frequency", frequencies=counts)
+    whole = bb.calibration.null_false_positive_rate(religion, **asked)
+    pd.testing.assert_frame_equal(bb.calibration.null_false_positive_rate(religion, **asked, pool=neutral), whole)
+    part = bb.calibration.null_false_positive_rate(religion, **asked, pool=neutral[:60])
+    adjusted = bb.calibration.null_false_positive_rate(
+        religion, **asked, pool=neutral[:60], adjust="frequency", frequencies=counts
+    )
     assert not np.allclose(part["width"], whole["width"])
     assert not np.allclose(adjusted["width"], part["width"])
     with pytest.raises(bb.InputError, match="from 3 of the"):
-        bb.calibration.real_null(religion, **asked, pool=neutral[:3])
+        bb.calibration.null_false_positive_rate(religion, **asked, pool=neutral[:3])
 
 
 def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
@@ -222,7 +224,7 @@ def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
         "interaction_sd": 0.012,
         "connection_mean": 0.9,
     }
-    found = bb.calibration.false_alarms(shape, scales, ("crossed",), (), 60, seed=5).set_index("contrast")
+    found = bb.calibration.false_positive_rate(shape, scales, ("crossed",), (), 60, seed=5).set_index("contrast")
     assert found.loc[["associated - different", "associated - human"], "rate"].between(0.03, 0.22).all()
     assert found.loc["associated - different", "width"] < 0.25
 

@@ -200,7 +200,7 @@ def test_plan_and_calibrate_give_what_the_functions_give(here, tmp_path):
     assert "typical scales of 18 published tables" in " ".join(out.split())
     code, out, _ = here("calibrate", "t.csv", "--model", "published", "--replicates", "10", "-o", "rates.csv")
     assert code == 0
-    expected = bb.calibration.real_null(table, ["published"], replicates=10, seed=0)
+    expected = bb.calibration.null_false_positive_rate(table, ["published"], replicates=10, seed=0)
     written = pd.read_csv("rates.csv")
     pd.testing.assert_frame_equal(written, expected, check_dtype=False)
     assert "nominal 0.11" in out

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.noise import noise_null
+from bayesbias.diagnostics.noise import null_from_noise
 from bayesbias.diagnostics.null_models import NEIGHBOURS, null_distribution
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
@@ -274,7 +274,7 @@ def test_vectors_and_their_table_give_the_same(slice_vectors, religion):
 
 
 def test_noise_reaches_the_effect_of_the_article_in_about_one_sample_of_a_hundred():
-    null = noise_null(draws=40_000)
+    null = null_from_noise(draws=40_000)
     assert null.p_value == pytest.approx(0.0085, abs=4 * null.p_value_se)
     assert null.p_value_se == pytest.approx(0.00046, rel=0.2)
     assert null.source == "noise with sd 0.08"
@@ -283,12 +283,14 @@ def test_noise_reaches_the_effect_of_the_article_in_about_one_sample_of_a_hundre
 
 
 def test_noise_has_the_spread_that_theory_says():
-    null = noise_null(protected=20, attributes=10, sd=0.1, statistic="associated - different", observed=0.0)
+    null = null_from_noise(protected=20, attributes=10, sd=0.1, statistic="associated - different", observed=0.0)
     # each of 20 words has the difference of two means of 5 distances
     assert values_of(null).std() == pytest.approx(0.1 * np.sqrt(2 / 5 / 20), rel=0.03)
-    assert values_of(noise_null(statistic="mac", draws=4000)).std() == pytest.approx(0.08 / 16, rel=0.05)
+    assert values_of(null_from_noise(statistic="mac", draws=4000)).std() == pytest.approx(0.08 / 16, rel=0.05)
     # WEAT does not depend on the scale of distances
-    np.testing.assert_allclose(values_of(noise_null(draws=20)), values_of(noise_null(sd=8, draws=20)), rtol=1e-9)
+    np.testing.assert_allclose(
+        values_of(null_from_noise(draws=20)), values_of(null_from_noise(sd=8, draws=20)), rtol=1e-9
+    )
 
 
 def test_weat_of_noise_is_that_of_a_table():
@@ -305,7 +307,7 @@ def test_weat_of_noise_is_that_of_a_table():
         for j in range(16)
         for a in range(16)
     ]
-    assert values_of(noise_null(draws=1))[0] == pytest.approx(weat(pd.DataFrame(rows, columns=COLUMNS)))
+    assert values_of(null_from_noise(draws=1))[0] == pytest.approx(weat(pd.DataFrame(rows, columns=COLUMNS)))
 
 
 WRONG = {
@@ -359,4 +361,4 @@ def test_what_cannot_be_drawn_from_is_refused(slice_vectors, religion):
 )
 def test_noise_of_impossible_sizes_is_refused(options, message):
     with pytest.raises(bb.InputError, match=message):
-        noise_null(**options)
+        null_from_noise(**options)

@@ -27,7 +27,7 @@ def test_the_statistics_have_the_spread_that_theory_says():
 
 
 def test_the_noise_is_that_of_noise_null():
-    ours, other = bb.calibration.simulate_null_weat(draws=40_000), bb.calibration.noise_null(draws=40_000, seed=1)
+    ours, other = bb.calibration.simulate_null_weat(draws=40_000), bb.calibration.null_from_noise(draws=40_000, seed=1)
     assert stats.ks_2samp(ours.effect_size, other.values).pvalue > 0.001
     row = ours.summary().set_index("statistic").loc["effect_size"]
     assert row["as_extreme"] == pytest.approx(0.0087, abs=0.002)

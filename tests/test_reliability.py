@@ -373,15 +373,15 @@ def subsets(facets):
 def simulated(sizes, sds, rng):
     """A crossed array with effects of given standard deviations, and those of the effects as they came out."""
     components = subsets(len(sizes))
-    meant, at_hand = np.zeros(sizes), []
+    meant, finite_population = np.zeros(sizes), []
     for component, sd in zip(components[:-1], sds, strict=False):
         meant += sd * rng.normal(size=[size if axis in component else 1 for axis, size in enumerate(sizes)])
     for component in components:
         effect = meant.mean(axis=tuple(axis for axis in range(len(sizes)) if axis not in component), keepdims=True)
         for axis in component:
             effect = effect - effect.mean(axis=axis, keepdims=True)
-        at_hand.append(np.sqrt((effect**2).sum() / np.prod([sizes[axis] - 1 for axis in component])))
-    return meant + sds[-1] * rng.normal(size=sizes), np.array(at_hand)
+        finite_population.append(np.sqrt((effect**2).sum() / np.prod([sizes[axis] - 1 for axis in component])))
+    return meant + sds[-1] * rng.normal(size=sizes), np.array(finite_population)
 
 
 def test_sums_of_squares_hold_the_likelihood():
@@ -412,10 +412,14 @@ def test_components_are_calibrated():
     sizes, ranks = (5, 4, 3), []
     for _ in range(400):
         sds = PRIOR.from_normal(rng.normal(size=7))
-        y, at_hand = simulated(sizes, sds, rng)
+        y, finite_population = simulated(sizes, sds, rng)
         drawn = draw_by_marginal(facet_sums(y, subsets(3)), 1, 199, rng)
         assert not drawn.faults
-        ranks.append(np.concatenate([(drawn.sds[0] < sds).sum(axis=0), (drawn.at_hand[0] < at_hand).sum(axis=0)[:-1]]))
+        ranks.append(
+            np.concatenate(
+                [(drawn.sds[0] < sds).sum(axis=0), (drawn.finite_population[0] < finite_population).sum(axis=0)[:-1]]
+            )
+        )
     counts = np.stack([np.bincount(np.array(ranks)[:, at] // 20, minlength=10) for at in range(13)])
     p = chisquare(counts, axis=1).pvalue
     assert p.min() > 0.001
@@ -507,7 +511,7 @@ def test_nuts_agrees_and_takes_gaps(scores):
     spread = (exact["high"] - exact["low"]) / 3.2
     assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
     both = [
-        np.concatenate(post.posterior["posterior/at_hand_sd"].to_numpy())
+        np.concatenate(post.posterior["posterior/finite_population_sd"].to_numpy())
         for post in (drawn, bb.reliability.variance_components(scores, draws=4000, seed=1))
     ]
     assert (np.abs(both[0].mean(axis=0) - both[1].mean(axis=0)) / both[1].std(axis=0)).max() < 0.25

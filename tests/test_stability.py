@@ -119,7 +119,7 @@ def test_rank_agreement_is_kendalls_tau(study):
 
 
 def test_which_corpus_is_more_biased(study):
-    table = study.more_biased()
+    table = study.corpus_differences()
     shown = ["first", "second", "algorithm", "dims", "word_list", "seeds", "difference", "low", "high", "p_more"]
     assert list(table.columns) == shown
     assert len(table) == 3 * 2 * 2
@@ -130,18 +130,18 @@ def test_which_corpus_is_more_biased(study):
     for row in table.itertuples():
         rest = (row.algorithm, row.dims, row.word_list)
         assert row.difference == pytest.approx(means[(row.first, *rest)] - means[(row.second, *rest)])
-    scaled = study.more_biased(standardised=True)
+    scaled = study.corpus_differences(standardised=True)
     assert np.corrcoef(scaled["difference"], table["difference"])[0, 1] > 0.9
     alone = bb.stability.direct_bias_study({("one", "sgns", 20, 0): vectors(20, 5)}, WORDS, PAIRS, draws=10)
     with pytest.raises(bb.InputError, match="one corpus only, 'one'"):
-        alone.more_biased()
+        alone.corpus_differences()
 
 
 def test_the_same_pairs_and_words_are_drawn_everywhere():
     same = {("one", "sgns", 20, 0): vectors(20, 5), ("two", "sgns", 20, 0): vectors(20, 5)}
     study = bb.stability.direct_bias_study(same, WORDS, PAIRS, draws=50)
     np.testing.assert_array_equal(*study.draws)
-    assert study.more_biased()["p_more"].item() == 0.5
+    assert study.corpus_differences()["p_more"].item() == 0.5
 
 
 def test_the_chance_of_training_is_in_the_comparison():
@@ -154,7 +154,7 @@ def test_the_chance_of_training_is_in_the_comparison():
                 for at, corpus in enumerate("ab")
                 for seed in range(seeds)
             }
-            row = bb.stability.direct_bias_study(made, WORDS, PAIRS, draws=300).more_biased().iloc[0]
+            row = bb.stability.direct_bias_study(made, WORDS, PAIRS, draws=300).corpus_differences().iloc[0]
             held[seeds].append(row["low"] < 0 < row["high"])
     assert np.mean(held[4]) >= 0.8
     assert np.mean(held[1]) < np.mean(held[4])

@@ -378,7 +378,7 @@ class FacetSums:
         value: FloatArray = -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
         return value
 
-    def at_hand(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def finite_population(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Draws (B, C) of the variances of effects at hand, given the components (B, C).
 
         An effect at hand is what the observed levels add in the mean over those of the other facets, without the noise.

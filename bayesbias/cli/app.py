@@ -256,13 +256,15 @@ def calibrate(
     """How often intervals and tests call a bias on this table when stereotype words are random control words."""
     from bayesbias._files import write_text
     from bayesbias.cli.screen import say, show
-    from bayesbias.diagnostics import real_null
+    from bayesbias.diagnostics import null_false_positive_rate
     from bayesbias.distances import read_distance_table
 
     if out is not None:
         check_target(out, (".csv",), "a table of rates")
     distances = read_distance_table(table)
-    found = real_null(distances, model or ["published", "crossed"], replicates=replicates, seed=seed, source=source)
+    found = null_false_positive_rate(
+        distances, model or ["published", "crossed"], replicates=replicates, seed=seed, source=source
+    )
     nominal = f"{float(found['nominal'].iloc[0]):.2f}"
     show(found[["method", "contrast", "rate", "se", "width"]], f"Calls without bias, nominal {nominal}")
     if out is not None:

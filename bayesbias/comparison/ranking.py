@@ -71,7 +71,7 @@ class Drawn:
     """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
 
     sds: FloatArray
-    at_hand: FloatArray
+    finite_population: FloatArray
     stats: dict[str, Any]
     faults: list[str] = field(default_factory=list)
 
@@ -149,8 +149,8 @@ def draw_components(
     -------
     DataTree
         Group ``posterior``: ``component_sd`` (chain, draw, component), of levels like the observed ones, and
-        ``at_hand_sd``, of what those at hand add in the mean over the observed levels of the other facets: where there
-        are few levels the first rests on its prior, the second does not.
+        ``finite_population_sd``, of what the observed levels add in the mean over those of the other facets. With few
+        levels the first rests on its prior, the second does not.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def draw_components(
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset(
-                {"component_sd": (STEPS, drawn.sds), "at_hand_sd": (STEPS, drawn.at_hand)},
+                {"component_sd": (STEPS, drawn.sds), "finite_population_sd": (STEPS, drawn.finite_population)},
                 coords=steps | {"component": labels},
             ),
             "/sample_stats": xr.Dataset(
@@ -238,8 +238,8 @@ def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Ge
         said = f"Pareto k of the importance weights was {found.pareto_k:.2f}: drawn by NUTS on the same posterior."
         faults = [said, *draw_faults(theta, diverging)]
     sds = PRIOR.from_normal(theta)
-    at_hand = np.sqrt(sums.at_hand(sds.reshape(size, -1) ** 2, rng)).reshape(sds.shape)
-    return Drawn(sds, at_hand, stats, faults)
+    finite_population = np.sqrt(sums.finite_population(sds.reshape(size, -1) ** 2, rng)).reshape(sds.shape)
+    return Drawn(sds, finite_population, stats, faults)
 
 
 def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
@@ -268,23 +268,23 @@ def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np
         )
         for number, axes in enumerate(places[:-1])
     ]
-    at_hand = sds_drawn.copy()
+    finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
-        at_hand[..., number] = _spread_at_hand(effects, places, axes, y.shape, layout)
-    return Drawn(sds_drawn, at_hand, dict(stats), draw_faults(sds_drawn, stats.get("diverging")))
+        finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
+    return Drawn(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats.get("diverging")))
 
 
-def component_table(tree: xr.DataTree, prob: float, at_hand: bool = False) -> pd.DataFrame:
+def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
     """Each component's standard deviation and share of the variance, with HDIs.
 
-    Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``at_hand`` describes
-    the observed levels, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
+    Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``finite_population``
+    describes the observed levels, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
     ``population_high`` of levels like them.
     """
     like = flat_draws(tree["posterior/component_sd"].to_numpy())
-    drawn = flat_draws(tree["posterior/at_hand_sd"].to_numpy()) if at_hand else like
+    drawn = flat_draws(tree["posterior/finite_population_sd"].to_numpy()) if finite_population else like
     constant = tree["constant_data"]
-    weight = (constant["freedom"] * constant["shared_by"]).to_numpy() if at_hand else 1.0
+    weight = (constant["freedom"] * constant["shared_by"]).to_numpy() if finite_population else 1.0
     parts = drawn**2 * weight
     described = {
         "": describe(drawn, prob),
@@ -298,10 +298,10 @@ def component_table(tree: xr.DataTree, prob: float, at_hand: bool = False) -> pd
     table = pd.DataFrame(columns).rename(
         columns={"mean": "sd", "share_mean": "share", "population_mean": "population_sd"}
     )
-    return table if at_hand else table.iloc[:, :7]
+    return table if finite_population else table.iloc[:, :7]
 
 
-def _spread_at_hand(
+def _finite_spread(
     effects: list[FloatArray], places: list[Axes], axes: Axes, shape: tuple[int, ...], layout: Layout
 ) -> FloatArray:
     """Standard deviation (chain, draw) of what levels at hand add, in the mean over those of the other facets."""

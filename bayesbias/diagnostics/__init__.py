@@ -3,8 +3,14 @@
 from bayesbias.diagnostics.checks import check_predictions, check_relatedness
 from bayesbias.diagnostics.confounds import Balance, balance, known_balance
 from bayesbias.diagnostics.convergence import Verdict, diagnose
-from bayesbias.diagnostics.false_positives import Ranks, coverage_study, false_alarms, real_null, sbc
-from bayesbias.diagnostics.noise import NullWeat, noise_null, simulate_null_weat
+from bayesbias.diagnostics.false_positives import (
+    Ranks,
+    coverage_study,
+    false_positive_rate,
+    null_false_positive_rate,
+    sbc,
+)
+from bayesbias.diagnostics.noise import NullWeat, null_from_noise, simulate_null_weat
 from bayesbias.diagnostics.null_models import NullDistribution, null_distribution
 from bayesbias.diagnostics.simulation import simulate
 from bayesbias.diagnostics.summaries import ClusterInterval, cluster_interval, summary, variance_shares
@@ -24,11 +30,11 @@ __all__ = [
     "cluster_interval",
     "coverage_study",
     "diagnose",
-    "false_alarms",
+    "false_positive_rate",
     "known_balance",
-    "noise_null",
     "null_distribution",
-    "real_null",
+    "null_false_positive_rate",
+    "null_from_noise",
     "sbc",
     "simulate",
     "simulate_null_weat",

@@ -133,7 +133,7 @@ PERMUTATIONS = 999
 Model = str | Path | ModelSpec
 
 
-def false_alarms(
+def false_positive_rate(
     shape: Shape,
     truth: Mapping[str, Any],
     models: Sequence[Model] = ("published", "crossed"),
@@ -181,7 +181,7 @@ def false_alarms(
     return _rates(calls, "alarm", 1 - prob)
 
 
-def real_null(
+def null_false_positive_rate(
     table: pd.DataFrame,
     models: Sequence[Model] = ("published", "crossed"),
     replicates: int = 300,
@@ -193,7 +193,7 @@ def real_null(
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Mapping[str, float] | str | Path | None = None,
 ) -> pd.DataFrame:
-    """False alarms on real distances: stereotype lists replaced by words drawn at random from a control list.
+    """False-positive rates on real distances: stereotype lists replaced by words drawn at random from a control list.
 
     Protected words, groups and the other control words stay; as many words as the stereotype lists have are drawn
     from the control list ``source``, and the rows are labelled by these pseudo lists. There is no bias by
@@ -207,7 +207,7 @@ def real_null(
     source
         ``"neutral"`` or ``"human"``.
     models, replicates, seed, metrics, prob
-        As in :func:`false_alarms`.
+        As in :func:`false_positive_rate`.
     pool
         Words of that list from which the pseudo lists are drawn, such as its most frequent third: what differs then
         between the lists is no bias either. None: all.
@@ -217,7 +217,7 @@ def real_null(
     Returns
     -------
     DataFrame
-        As of :func:`false_alarms`.
+        As of :func:`false_positive_rate`.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def coverage_study(
     Parameters
     ----------
     shape, truth, models, replicates, seed, simulated_by, prob
-        As in :func:`false_alarms`, with a ``connection_mean`` that differs between connections.
+        As in :func:`false_positive_rate`, with a ``connection_mean`` that differs between connections.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from bayesbias.errors import InputError
 from bayesbias.metrics.weat import effect_size
 
 
-def noise_null(
+def null_from_noise(
     protected: int = 16,
     attributes: int = 16,
     sd: float = 0.08,

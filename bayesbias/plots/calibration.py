@@ -27,12 +27,13 @@ RATES = ["method", "contrast", "rate", "se", "nominal"]
 
 
 def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
-    """False alarms against the nominal rate, or ranks of the truth against uniform ones.
+    """False-positive rates against the nominal rate, or ranks of the truth against uniform ones.
 
     Parameters
     ----------
     result
-        A table of :func:`false_alarms`, :func:`real_null` or :func:`coverage_study` (a further first column, such as
+        A table of :func:`false_positive_rate`, :func:`null_false_positive_rate` or :func:`coverage_study` (a further
+        first column, such as
         the name of a table, makes panels), or a result of :func:`sbc`.
 
     Raises
@@ -46,7 +47,10 @@ def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
         table = result.rename(columns={"coverage": "rate"})
         if set(RATES) <= set(table.columns) and len(table):
             return _rates(table, "coverage" if "coverage" in result else "calls without bias")
-    raise InputError("plot_calibration takes a table of false_alarms, real_null or coverage_study, or a result of sbc")
+    raise InputError(
+        "plot_calibration takes a table of false_positive_rate, null_false_positive_rate or coverage_study, "
+            "or a result of sbc"
+    )
 
 
 def _rates(table: pd.DataFrame, label: str) -> Figure:

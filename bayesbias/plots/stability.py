@@ -338,7 +338,7 @@ def plot_bias_bootstrap(
     means = table.groupby("corpus")[column].mean().sort_values(ascending=False, kind="stable")
     known = looks_of(study.table["corpus"])
     looks = {str(name): known[str(name)] for name in means.index}
-    more = study.more_biased(standardised) if len(study.table["corpus"].unique()) > 1 else None
+    more = study.corpus_differences(standardised) if len(study.table["corpus"].unique()) > 1 else None
     panels, columns = _panels(table)
     rows, labels = len(panels) // columns, word_labels(looks, [""] * len(looks))
     with mpl.rc_context(FONT):

@@ -201,7 +201,7 @@ class VarianceComponents:
     posterior
         DataTree with the group ``posterior``: ``component_sd`` (chain, draw, component), of words, pairs and seeds like
         those at hand, in standard deviations of a measure's scores (or in the scores' unit, if they were not
-        standardised), and ``at_hand_sd``, of those at hand.
+        standardised), and ``finite_population_sd``, of those at hand.
     components
         Facets of each component, in the order of the posterior's.
     sizes
@@ -431,7 +431,7 @@ def variance_components(
     without = ("measure",) if standardise and "measure" in sizes else ()
     layout = Layout(tuple(sizes), without)
     tree, faults = draw_components(y, layout, engine, draws, chains, seed)
-    for name in ("component_sd", "at_hand_sd"):
+    for name in ("component_sd", "finite_population_sd"):
         tree["posterior"][name] = tree["posterior"][name] * unit
     return VarianceComponents(tree, layout.components, sizes, standardise, (*_notes(scores, sizes), *faults))
 

@@ -103,8 +103,8 @@ class SettingComponents:
     Attributes
     ----------
     posterior
-        DataTree with ``component_sd`` and ``at_hand_sd`` (chain, draw, component), in the measure's unit (of its
-        logarithm, if that was taken).
+        DataTree with ``component_sd`` and ``finite_population_sd`` (chain, draw, component), in the measure's unit
+        (of its logarithm, if that was taken).
     components
         Facets of each component, in the order of the posterior's.
     sizes
@@ -124,7 +124,7 @@ class SettingComponents:
         Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high`` (of the levels at
         hand, with HDIs) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
         """
-        return component_table(self.posterior, probability(prob, "prob"), at_hand=True)
+        return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
 
     def claims(self, prob: float = PROB) -> pd.DataFrame:
         """Whether settings outweigh corpora, as posterior statements about the observed levels.
@@ -162,7 +162,7 @@ class SettingComponents:
         """Draws of the variance that components add to the numbers at hand, up to a common factor: sums of squares."""
         constant = self.posterior["constant_data"]
         weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
-        parts = flat_draws(self.posterior["posterior/at_hand_sd"].to_numpy()) ** 2 * weight
+        parts = flat_draws(self.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
         # without seeds the last component is the chance of training as much as anything else
         known = self.components if "seed" in self.sizes else self.components[:-1]
         total: FloatArray = parts[:, [at for at, facets in enumerate(known) if belongs(set(facets))]].sum(axis=1)
@@ -246,7 +246,7 @@ def setting_components(
     scaled = (y - np.nanmean(y)) / spread
     layout = Layout(tuple(facets), nested=_nested(facets))
     tree, faults = draw_components(scaled, layout, engine, draws, chains, seed)
-    for name in ("component_sd", "at_hand_sd"):
+    for name in ("component_sd", "finite_population_sd"):
         tree["posterior"][name] = tree["posterior"][name] * spread
     sizes = dict(zip(facets, y.shape, strict=True))
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))

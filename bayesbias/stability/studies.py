@@ -269,7 +269,7 @@ class DirectBiasStudy:
         labels = [setting.label for setting in self.settings]
         return pd.DataFrame(tau, index=labels, columns=labels)
 
-    def more_biased(self, standardised: bool = False) -> pd.DataFrame:
+    def corpus_differences(self, standardised: bool = False) -> pd.DataFrame:
         """How sure it is that one corpus is more biased than another, at every setting that both were trained with.
 
         Parameters

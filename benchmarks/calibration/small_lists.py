@@ -70,7 +70,7 @@ def cell(world, factors, replicates):
     sizes = WORLDS[world]
     replicates = replicates // 4 if sizes[0] >= LARGE else replicates
     models = [bb.load_model("crossed"), model_of_text(WIDE, "Exponential(2)")]
-    found = bb.calibration.false_alarms(shape(*sizes), truth(*factors), models, (), replicates, seed=1)
+    found = bb.calibration.false_positive_rate(shape(*sizes), truth(*factors), models, (), replicates, seed=1)
     covered = bb.calibration.coverage_study(shape(*sizes), truth(*factors, PLANTED), models, replicates, seed=2)
     covered = covered[covered["method"] != "cluster"]
     found = found.merge(covered[["method", "contrast", "coverage"]], on=["method", "contrast"])

@@ -1,4 +1,4 @@
-"""False alarms of intervals and tests without bias: simulated tables of published shapes, and the real null.
+"""False-positive rates of intervals and tests without bias: simulated tables of published shapes, and the real null.
 
     python benchmarks/calibration/study.py simulated    # about 20 minutes
     python benchmarks/calibration/study.py real-null    # about 20 minutes
@@ -69,7 +69,7 @@ def simulated():
     for at, (shape, (table, truth)) in enumerate(SHAPES.items()):
         once(
             f"simulated_{at}",
-            lambda shape=shape, table=table, truth=truth: bb.calibration.false_alarms(
+            lambda shape=shape, table=table, truth=truth: bb.calibration.false_positive_rate(
                 tables[table], truth, [*ALWAYS, "crossed_plain", "crossed_shared"], replicates=REPLICATES, seed=0
             ).assign(shape=shape),
         )
@@ -79,7 +79,7 @@ def real_null():
     for name, table in published_tables().items():
         once(
             f"real_{name}",
-            lambda name=name, table=table: bb.calibration.real_null(
+            lambda name=name, table=table: bb.calibration.null_false_positive_rate(
                 table, [*ALWAYS, "crossed_plain"], DRAWS_OF_LISTS, seed=1
             ).assign(table=name),
         )

@@ -164,14 +164,14 @@ def test_variance_bars_are_the_shares():
 def test_calibration_is_drawn_with_its_errors():
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "neutral": 6}
     truth = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.05, "interaction_sd": 0.01}
-    rates = bb.calibration.false_alarms(shape, truth, ["published"], replicates=10)
+    rates = bb.calibration.false_positive_rate(shape, truth, ["published"], replicates=10)
     figure = bb.plots.plot_calibration(rates)
     assert len(figure.axes) == rates["contrast"].nunique()
     drawn = {x for axes in figure.axes for points in axes.collections for x, _ in points.get_offsets()}
     assert set(rates["rate"]) <= drawn
     ranks = bb.plots.plot_calibration(bb.calibration.sbc("published", shape, 10))
     assert len([axes for axes in ranks.axes if axes.get_visible()]) == 4
-    with pytest.raises(bb.InputError, match="false_alarms, real_null or coverage_study"):
+    with pytest.raises(bb.InputError, match="false_positive_rate, null_false_positive_rate or coverage_study"):
         bb.plots.plot_calibration(table_of(2))
 
 
@@ -890,7 +890,7 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     bars = [line for each in axes.collections if hasattr(each, "get_segments") for line in each.get_segments()]
     drawn = {tuple(line[:, 0]) for line in bars}
     assert all((low, high) in drawn for low, high in zip(table["low"], table["high"], strict=True))
-    more = one_list.more_biased().query("algorithm == 'sgns' and dims == 8")
+    more = one_list.corpus_differences().query("algorithm == 'sgns' and dims == 8")
     shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
     said = next(text.get_text() for text in axes.texts)
     from bayesbias.diagnostics.summaries import share
