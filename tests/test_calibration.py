@@ -1,4 +1,4 @@
-"""Calibration in a reduced size (the full studies stand in benchmarks/): ranks, false-positive rates, coverage, real null."""
+"""Calibration in a reduced size (the full studies are in benchmarks/): ranks, false-positive rates, coverage."""
 
 from dataclasses import replace
 

@@ -334,13 +334,13 @@ def test_rounding_is_no_effect():
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(words[16:]).tolist()
         query = bb.Query({"x": words[:8], "y": words[8:16]}, {"a": words[16:], "b": order})
-        for normalize in (False, True):
-            found = bb.metric("weat_effect_size", kv, query, p_value=True, normalize=normalize)
+        for normalise in (False, True):
+            found = bb.metric("weat_effect_size", kv, query, p_value=True, normalise=normalise)
             assert np.isnan(found.value)
             assert found.p_value is None
             assert "no spread" in found.reason
-            assert "so there is no axis" in bb.metric("semaxis", kv, query, normalize=normalize).reason
-            summed = bb.metric("weat", kv, query, p_value=True, normalize=normalize)
+            assert "so there is no axis" in bb.metric("semaxis", kv, query, normalise=normalise).reason
+            summed = bb.metric("weat", kv, query, p_value=True, normalise=normalise)
             assert (summed.value, summed.p_value) == (0, 1)
 
 

@@ -202,6 +202,16 @@ def test_words_that_one_embedding_lacks_count_as_missing_in_all():
     bb.plots.plot_ranking(none)
 
 
+def test_lengths_of_vectors_do_not_count_unless_asked_for():
+    kvs = {"one": planted(0.5, seed=1), "long": planted(0.5, seed=1)}
+    kvs["long"].vectors *= 3
+    kvs["long"].fill_norms(force=True)
+    found = bb.rank(kvs, QUERY, ["rnd", "rnsb", "ripa"], draws=0)
+    assert found.scores.loc["one"].tolist() == pytest.approx(found.scores.loc["long"].tolist(), rel=1e-5)
+    raw = bb.rank(kvs, QUERY, ["rnd", "ripa"], draws=0, normalise=False).scores
+    assert raw.loc["long"].tolist() == pytest.approx((3 * raw.loc["one"]).tolist(), rel=1e-5)
+
+
 def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
     kvs = {"one": planted(0.5, seed=1), "two": planted(0.5, seed=2), "flat": planted(0.5, seed=3)}
     kvs["flat"].vectors[kvs["flat"].key_to_index["f0"]] = kvs["flat"].get_vector("m0")
@@ -216,7 +226,7 @@ def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
     )
     # the first pair of "all pairs" has one vector too, and is left out in every embedding
     rest = bb.Query({name: words[1:] for name, words in whole.targets.items()}, whole.attributes)
-    expected = [abs(bb.metric("ripa", kv, rest).value) for kv in kvs.values()]
+    expected = [abs(bb.metric("ripa", kv, rest, normalise=True).value) for kv in kvs.values()]
     assert both.scores["ripa"].tolist() == pytest.approx(expected)
     kept = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5, twins="keep")
     assert any("left out for all: no value in flat, because" in note for note in kept.notes)

@@ -13,9 +13,9 @@ LINEAR = {
     "mac": {},
     "db_wa": {},
     "rnd": {"distance": "cos"},
-    "ripa": {"normalize": True},
+    "ripa": {"normalise": True},
 }
-VALID = "weat, rnd with distance='cos', mac, ripa with normalize=True, db_wa"
+VALID = "weat, rnd with distance='cos', mac, ripa with normalise=True, db_wa"
 
 
 def made(vectors):
@@ -257,7 +257,7 @@ def test_p_values_of_random_topics_are_roughly_uniform(news):
         ("ect", {}, f"ect is not a weighted sum of cosines, .*: valid are {VALID}"),
         ("weat_effect_size", {}, f"weat_effect_size is not a weighted sum of cosines, .*: valid are {VALID}"),
         ("rnd", {}, f"rnd with distance='norm' is not a weighted sum of cosines, .*: valid are {VALID}"),
-        ("ripa", {}, f"ripa with normalize=False is not a weighted sum of cosines, .*: valid are {VALID}"),
+        ("ripa", {}, f"ripa with normalise=False is not a weighted sum of cosines, .*: valid are {VALID}"),
         ("mac", {"p_value": True}, "p_value is True, and the metric has no permutation test: give False or 'related'"),
         ("mac", {"p_value": "yes"}, "p_value is 'yes': give False or 'related'"),
         ("weat", {"p_value": "yes"}, "p_value is 'yes': give True, False or 'related'"),

@@ -37,7 +37,7 @@ Metrics = Annotated[
 ]
 MaxMissing = Annotated[float, typer.Option(help="Share of a set's words that may be missing.")]
 Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")]
-Normalize = Annotated[bool, typer.Option("--normalize", help="Scale vectors to length 1 first.")]
+Normalise = Annotated[bool, typer.Option("--normalise", help="Scale vectors to length 1 first.")]
 Twins = Annotated[str, typer.Option(help="once, or keep: words of one list that have one vector.")]
 TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 
@@ -66,7 +66,7 @@ def metrics(
     on_missing: Annotated[str, typer.Option(help="drop, or error: refuse missing words.")] = "drop",
     compat: Annotated[str | None, typer.Option(help="wefe: the numbers of WEFE 1.0.1.")] = None,
     case: Case = "as-is",
-    normalize: Normalize = False,
+    normalise: Normalise = False,
     twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
@@ -91,7 +91,7 @@ def metrics(
         on_missing=on_missing,  # type: ignore[arg-type]  # checked where it is used
         max_missing=max_missing,
         case=case,  # type: ignore[arg-type]  # checked where it is used
-        normalize=normalize,
+        normalise=normalise,
         compat=compat,
         twins=twins,  # type: ignore[arg-type]  # checked where it is used
     )
@@ -118,7 +118,9 @@ def rank(
     ] = None,
     max_missing: MaxMissing = 0.2,
     case: Case = "as-is",
-    normalize: Normalize = False,
+    normalise: Annotated[
+        bool, typer.Option(help="Scale vectors to length 1 first, so that their lengths do not count.")
+    ] = True,
     twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     picture: Annotated[Path | None, typer.Option(help="Also draw the ranking, .png.")] = None,
@@ -147,7 +149,7 @@ def rank(
         outside=benchmarks,
         max_missing=max_missing,
         case=case,  # type: ignore[arg-type]  # checked where it is used
-        normalize=normalize,
+        normalise=normalise,
         twins=twins,  # type: ignore[arg-type]  # checked where it is used
     )
     show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")

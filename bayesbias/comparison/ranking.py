@@ -417,7 +417,7 @@ def rank(
     outside: Mapping[str, Mapping[str, float]] | pd.DataFrame | None = None,
     max_missing: float = 0.2,
     case: Case = "as-is",
-    normalize: bool = False,
+    normalise: bool = True,
     twins: Twins = "once",
 ) -> Ranking:
     """Rank embeddings by bias over queries and metrics, with the probability of each order.
@@ -447,9 +447,11 @@ def rank(
         its ranks join the table.
     max_missing
         Share of a set's words that may be missing.
-    case, normalize
-        As in :func:`metric`. RND, RNSB and RIPA change with the lengths of vectors: embeddings whose vectors are of
-        different length are compared with ``normalize=True``.
+    case
+        As in :func:`metric`.
+    normalise
+        Scale vectors to length 1, the default here: RND, RNSB and RIPA change with the lengths of vectors, which differ
+        between embeddings for reasons other than bias. WEFE ranks unscaled vectors (``normalise=False``).
     twins
         As in :func:`metric`; words that have one vector in one of the embeddings count once in all.
 
@@ -470,7 +472,7 @@ def rank(
     draws = whole_number(draws, "draws", least=0)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     asked, notes = named_queries(queries), dict[str, None]()
-    how = Lookup.checked("drop", max_missing, case, normalize, None, twins)
+    how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
     how = replace(how, without=_only_in_some(asked, embeddings, case, notes))
     if twins == "once":
         how = replace(how, alike=alike_in_some(asked.values(), embeddings.values(), case))

@@ -82,7 +82,7 @@ class Prepared:
         """The metric when other words of the embedding, by row, stand in for the attribute words."""
         ends = np.cumsum([len(vectors) for vectors in self.found.attributes])[:-1]
         vectors = self.kv.vectors[rows].astype(np.float64)
-        sets = tuple(np.split(unit_rows(vectors) if self.how.normalize else vectors, ends))
+        sets = tuple(np.split(unit_rows(vectors) if self.how.normalise else vectors, ends))
         return self._measured(self.found.targets, sets, rows)
 
     def resampled(self, chosen: Mapping[str, IntArray]) -> Measured:
@@ -127,7 +127,7 @@ def prepared(
     if how is None:
         how, options = split_options(options)
     chosen, asked = find_metric(name), as_query(query)
-    used = checked_options(chosen, options, how.normalize)
+    used = checked_options(chosen, options, how.normalise)
     _check_template(chosen, asked)
     vectors = opened(kv)
     found = look_up(vectors, asked, how, chosen.paired)
@@ -184,7 +184,7 @@ def _check_template(chosen: Metric, query: Query) -> None:
         )
 
 
-def checked_options(chosen: Metric, given: Mapping[str, Any], normalize: bool = False) -> dict[str, Any]:
+def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = False) -> dict[str, Any]:
     """All options of a metric, those that were given after their checks; whether the look-up scales vectors."""
     if isinstance(tested := given.get("p_value"), str) and tested == RELATED and chosen.linear is None:
         raise InputError(
@@ -198,7 +198,7 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalize: bool = 
     defaults = {name: option.default for name, option in chosen.options.items()}
     used = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
     if used.get("p_value") == RELATED and chosen.linear is not None:
-        there = {**used, "normalize": normalize}
+        there = {**used, "normalise": normalise}
         if lacking := [name for name, value in chosen.linear.needs.items() if there[name] != value]:
             raise InputError(
                 f"{chosen.name} with {lacking[0]}={there[lacking[0]]!r} is not a weighted sum of cosines, and "
@@ -229,7 +229,7 @@ def metric(
     on_missing: OnMissing = "drop",
     max_missing: float = 0.2,
     case: Case = "as-is",
-    normalize: bool = False,
+    normalise: bool = False,
     compat: str | None = None,
     twins: Twins = "once",
     **options: Any,
@@ -252,7 +252,7 @@ def metric(
         Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
     case
         ``"fallback"`` also tries lower case, a capital first letter and capitals.
-    normalize
+    normalise
         Whether vectors are scaled to length 1 first (most metrics do not change).
     compat
         ``"wefe"`` gives the number of WEFE 1.0.1 where ours differs: repeated words count as lost, pairs shift past a
@@ -268,7 +268,7 @@ def metric(
         - ``p_value=True``, of ``weat`` and ``weat_effect_size``: permutation test (``permutations`` random ones where a
           million do not hold all) of the target words over their two sets, with the attribute words as given.
         - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
-          ``distance="cos"``, ``ripa`` with ``normalize=True``): normal test against random attribute lists of the
+          ``distance="cos"``, ``ripa`` with ``normalise=True``): normal test against random attribute lists of the
           vocabulary, as many words and as alike as these, with the target words as given. The mean over such lists is
           the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
           :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
@@ -285,7 +285,7 @@ def metric(
     UserWarning
         Sets so small that the value is the same whatever the words; the result says so too.
     """
-    how = Lookup.checked(on_missing, max_missing, case, normalize, compat, twins)
+    how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
     if measured.warning:
@@ -300,7 +300,7 @@ def run_metrics(
     on_missing: OnMissing = "drop",
     max_missing: float = 0.2,
     case: Case = "as-is",
-    normalize: bool = False,
+    normalise: bool = False,
     compat: str | None = None,
     twins: Twins = "once",
 ) -> pd.DataFrame:
@@ -315,7 +315,7 @@ def run_metrics(
     metrics
         Names of metrics, pairs of a name and its options, or a mapping of labels to either. By default those that need
         no pairs and for which every query has enough sets.
-    on_missing, max_missing, case, normalize, compat, twins
+    on_missing, max_missing, case, normalise, compat, twins
         As in :func:`metric`.
 
     Returns
@@ -333,11 +333,11 @@ def run_metrics(
     """
     import pandas as pd
 
-    how = Lookup.checked(on_missing, max_missing, case, normalize, compat, twins)
+    how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
     embeddings = named_embeddings(kvs)
     asked = named_queries(queries)
     usual, too_few = usual_metrics(asked.values()) if metrics is None else ([], [])
-    chosen = _chosen(usual if metrics is None else metrics, normalize)
+    chosen = _chosen(usual if metrics is None else metrics, normalise)
     parts = {
         (number, label): parts_for(chosen_metric, query)
         for number, query in enumerate(asked.values())
@@ -416,11 +416,11 @@ def is_embedding(value: object) -> bool:
 
 
 def _chosen(
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric, normalize: bool
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric, normalise: bool
 ) -> list[tuple[str, Metric, dict[str, Any]]]:
     """Label, metric and checked options of each."""
     named = [(label, find_metric(name), given) for label, name, given in named_metrics(metrics)]
-    return [(label, one, checked_options(one, given, normalize)) for label, one, given in named]
+    return [(label, one, checked_options(one, given, normalise)) for label, one, given in named]
 
 
 def named_metrics(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OnMissing = Literal["drop", "error"]
 
 
-OPTIONS = ("on_missing", "max_missing", "case", "normalize", "compat", "twins")
+OPTIONS = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Lookup:
         Largest share of a set's words (of the pairs, for metrics of pairs) that may be missing.
     case
         As in :func:`find_words`.
-    normalize
+    normalise
         Whether vectors are scaled to length 1 first.
     compat
         ``"wefe"`` follows WEFE: repeated words count as lost, and pairs whose word is missing shift.
@@ -53,7 +53,7 @@ class Lookup:
     on_missing: OnMissing = "drop"
     max_missing: float = 0.2
     case: Case = "as-is"
-    normalize: bool = False
+    normalise: bool = False
     compat: str | None = None
     twins: Twins = "once"
     without: frozenset[str] = frozenset()
@@ -65,7 +65,7 @@ class Lookup:
         on_missing: OnMissing,
         max_missing: float,
         case: Case,
-        normalize: bool,
+        normalise: bool,
         compat: str | None,
         twins: Twins = "once",
     ) -> Lookup:
@@ -75,7 +75,7 @@ class Lookup:
         if compat is not None:
             one_of(compat, ("wefe",), "compat")
         one_of(twins, TWINS, "twins")
-        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalize, "normalize"), compat, twins)
+        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalise, "normalise"), compat, twins)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
 
     def vectors(names: Mapping[str, object]) -> Sets:
         arrays = [sets[name].of(kept[name]) for name in names]
-        return tuple(unit_rows(array) if how.normalize and len(array) else array for array in arrays)
+        return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
 
     return FoundSets(
         targets=vectors(query.targets),

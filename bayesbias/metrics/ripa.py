@@ -42,7 +42,7 @@ METRICS = (
         bounds=lambda sizes, options: (-np.inf, np.inf),
         options=OPTIONS,
         of_test=tuple(OPTIONS),
-        linear=Linear(_sides, needs={"normalize": True}),
+        linear=Linear(_sides, needs={"normalise": True}),
         source="Ethayarajh, Duvenaud and Hirst (2019)",
         doi="10.18653/v1/P19-1166",
         paired=True,

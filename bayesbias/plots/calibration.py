@@ -49,7 +49,7 @@ def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
             return _rates(table, "coverage" if "coverage" in result else "calls without bias")
     raise InputError(
         "plot_calibration takes a table of false_positive_rate, null_false_positive_rate or coverage_study, "
-            "or a result of sbc"
+        "or a result of sbc"
     )
 
 

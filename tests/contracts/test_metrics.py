@@ -130,8 +130,8 @@ def test_options_are_checked(name, kv):
     for option in METRICS[name].options:
         with pytest.raises(bb.InputError, match=f"{option} is"):
             bb.metric(name, kv, query_for(METRICS[name]), **{option: wrong[option]})
-    with pytest.raises(bb.InputError, match="normalize is 'no'"):
-        bb.metric(name, kv, query_for(METRICS[name]), normalize="no")
+    with pytest.raises(bb.InputError, match="normalise is 'no'"):
+        bb.metric(name, kv, query_for(METRICS[name]), normalise="no")
 
 
 @everyone

@@ -66,7 +66,7 @@ def test_weat(vectors, reference):
     assert effect.value == pytest.approx(expected["effect_size"], abs=TOLERANCE)
     assert effect.range == pytest.approx((-2, 2))
     scaled = theirs["WEAT"]["normalize_true"]
-    assert bb.metric("weat", vectors, query, normalize=True).value == pytest.approx(scaled["weat"], abs=TOLERANCE)
+    assert bb.metric("weat", vectors, query, normalise=True).value == pytest.approx(scaled["weat"], abs=TOLERANCE)
 
 
 @has("p", TWO_BY_TWO)
@@ -92,7 +92,7 @@ def test_mac(vectors, reference):
     for name, words in theirs["MAC"]["targets_eval"].items():
         for word, distances in words.items():
             assert by_word[name, word] == pytest.approx(np.mean(list(distances.values())), abs=TOLERANCE)
-    scaled = bb.metric("mac", vectors, query, normalize=True)
+    scaled = bb.metric("mac", vectors, query, normalise=True)
     expected = theirs["MAC_normalize_true_result"]
     assert expected is None or scaled.value == pytest.approx(expected, abs=TOLERANCE)
 
@@ -120,7 +120,7 @@ def test_metrics_of_two_target_sets_and_one_attribute_set(vectors, reference):
                 assert by_word[word] == pytest.approx(value, abs=TOLERANCE)
             for word, value in expected.get("word_values", {}).items():
                 assert by_word[word] == pytest.approx(value["mean"], abs=TOLERANCE)
-            scaled = bb.metric(metric, vectors, part, normalize=True, **options)
+            scaled = bb.metric(metric, vectors, part, normalise=True, **options)
             expected = record[f"{name}_normalize_true_result"]
             assert expected is None or scaled.value == pytest.approx(expected, abs=TOLERANCE)
 
