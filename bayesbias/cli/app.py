@@ -266,7 +266,7 @@ def calibrate(
         distances, model or ["published", "crossed"], replicates=replicates, seed=seed, source=source
     )
     nominal = f"{float(found['nominal'].iloc[0]):.2f}"
-    show(found[["method", "contrast", "rate", "se", "width"]], f"Calls without bias, nominal {nominal}")
+    show(found[["method", "contrast", "rate", "se", "width"]], f"False-positive rates, nominal {nominal}")
     if out is not None:
         write_text(out, found.to_csv(index=False))
         say(f"rates written to {out}")

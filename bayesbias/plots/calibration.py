@@ -15,7 +15,18 @@ from bayesbias.diagnostics.false_positives import Ranks
 from bayesbias.diagnostics.noise import NullWeat
 from bayesbias.diagnostics.topics import LISTS, as_far
 from bayesbias.errors import InputError
-from bayesbias.plots.style import COLOURS, FAINT, FONT, INK, MARKERS, check_kind, new_figure, note_below, style_axes
+from bayesbias.plots.style import (
+    COLOURS,
+    FAINT,
+    FONT,
+    INK,
+    MARKERS,
+    check_kind,
+    new_figure,
+    note_below,
+    one_panel,
+    style_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +57,7 @@ def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
     if isinstance(result, pd.DataFrame):
         table = result.rename(columns={"coverage": "rate"})
         if set(RATES) <= set(table.columns) and len(table):
-            return _rates(table, "coverage" if "coverage" in result else "calls without bias")
+            return _rates(table, "coverage" if "coverage" in result else "false-positive rate")
     raise InputError(
         "plot_calibration takes a table of false_positive_rate, null_false_positive_rate or coverage_study, "
         "or a result of sbc"
@@ -250,7 +261,7 @@ HEADROOM = 1.12
 """Height of the panel over that of the highest bar, for the label of the observed value."""
 
 
-def plot_topic_null(null: TopicNull, statistic: str | None = None) -> Figure:
+def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | None = None) -> Figure:
     """Histogram of a statistic for random lists, with the observed value as a line.
 
     Replicates at least as far from no bias (dashed) as the observed value are orange.
@@ -261,6 +272,8 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None) -> Figure:
         A result of :func:`topic_null`.
     statistic
         One of its statistics; by default the first.
+    ax
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
@@ -273,8 +286,7 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None) -> Figure:
     far = as_far(values, observed, centre)
     edges = np.histogram_bin_edges(values, TOPIC_BINS if len(values) > FEW else FEW_BINS).tolist()
     with mpl.rc_context(FONT):
-        figure = new_figure(6.4, 3.2)
-        axes = figure.subplots()
+        figure, axes = one_panel(ax, 6.4, 3.2)
         axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
         axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
         axes.axvline(observed, color=MARK, linewidth=1.8, zorder=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -38,6 +37,8 @@ from bayesbias.plots.style import (
     new_figure,
     note_below,
     note_beside,
+    one_panel,
+    place_legend,
     spread_rows,
     style_axes,
     word_labels,
@@ -146,6 +147,7 @@ def plot_contrasts(
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
     population: str = GIVEN,
+    ax: Axes | None = None,
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
@@ -156,6 +158,8 @@ def plot_contrasts(
     ----------
     post, first, second, prob, rope, population
         As in :func:`contrasts`.
+    ax
+        Axes to draw on; by default those of a new figure.
     """
     check_fit(post)
     prob = probability(prob, "prob")
@@ -170,8 +174,7 @@ def plot_contrasts(
     order = np.argsort(words.mean(axis=0))
     words, labels = words[:, order], labels[order]
     with mpl.rc_context(FONT):
-        figure = new_figure(7.0, 0.23 * (len(labels) + 2) + 1.0)
-        axes = figure.add_subplot()
+        figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
         heights = -np.arange(len(labels), dtype=float) - 1.5
         draw_intervals(axes, np.array([0.0]), whole[:, None], prob, WHOLE)
         draw_intervals(axes, heights, words, prob, WORD)
@@ -197,8 +200,7 @@ def plot_contrasts(
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.set_ylim(-len(labels) - 1.1, 0.6)
         if left_out:
-            note = f"without distances under both connections: {', '.join(left_out)}"
-            figure.supxlabel(fill(note, 90), x=0.02, ha="left", fontsize=7.5, color=FAINT)
+            note_below(figure, f"without distances under both connections: {', '.join(left_out)}", ax=ax)
     return figure
 
 
@@ -409,7 +411,7 @@ LOOK = {
 LEAST = 0.06
 
 
-def plot_variance(post: xr.DataTree) -> Figure:
+def plot_variance(post: xr.DataTree, ax: Axes | None = None) -> Figure:
     """Posterior mean shares of the variance of distances: protected word, attribute word, word x group, residual.
 
     A large share of the attribute word is what makes intervals that take distances for independent too narrow.
@@ -418,12 +420,13 @@ def plot_variance(post: xr.DataTree) -> Figure:
     ----------
     post
         A result of :func:`fit`.
+    ax
+        Axes to draw on; by default those of a new figure.
     """
     table = variance_shares(post)
     connections = list(dict.fromkeys(table["connection"]))
     with mpl.rc_context({**FONT, "hatch.linewidth": 0.5}):
-        figure = new_figure(7.0, 0.38 * len(connections) + 1.5)
-        axes = figure.add_subplot()
+        figure, axes = one_panel(ax, 7.0, 0.38 * len(connections) + 1.5)
         left = np.zeros(len(connections))
         heights = -np.arange(len(connections), dtype=float)
         for name in (part for part in COMPONENTS if part in set(table["component"])):
@@ -440,5 +443,5 @@ def plot_variance(post: xr.DataTree) -> Figure:
         style_axes(axes, "share of the variance within a connection", "Where the spread of distances comes from")
         axes.set_xlim(0, 1)
         axes.set_yticks(heights, connections)
-        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+        place_legend(figure, axes, ax, "lower center", ncols=4)
     return figure

@@ -29,6 +29,8 @@ from bayesbias.plots.style import (
     new_figure,
     note_below,
     note_beside,
+    one_panel,
+    place_legend,
     spread_rows,
     style_axes,
     word_labels,
@@ -336,6 +338,7 @@ def plot_decision(
     absolute: bool = False,
     threshold: float = GOOD,
     prob: float = PROB,
+    ax: Axes | None = None,
 ) -> Figure:
     """Reliability of mean scores against the number of base pairs, a line and a band for each number of seeds.
 
@@ -348,6 +351,8 @@ def plot_decision(
         What :func:`variance_components` returns.
     base_pairs, seeds, of, absolute, threshold, prob
         As in its method ``decision``.
+    ax
+        Axes to draw on; by default those of a new figure.
     """
     check_kind(components, VarianceComponents, "plot_decision", "variance_components")
     table = components.decision(several(base_pairs), seeds, of, absolute, threshold, prob)
@@ -355,8 +360,7 @@ def plot_decision(
     table = table.drop_duplicates([across, "seeds"]).sort_values(["seeds", across])
     numbers = table["seeds"].unique().tolist()
     with mpl.rc_context(FONT):
-        figure = new_figure(8.2, 3.8)
-        axes = figure.add_subplot()
+        figure, axes = one_panel(ax, 8.2, 3.8)
         for at, (number, look) in enumerate(zip(numbers, looks_of(map(str, numbers)).values(), strict=True)):
             rows = table[table["seeds"] == number]
             few = components.needed(number, of, absolute, threshold, prob)
@@ -384,16 +388,18 @@ def plot_decision(
         style_axes(axes, f"{NAMES[across]} that a score is the mean of", f"Reliability of {TOLD[of]}")
         axes.set_ylabel(f"reliability ({kind} error)")
         handles, labels = axes.get_legend_handles_labels()
-        figure.legend(
-            handles[::-1],
-            labels[::-1],
+        place_legend(
+            figure,
+            axes,
+            ax,
+            "right center",
+            handles=handles[::-1],
+            labels=labels[::-1],
             title=f"{NAMES[across]} needed\nfor {threshold:g}",
-            loc="outside right center",
             alignment="left",
-            frameon=False,
         )
         never = "∞: no number is enough." if any("∞" in label for label in labels) else ""
-        note_below(figure, f"Bands and brackets: {100 * prob:g}% intervals.", never, *components.notes)
+        note_below(figure, f"Bands and brackets: {100 * prob:g}% intervals.", never, *components.notes, ax=ax)
     return figure
 
 

@@ -27,6 +27,7 @@ from bayesbias.plots.style import (
     new_figure,
     note_below,
     note_beside,
+    one_panel,
     style_axes,
     word_labels,
 )
@@ -139,7 +140,12 @@ SHOWN = 3
 """Words of the pairs that the axis names."""
 
 
-def plot_word_bias(study: DirectBiasStudy, setting: tuple[str, str, int, int] | None = None, words: int = 30) -> Figure:
+def plot_word_bias(
+    study: DirectBiasStudy,
+    setting: tuple[str, str, int, int] | None = None,
+    words: int = 30,
+    ax: Axes | None = None,
+) -> Figure:
     """The words with the largest cosine with the direction of the pairs, on the side to which they lean.
 
     Parameters
@@ -150,6 +156,8 @@ def plot_word_bias(study: DirectBiasStudy, setting: tuple[str, str, int, int] | 
         Corpus, algorithm, dimensions and seed; None takes the first of those with the most dimensions.
     words
         How many words, the most biased ones.
+    ax
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
@@ -165,8 +173,7 @@ def plot_word_bias(study: DirectBiasStudy, setting: tuple[str, str, int, int] | 
     values = shown.to_numpy(dtype=float)
     first, second = (shortened([pair[side] for pair in study.pairs], SHOWN) for side in (0, 1))
     with mpl.rc_context(FONT):
-        figure = new_figure(6.6, 0.19 * len(shown) + 1.2)
-        axes = figure.add_subplot()
+        figure, axes = one_panel(ax, 6.6, 0.19 * len(shown) + 1.2)
         across = ("axes fraction", "data")
         for look, own in ((FIRST, values >= 0), (SECOND, values < 0)):
             axes.hlines(heights[own], 0, values[own], color=look.colour, linewidth=1.4)
@@ -191,7 +198,7 @@ def plot_word_bias(study: DirectBiasStudy, setting: tuple[str, str, int, int] | 
         axes.set_ylim(-len(shown) + 0.4, 1.5)
         most = 1.08 * float(np.abs(values).max())
         axes.set_xlim(-most, most)
-        note_below(figure, *study.notes)
+        note_below(figure, *study.notes, ax=ax)
     return figure
 
 

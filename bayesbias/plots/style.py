@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
@@ -17,11 +18,6 @@ from numpy.typing import NDArray
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import hdi
 from bayesbias.errors import InputError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 INK, FAINT = "#222222", "#767676"
 INNER_PROB = 0.5
@@ -76,6 +72,30 @@ def new_figure(width: float, height: float) -> Picture:
     return figure
 
 
+def one_panel(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
+    """The axes to draw on and their figure: those that were given, or those of a new figure of so many inches.
+
+    Raises
+    ------
+    InputError
+        ``ax`` is no Axes.
+    """
+    if ax is None:
+        figure = new_figure(width, height)
+        return figure, figure.add_subplot()
+    if not isinstance(ax, Axes):
+        raise InputError(f"ax is {type(ax).__name__}: give the Axes of a matplotlib figure, or None")
+    return ax.figure.figure, ax  # the figure of a subfigure is the whole one
+
+
+def place_legend(figure: Figure, axes: Axes, ax: Axes | None, loc: str, **how: Any) -> None:
+    """A legend outside the panel of a new figure, or below axes that were given."""
+    if ax is None:
+        figure.legend(loc=f"outside {loc}", frameon=False, **how)  # type: ignore[call-overload]
+    else:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, **how)
+
+
 def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     """A quiet frame: no box, a faint vertical grid."""
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -113,14 +133,17 @@ def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: flo
     )
 
 
-def connection_legend(figure: Figure, connections: Sequence[str]) -> None:
-    """One legend above the panels, with the marker and colour of each connection."""
+def connection_legend(figure: Figure, connections: Sequence[str], axes: Axes | None = None) -> None:
+    """One legend above the panels, or above axes that were given, with the marker and colour of each connection."""
     handles: list[Any] = [
         Line2D([], [], color=LOOKS[name].colour, marker=LOOKS[name].marker, linewidth=2, label=LOOKS[name].label)
         for name in connections
     ]
     columns = len(handles) if figure.get_figwidth() > 7.9 else 2
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+    if axes is None:
+        figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+    else:
+        axes.legend(handles=handles, loc="best", frameon=False)
 
 
 def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
@@ -144,10 +167,14 @@ def looks_of(names: Iterable[str]) -> dict[str, Look]:
     }
 
 
-def note_below(figure: Figure, *sentences: str) -> None:
-    """Sentences in small letters below the panels, as wide as the figure."""
+def note_below(figure: Figure, *sentences: str, ax: Axes | None = None) -> None:
+    """Sentences in small letters below the panels, as wide as the figure, or in the label of axes that were given."""
     text = " ".join(sentence for sentence in sentences if sentence)
-    if text:
+    if text and ax is not None:
+        ax.set_xlabel(
+            f"{ax.get_xlabel()}\n{fill(text, int(LETTERS * ax.get_position().width * figure.get_figwidth()))}"
+        )
+    elif text:
         text = fill(text, int(LETTERS * figure.get_figwidth()))
         figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)
 

@@ -33,6 +33,7 @@ from bayesbias.plots.style import (
     connection_legend,
     new_figure,
     note_below,
+    one_panel,
     style_axes,
     word_labels,
 )
@@ -49,7 +50,7 @@ MANY = 500
 """A row with more points than this is drawn as an image in vector files."""
 
 
-def plot_distances(table: pd.DataFrame, protected_word: str | None = None) -> Figure:
+def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: Axes | None = None) -> Figure:
     """Raw distances by connection, every pair a point.
 
     Parameters
@@ -59,6 +60,8 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None) -> Fi
     protected_word
         Show this word only: each stereotype word on a line of its own, the controls as rows of points. None shows all
         protected words together.
+    ax
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -73,19 +76,18 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None) -> Fi
     model_data(table)
     if protected_word is None:
         with mpl.rc_context(FONT):
-            return _all_words(table)
+            return _all_words(table, ax)
     rows = table[table["protected_word"] == protected_word]
     if rows.empty:
         known = ", ".join(map(str, table["protected_word"].drop_duplicates().head(20)))
         raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")
     with mpl.rc_context(FONT):
-        return _one_word(rows, protected_word)
+        return _one_word(rows, protected_word, ax)
 
 
-def _all_words(table: pd.DataFrame) -> Figure:
+def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
     present = [name for name in CONNECTIONS if (table["connection"] == name).any()]
-    figure = new_figure(7.5, 0.85 * len(present) + 1.1)
-    axes = figure.add_subplot()
+    figure, axes = one_panel(ax, 7.5, 0.85 * len(present) + 1.1)
     for at, name in enumerate(present):
         _strip(axes, -float(at), table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float), name)
     labels = [f"{name}\nn = {(table['connection'] == name).sum():,}" for name in present]
@@ -95,11 +97,10 @@ def _all_words(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _one_word(rows: pd.DataFrame, word: str) -> Figure:
+def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
     stereotypes = rows[~rows["connection"].isin(CONTROLS)].sort_values("distance")
     controls = [name for name in ("human", "neutral") if (rows["connection"] == name).any()]
-    figure = new_figure(7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
-    axes = figure.add_subplot()
+    figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
     labels, ticks = [], []
     for at, (attribute, name, distance) in enumerate(
         stereotypes[["attribute_word", "connection", "distance"]].itertuples(index=False)
@@ -118,7 +119,7 @@ def _one_word(rows: pd.DataFrame, word: str) -> Figure:
     axes.set_yticks(ticks, labels)
     axes.set_ylim(height + 1.2, 1.0)
     _finish(axes, f"Raw distances of {word_labels([word], [''])[0]}")
-    connection_legend(figure, [name for name in CONNECTIONS if (rows["connection"] == name).any()])
+    connection_legend(figure, [name for name in CONNECTIONS if (rows["connection"] == name).any()], ax)
     return figure
 
 

@@ -26,6 +26,7 @@ HERE = Path(__file__).parent / "results"
 PARTS = HERE / "parts"
 REPLICATES = 500
 DRAWS_OF_LISTS = 300
+NOMINAL = 0.11
 
 RELIGION = {
     "connection_mean": 0.93,
@@ -100,7 +101,10 @@ def collect():
         table["se"] = np.sqrt(table["rate"] * (1 - table["rate"]) / table["replicates"])
         table["width"] = table["widths"] / table["replicates"]
         table = table[[key, "method", "contrast", "rate", "se", "width", "replicates"]].round(5)
-        table.to_csv(HERE / f"{'simulated' if kind == 'simulated' else 'real_null'}.csv", index=False)
+        name = "simulated" if kind == "simulated" else "real_null"
+        table.to_csv(HERE / f"{name}.csv", index=False)
+        figure = bb.plots.plot_calibration(table.drop(columns=key).assign(nominal=NOMINAL))
+        figure.savefig(HERE / f"{name}.png", dpi=110)
         print(table.pivot_table(index=[key, "contrast"], columns="method", values="rate").round(3).to_string())
 
 

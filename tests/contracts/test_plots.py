@@ -1,5 +1,6 @@
 """Every picture through one mould: a Figure back, no global state, stable, readable with few and many words."""
 
+import inspect
 import io
 from dataclasses import replace
 from itertools import pairwise
@@ -109,6 +110,47 @@ def test_words_are_text_and_never_formulas(fits, plot):
     assert "<svg" in svg(figure)
     if plot in (bb.plot_coefficients, OF_A_FIT["contrasts"], OF_A_FIT["contrasts with a rope"]):
         assert {f"$x_{{1}}$ <b>&{word}" for word in range(3)} <= texts(figure)
+
+
+def with_axes():
+    """The public pictures that take axes."""
+    every = {name: getattr(bb.plots, name) for name in bb.plots.__all__}
+    return {name: plot for name, plot in every.items() if "ax" in inspect.signature(plot).parameters}
+
+
+def test_pictures_of_one_panel_take_axes():
+    assert set(with_axes()) == {
+        "plot_contrasts",
+        "plot_decision",
+        "plot_distances",
+        "plot_topic_null",
+        "plot_variance",
+        "plot_word_bias",
+    }
+    for plot in with_axes().values():
+        assert "\nax\n    Axes to draw on" in inspect.cleandoc(plot.__doc__)
+
+
+def test_axes_that_are_given_are_drawn_on(fits):
+    import matplotlib.pyplot as plt
+
+    table = table_of(4)
+    draws = (
+        lambda ax: bb.plot_contrasts(fits["four words"], second="human", ax=ax),
+        lambda ax: bb.plots.plot_variance(fits["four words"], ax=ax),
+        lambda ax: bb.plot_distances(table, ax=ax),
+        lambda ax: bb.plot_distances(table, "word1", ax=ax),
+    )
+    figure, panels = plt.subplots(2, 2, figsize=(12, 10), layout="constrained")
+    for draw, axes in zip(draws, panels.ravel(), strict=True):
+        assert draw(axes) is figure
+        alone = draw(None).axes[0]
+        assert axes.get_title(loc="left") == alone.get_title(loc="left")
+        assert [t.get_text() for t in axes.get_yticklabels()] == [t.get_text() for t in alone.get_yticklabels()]
+        with pytest.raises(bb.InputError, match="ax is str: give the Axes of a matplotlib figure"):
+            draw("here")
+    assert len(figure.axes) == 4
+    plt.close(figure)
 
 
 def test_coefficients_show_every_word_and_every_count(fits):
