@@ -61,6 +61,62 @@ def test_demo_writes_pictures_and_a_report(tmp_path):
     assert done.stderr == ""
 
 
+def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_path):
+    bb.save_embedding(slice_vectors, "mine.npz")
+    code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--seed", "3")
+    assert code == 0, errors
+    assert "vectors of mine.npz, word list weat7: 2,256 distances" in out
+    assert "Open made/report.html in a browser." in out
+    assert bb.load_fit("made/fit.nc").attrs["seed"] == 3
+    for kind, file, options in (
+        ("contrasts", "fit.nc", ("--second", "human", "--prob=0.5")),
+        ("distances", "distances.csv", ("--protected-word", "algebra")),
+        ("variance", "fit.nc", ()),
+    ):
+        code, _, errors = here("plot", kind, f"made/{file}", "-o", f"{kind}.png", *options)
+        assert code == 0, errors
+        assert Path(f"{kind}.png").read_bytes().startswith(b"\x89PNG")
+    for arguments, message in (
+        (("plot", "x", "made/fit.nc", "-o", "x.png"), "there is no picture 'x' of a fit: valid are contrasts"),
+        (("plot", "contrasts", "made/distances.csv", "-o", "x.png"), "of a distance table: valid are distances"),
+        (("plot", "contrasts", "made/fit.nc", "-o", "x.pdf"), ".png"),
+        (("plot", "contrasts", "made/fit.nc", "-o", "x.png", "--probe", "1"), "no option --probe of contrasts"),
+        (("plot", "contrasts", "made/fit.nc", "-o", "x.png", "--prob"), "--prob has no value"),
+        (("plot", "contrasts", "made/fit.nc", "again.nc", "-o", "x.png"), "again.nc is given too"),
+        (("run", "mine.npz", "gendre", "--out", "more"), "one of gender, race"),
+        (("run", "mine.npz", "weat7", "--out", "more", "--model", "crosed"), "there is no model"),
+        (("run", "mine.npz", "weat7", "--out", "more", "--case", "lower"), "as-is, fallback"),
+    ):
+        code, _, errors = here(*arguments)
+        assert code == 1
+        assert message in errors
+    assert not Path("more").exists()
+    assert not Path("x.png").exists()
+
+
+def test_options_of_metrics_and_methods_reach_the_command_line(here):
+    code, out, errors = here("metrics", "google-news-slice", "--query", "weat6", "--metric", "rnd", "--distance", "cos")
+    assert code == 0, errors
+    expected = bb.run_metrics("google-news-slice", "weat6", {"rnd": ("rnd", {"distance": "cos"})})["value"]
+    assert all(f"{value:.3f}" in out for value in expected)
+    pairs = ("--pairs", "gender_pairs", "--method", "null_space")
+    code, out, errors = here("debias", "google-news-slice", "-o", "d.npz", *pairs, "--iterations=1")
+    assert code == 0, errors
+    assert "1 direction" in out
+    for arguments, message in (
+        (
+            ("metrics", "google-news-slice", "--query", "weat6", "--metric", "rnd", "--dist", "cos"),
+            "no option --dist of",
+        ),
+        (("metrics", "google-news-slice", "--query", "weat6", "--metric", "rnd", "--distance", "x"), "norm, cos"),
+        (("debias", "google-news-slice", "-o", "e.npz", *pairs, "--components", "1"), "valid are --iterations, --seed"),
+        (("debias", "google-news-slice", "-o", "e.npz", *pairs, "glove"), "one embedding is debiased at a time"),
+    ):
+        code, _, errors = here(*arguments)
+        assert code == 1
+        assert message in errors
+
+
 def test_lists_and_models_are_shown(here):
     code, out, _ = here("lists")
     assert code == 0
@@ -347,7 +403,7 @@ def test_debias_gives_what_the_function_gives(here):
         (("--pairs", "neutral", "-o", "o.bin"), "neutral is a list of words: pairs are needed"),
         (("--pairs", "gender_pairs", "-o", "o.kv"), "an embedding ends in .bin or .txt or .npz"),
         (("--pairs", "gender_pairs", "--method", "hart", "-o", "o.bin"), "did you mean 'hard'?"),
-        (("--pairs", "gender_pairs", "--strength", "2", "-o", "o.bin"), "hard has no option 'strength'"),
+        (("--pairs", "gender_pairs", "--strength", "2", "-o", "o.bin"), "there is no option --strength of hard"),
         (("--words", "race", "-o", "o.bin"), "different numbers of words (black 3, caucasian 4, asian 3)"),
         (("--words", "religion", "--ignore", "gender_pairs", "-o", "o.bin"), "a list of words is needed"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from bayesbias._files import check_target, home_folder
 from bayesbias.cli import changes, metrics
+from bayesbias.cli.arguments import EXTRA, save_picture
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -76,6 +78,52 @@ def demo(
     run_demo(words, home_folder(out), seed)
     if debias:
         run_debiasing(words, home_folder(out), seed)
+
+
+@app.command()
+def run(
+    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
+    words: Annotated[str, typer.Argument(help="A bundled word list or the path of a TOML file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for pictures, table, fit and report.")],
+    model: Model = "auto",
+    seed: Seed = None,
+    case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
+    topics: Annotated[int, typer.Option(help="Random topics to compare the contrasts with; 0 for none.", min=0)] = 200,
+    trust_pickle: TrustPickle = False,
+) -> None:
+    """An embedding and a word list of your own, from distances to pictures and a report."""
+    from bayesbias.cli.example import run_analysis
+
+    run_analysis(embedding, words, home_folder(out), seed, model, case, topics, trust_pickle)
+
+
+@app.command(context_settings=EXTRA)
+def plot(
+    kind: Annotated[str, typer.Argument(help="Of a fit: contrasts, coefficients, ...; of a table: distances, ...")],
+    file: Annotated[Path, typer.Argument(help="A fit, .nc, or a distance table, .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Picture to write, .png.")],
+    context: typer.Context,
+) -> None:
+    """A picture of a fit or of a distance table. Its options follow as --name value, such as --second human."""
+    from bayesbias.cli.arguments import extra_options
+    from bayesbias.cli.screen import say, working
+    from bayesbias.distances import read_distance_table
+    from bayesbias.errors import InputError
+    from bayesbias.models import load_fit
+    from bayesbias.plots import OF_A_FIT, OF_A_TABLE
+
+    check_target(out, (".png",), "a picture")
+    known, holder = (OF_A_FIT, "fit") if file.suffix == ".nc" else (OF_A_TABLE, "distance table")
+    if kind not in known:
+        raise InputError(f"there is no picture {kind!r} of a {holder}: valid are {', '.join(known)}")
+    valid = [name for name in list(inspect.signature(known[kind]).parameters)[1:] if name != "ax"]
+    others, options = extra_options(context.args, valid, kind)
+    if others:
+        raise InputError(f"a picture shows one {holder}, and {others[0]} is given too")
+    given = load_fit(file) if holder == "fit" else read_distance_table(file)
+    with working("drawing"):
+        save_picture(known[kind](given, **options), out)
+    say(f"picture written to {out}")
 
 
 @app.command()
@@ -284,7 +332,6 @@ def plan(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
 ) -> None:
     """How many words a list needs so that a contrast of a given size is seen."""
-    from bayesbias._files import whole_file
     from bayesbias.cli.screen import say, show, working
     from bayesbias.comparison import plan as plan_words
     from bayesbias.distances import read_distance_table
@@ -298,8 +345,7 @@ def plan(
     say(found.sentence)
     show(found.needed, f"Words needed to see {effect:g} with probability {power:g}")
     if out is not None:
-        with whole_file(out) as temporary:
-            plot_plan(found).savefig(temporary, dpi=150, format="png")
+        save_picture(plot_plan(found), out)
         say(f"picture written to {out}")
 
 
@@ -309,7 +355,6 @@ def relatedness(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also draw who is like whom, .png.")] = None,
 ) -> None:
     """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
-    from bayesbias._files import whole_file
     from bayesbias.cli.screen import say, show
     from bayesbias.diagnostics import check_relatedness
     from bayesbias.distances import read_distance_table
@@ -324,8 +369,7 @@ def relatedness(
     show(found.effective_words(), "Words, and as many unrelated words as would tell as much")
     show(check_relatedness(distances), "Scatter of control words against its prediction")
     if out is not None:
-        with whole_file(out) as temporary:
-            plot_relatedness(found).savefig(temporary, dpi=150, format="png")
+        save_picture(plot_relatedness(found), out)
         say(f"picture written to {out}")
 
 
@@ -341,7 +385,6 @@ def topics(
     trust_pickle: TrustPickle = False,
 ) -> None:
     """How large a contrast is for random topics of the vocabulary in place of the word lists."""
-    from bayesbias._files import whole_file
     from bayesbias.cli.screen import say, show
     from bayesbias.diagnostics import topic_null
     from bayesbias.embeddings import load_embedding
@@ -356,15 +399,14 @@ def topics(
         say(f"  {note}.")
     show(found.table, "Observed values among those of random lists")
     if out is not None:
-        with whole_file(out) as temporary:
-            plot_topic_null(found).savefig(temporary, dpi=150, format="png")
+        save_picture(plot_topic_null(found), out)
         say(f"picture written to {out}")
 
 
 app.command()(metrics.queries)
-app.command()(metrics.metrics)
+app.command(context_settings=EXTRA)(metrics.metrics)
 app.command()(metrics.rank)
-app.command()(changes.debias)
+app.command(context_settings=EXTRA)(changes.debias)
 app.command()(changes.compare)
 app.command()(metrics.silhouette)
 app.command()(metrics.reliability)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,58 @@ from bayesbias._files import home_folder
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 AUTO = "auto"
 """The model that a table allows; repeated here, since the engines load slowly."""
+
+
+EXTRA = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Settings of a command that takes the options of what it runs, as ``--name value``."""
+
+
+def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
+    """Other arguments, and the options of the method or metric that a command runs: ``--name value`` among them.
+
+    Raises
+    ------
+    InputError
+        A name that is not valid, or one without a value.
+    """
+    from bayesbias.errors import InputError
+
+    others: list[str] = []
+    found: dict[str, Any] = {}
+    rest = iter(arguments)
+    for one in rest:
+        name, given, value = one.partition("=")
+        key = name.removeprefix("--").replace("-", "_")
+        if not one.startswith("--"):
+            others.append(one)
+        elif key not in valid:
+            known = ", ".join(f"--{each.replace('_', '-')}" for each in valid) or "none"
+            raise InputError(f"there is no option {name} of {owner}: valid are {known}")
+        elif (value if given else (value := next(rest, ""))) == "":
+            raise InputError(f"{name} has no value: give one after it")
+        else:
+            found[key] = _literal(value)
+    return others, found
+
+
+def _literal(text: str) -> Any:
+    """A number, True, False or None where it is one, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """A picture as .png, whole or not at all."""
+    from bayesbias._files import whole_file
+
+    with whole_file(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
 
 
 def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: Path(one).name) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias._files import check_target
-from bayesbias.cli.arguments import AUTO, csv_table, short_names
+from bayesbias.cli.arguments import AUTO, csv_table, extra_options, save_picture, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 TABLES = (".csv", ".parquet")
 CHAINS = 4
+BY_LIST = ("definitional", "sets", "groups", "subspace", "equalize", "neutralize", "ignore")
+"""Options of debiasing methods that are words or directions, which come from files."""
 
 
 def debias(
+    context: typer.Context,
     embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Embedding to write: .bin, .txt (word2vec) or .npz.")],
     method: Annotated[
@@ -35,26 +38,27 @@ def debias(
     ] = None,
     equalize: Annotated[str | None, typer.Option(help="Pairs to equalise (hard): a list of pairs.")] = None,
     ignore: Annotated[str | None, typer.Option(help="Words to leave alone: a list of words.")] = None,
-    components: Annotated[int | None, typer.Option(help="How many directions.", min=1)] = None,
-    order: Annotated[str | None, typer.Option(help="simultaneous or sequential (hard_multiclass).")] = None,
-    strength: Annotated[float | None, typer.Option(help="Of the lowering (soft).")] = None,
-    penalty: Annotated[float | None, typer.Option(help="Of the ridge (half_sibling).")] = None,
     trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
 ) -> None:
-    """A debiased copy of an embedding."""
+    """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
     from bayesbias.cli.screen import say, working
     from bayesbias.debiasing import debias as debias_embedding
+    from bayesbias.debiasing.registry import find_method
     from bayesbias.embeddings import load_embedding, save_embedding
     from bayesbias.embeddings.formats import SUFFIXES
+    from bayesbias.errors import InputError
 
     check_target(out, SUFFIXES, "an embedding")
-    options: dict[str, Any] = _defining(method, pairs, words)
+    defining = _defining(method, pairs, words)
+    own = [name for name in find_method(method).options if name not in {*defining, *BY_LIST}]
+    others, extra = extra_options(context.args, own, method)
+    if others:
+        raise InputError(f"one embedding is debiased at a time, and {others[0]} is given too")
+    options = defining | extra
     if equalize is not None:
         options["equalize"] = list(_pairs(equalize))
     if ignore is not None:
         options["ignore"] = list(_words(ignore))
-    given = {"components": components, "order": order, "strength": strength, "penalty": penalty}
-    options |= {name: value for name, value in given.items() if value is not None}
     kv = load_embedding(embedding, trust_pickle=trust_pickle)
     with working("debiasing"):
         after = debias_embedding(kv, method, **options)
@@ -191,11 +195,9 @@ def _rows(found: Comparison, prob: float) -> pd.DataFrame:
 
 
 def _draw(found: Comparison, path: Path, prob: float) -> None:
-    from bayesbias._files import whole_file
     from bayesbias.plots import plot_change
 
-    with whole_file(path) as temporary:
-        plot_change(found, prob).savefig(temporary, dpi=150, format="png")
+    save_picture(plot_change(found, prob), path)
 
 
 def _measured(

@@ -1,11 +1,13 @@
-"""The command ``demo``: bundled vectors and a published word list, from distances to a report."""
+"""The commands ``run`` and ``demo``: from an embedding and a word list to pictures and a report."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from bayesbias._files import whole_file, write_text
+from bayesbias._checks import one_of
+from bayesbias._files import write_text
+from bayesbias.cli.arguments import AUTO, save_picture
 from bayesbias.cli.changes import show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
 from bayesbias.comparison import beside_associated, compare, contrasts, decomposable_controls, side_effects
@@ -15,7 +17,7 @@ from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table, write_distance_table
 from bayesbias.embeddings import load_embedding
 from bayesbias.errors import InputError
-from bayesbias.models import fit, save_fit
+from bayesbias.models import fit, load_model, save_fit
 from bayesbias.plots import (
     plot_change,
     plot_coefficients,
@@ -36,28 +38,47 @@ TOPICS = 200
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:
-    """Slice, distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
+    """The bundled vectors from distances to a report in the folder ``out``."""
+    run_analysis(EMBEDDING, words, out, seed, topics=TOPICS)
+
+
+def run_analysis(
+    embedding: str,
+    words: str,
+    out: Path,
+    seed: int | None,
+    model: str = AUTO,
+    case: str = "as-is",
+    topics: int = TOPICS,
+    trust_pickle: bool = False,
+) -> None:
+    """Distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
+    one_of(case, ("as-is", "fallback"), "case")
     listed = load_words(words)
+    if model != AUTO:
+        load_model(model)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {out}: {error.strerror or error}") from error
-    with working(f"reading {EMBEDDING}"):
-        kv = load_embedding(EMBEDDING)
-    table = distance_table(kv, listed)
-    say(f"{len(kv.index_to_key):,} Google News vectors, word list {listed.name}: {len(table):,} distances")
+    with working(f"reading {embedding}"):
+        kv = load_embedding(embedding, trust_pickle=trust_pickle)
+    table = distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
+    source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
+    say(f"{len(kv.index_to_key):,} {source}, word list {listed.name}: {len(table):,} distances")
     show_coverage(table)
     with working("fitting"):
-        post = fit(table, seed=seed)
+        post = fit(table, model, seed=seed)
         verdict = diagnose(post)
     other = next(iter(beside_associated(post)), None)
     if other is not None:
         show_contrasts(contrasts(post, "associated", other))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
-    topics = None if other is None else topic_null(kv, listed, replicates=TOPICS, seed=seed)
-    if topics is not None:
-        say(topics.sentence)
+    null = None
+    if other is not None and topics:
+        null = topic_null(kv, listed, replicates=topics, seed=0 if seed is None else seed)
+        say(null.sentence)
     say(verdict.headline())
     with working("drawing pictures and writing the report"):
         write_distance_table(table, out / "distances.csv")
@@ -72,10 +93,10 @@ def run_demo(words: str, out: Path, seed: int) -> None:
         for control in decomposable_controls(post)[:1]:
             pictures["decomposition"] = plot_decomposition(post, control)
         for name, figure in pictures.items():
-            with whole_file(out / f"{name}.png") as temporary:
-                figure.savefig(temporary, dpi=150)
-        report(post, out / "report.html", topics=topics)
+            save_picture(figure, out / f"{name}.png")
+        report(post, out / "report.html", topics=null)
     say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
+    say(f"Open {out / 'report.html'} in a browser.")
 
 
 def run_debiasing(words: str, out: Path, seed: int) -> None:
@@ -99,8 +120,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
             "side-effects": plot_side_effects(beside),
         }
         for name, figure in pictures.items():
-            with whole_file(out / f"{name}.png") as temporary:
-                figure.savefig(temporary, dpi=150)
+            save_picture(figure, out / f"{name}.png")
         report(found, out / "change.html", effects=beside)
     written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
     say(f"Written to {out}: {', '.join(written)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias._files import check_target
-from bayesbias.cli.arguments import csv_table, names_of, short_names
+from bayesbias.cli.arguments import csv_table, extra_options, names_of, save_picture, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,10 +71,14 @@ def metrics(
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
 ) -> None:
-    """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others."""
+    """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others.
+
+    Options of metrics follow as --name value, such as --distance cos of rnd.
+    """
     from bayesbias.cli.screen import say, show
     from bayesbias.errors import InputError
     from bayesbias.metrics import run_metrics
+    from bayesbias.metrics.registry import find_metric
 
     if out is not None:
         check_target(out, (".csv",), "a table of metrics")
@@ -83,9 +87,16 @@ def metrics(
     if p_value and not set(chosen) & set(TESTED):
         raise InputError(f"--p-value is the permutation test of WEAT: give --metric {' or '.join(TESTED)} too")
     test = {"p_value": True, "alternative": alternative, "permutations": permutations, "seed": seed}
-    with_options: dict[str, Any] = {name: (name, test if p_value and name in TESTED else {}) for name in chosen}
+    own = {name: [one for one in find_metric(name).options if one not in test] for name in chosen}
+    valid = list(dict.fromkeys(option for options in own.values() for option in options))
+    named, extra = extra_options(embeddings, valid, " and ".join(chosen))
+    with_options: dict[str, Any] = {
+        name: (name, {key: value for key, value in extra.items() if key in own[name]} | (test if tested else {}))
+        for name in chosen
+        for tested in (p_value and name in TESTED,)
+    }
     found = run_metrics(
-        _loaded(embeddings, asked, chosen, case, trust_pickle),
+        _loaded(named, asked, chosen, case, trust_pickle),
         asked,
         with_options,
         on_missing=on_missing,  # type: ignore[arg-type]  # checked where it is used
@@ -127,7 +138,6 @@ def rank(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write it as .csv.")] = None,
 ) -> None:
     """Embeddings from least to most biased, and how sure that order is."""
-    from bayesbias._files import whole_file
     from bayesbias.cli.screen import say, show
     from bayesbias.comparison import rank as rank_embeddings
     from bayesbias.comparison.ranking import METRICS
@@ -161,8 +171,7 @@ def rank(
     if out is not None:
         write_table(found.table, out)
     if picture is not None:
-        with whole_file(picture) as temporary:
-            plot_ranking(found).savefig(temporary, dpi=150, format="png")
+        save_picture(plot_ranking(found), picture)
         say(f"picture written to {picture}")
 
 
@@ -429,11 +438,9 @@ def _embeddings(arguments: list[str], trust_pickle: bool) -> dict[str, Any]:
 
 
 def _draw(figure: Figure, path: Path) -> None:
-    from bayesbias._files import whole_file
     from bayesbias.cli.screen import say
 
-    with whole_file(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
+    save_picture(figure, path)
     say(f"picture written to {path}")
 
 

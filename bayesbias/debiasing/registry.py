@@ -91,7 +91,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     """
     from gensim.models import KeyedVectors
 
-    chosen = _method(method)
+    chosen = find_method(method)
     missing = [
         name
         for name, one in chosen.options.items()
@@ -129,7 +129,14 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
     return replace(record, notes=(*record.notes, note))
 
 
-def _method(name: object) -> Method:
+def find_method(name: object) -> Method:
+    """A debiasing method by name.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
     near = get_close_matches(str(name).lower(), METHODS, 1)

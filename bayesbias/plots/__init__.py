@@ -1,5 +1,9 @@
 """Pictures: the result first, a matplotlib Figure back."""
 
+from collections.abc import Callable
+
+from matplotlib.figure import Figure
+
 from bayesbias.plots.calibration import (
     plot_calibration,
     plot_null_partitions,
@@ -20,6 +24,23 @@ from bayesbias.plots.metrics import plot_plan, plot_ranking, plot_silhouette
 from bayesbias.plots.reliability import plot_components, plot_decision, plot_factors, plot_reliability
 from bayesbias.plots.stability import plot_bias_bootstrap, plot_bias_decay, plot_rank_agreement, plot_word_bias
 from bayesbias.plots.tables import plot_distances, plot_relatedness, plot_variogram
+
+OF_A_FIT: dict[str, Callable[..., Figure]] = {
+    "contrasts": plot_contrasts,
+    "decomposition": plot_decomposition,
+    "coefficients": plot_coefficients,
+    "predictions": plot_predictions,
+    "variance": plot_variance,
+    "attribute-effects": plot_attribute_effects,
+    "relatedness": plot_relatedness,
+    "variogram": plot_variogram,
+}
+OF_A_TABLE: dict[str, Callable[..., Figure]] = {
+    "distances": plot_distances,
+    "relatedness": plot_relatedness,
+    "variogram": plot_variogram,
+}
+"""Pictures by what they are called on the command line."""
 
 __all__ = [
     "plot_attribute_effects",
