@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+import reprlib
+from collections.abc import Collection, Iterable
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -13,43 +14,53 @@ import numpy as np
 
 from bayesbias.errors import InputError
 
+MOST = 10**9
+"""Largest number of draws, replicates or words that is taken for meant."""
+
 
 def whole_number(value: object, name: str, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+    """A whole number of at least ``least``; seeds may be of any size, other numbers up to 1e9."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # what has no index is refused below
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
-        raise InputError(f"{name} is {value!r}: give a whole number of at least {least}")
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
+    if number > MOST and name != "seed":
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {MOST:,}")
     return number
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it, cut where it is long."""
+    return reprlib.repr(value)
 
 
 def probability(value: object, name: str) -> float:
     """A probability strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise InputError(f"{name} is {value!r}: give a probability between 0 and 1, such as 0.89")
+        raise InputError(f"{name} is {shown(value)}: give a probability between 0 and 1, such as 0.89")
     return float(value)
 
 
 def share(value: object, name: str) -> float:
     """A share, 0 and 1 included."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise InputError(f"{name} is {value!r}: give a share from 0 to 1, such as 0.2")
+        raise InputError(f"{name} is {shown(value)}: give a share from 0 to 1, such as 0.2")
     return float(value)
 
 
 def flag(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} is {value!r}: give True or False")
+        raise InputError(f"{name} is {shown(value)}: give True or False")
     return bool(value)
 
 
 def finite_number(value: object, name: str, positive: bool = False) -> float:
     """A finite number, above 0 if ``positive``."""
     if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or (positive and value <= 0):
-        raise InputError(f"{name} is {value!r}: give a {'positive' if positive else 'finite'} number")
+        raise InputError(f"{name} is {shown(value)}: give a {'positive' if positive else 'finite'} number")
     return float(value)
 
 
@@ -68,11 +79,11 @@ def interval(value: object, name: str) -> tuple[float, float] | None:
         low, high = map(float, value)
         if low < high:
             return low, high
-    raise InputError(f"{name} is {value!r}: give a positive number (plus or minus it) or a pair (low, high)")
+    raise InputError(f"{name} is {shown(value)}: give a positive number (plus or minus it) or a pair (low, high)")
 
 
-def one_of(value: str, valid: tuple[str, ...] | list[str], name: str) -> str:
+def one_of[T: str](value: T, valid: Collection[str], name: str) -> T:
     """One of the valid names."""
-    if value not in valid:
-        raise InputError(f"{name} is {value!r}: valid are {', '.join(valid)}")
+    if not isinstance(value, str) or value not in valid:
+        raise InputError(f"{name} is {shown(value)}: valid are {', '.join(valid)}")
     return value

@@ -11,8 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bayesbias._checks import shown
 from bayesbias.errors import InputError
 
+LONGEST = 240
+"""Bytes of the name of a file, which leave room for that of its temporary one."""
 PACKAGE = Path(__file__).parent
 
 
@@ -54,8 +57,23 @@ def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path
 
 
 def home_folder(path: str | Path) -> Path:
-    """The path with ``~`` expanded."""
-    return Path(path).expanduser()
+    """The path with ``~`` expanded.
+
+    Raises
+    ------
+    InputError
+        It is no path, or none that a file can have.
+    """
+    if not isinstance(path, str | Path):
+        raise InputError(f"given is {type(path).__name__}: give the path of a file")
+    try:
+        file = Path(path).expanduser()
+        longest = max((len(os.fsencode(part)) for part in file.parts), default=0)
+    except (RuntimeError, UnicodeEncodeError) as error:
+        raise InputError(f"{shown(str(path))} is no path: {error}") from error
+    if longest > LONGEST or any(letter < " " for letter in str(file)):
+        raise InputError(f"{shown(str(path))} is no path: names have up to {LONGEST} bytes and no control characters")
+    return file
 
 
 @contextmanager

@@ -365,7 +365,7 @@ def test_a_study_is_its_silhouettes(kv):
 def test_a_study_of_one_model_has_no_accuracy(kv):
     table = bb.silhouettes.silhouette_study({"one": kv}, {"q": query()}, ["weat"], runs=3)
     assert table["accuracy"].isna().all()
-    with pytest.raises(bb.InputError, match="needs models and queries"):
+    with pytest.raises(bb.InputError, match="needs kvs and queries"):
         bb.silhouettes.silhouette_study({}, {"q": query()})
     with pytest.raises(bb.InputError, match="share none of the 12 words of 'x'"):
         bb.silhouettes.silhouette_study(

@@ -186,12 +186,12 @@ def test_missing_words_are_said(embeddings):
 
 KV = vectors(20, 0)
 WRONG = {
-    "no mapping": ({"embeddings": [KV]}, "embeddings is list: give a mapping of settings"),
-    "an empty mapping": ({"embeddings": {}}, "embeddings is empty: give a mapping of settings"),
-    "twice": ({"embeddings": {("1", "sgns", 20, 0): KV, (1, "sgns", 20, 0): KV}}, "1 sgns 20 seed 0 is given twice"),
-    "no setting": ({"embeddings": {"wiki": KV}}, "'wiki' is no setting: give"),
-    "dimensions": ({"embeddings": {("wiki", "sgns", 21, 0): KV}}, "says 21 dimensions, and its vectors have 20"),
-    "seed": ({"embeddings": {("wiki", "sgns", 20, -1): KV}}, "seed is -1"),
+    "no mapping": ({"kvs": [KV]}, "kvs is list: give a mapping of settings"),
+    "an empty mapping": ({"kvs": {}}, "kvs is empty: give a mapping of settings"),
+    "twice": ({"kvs": {("1", "sgns", 20, 0): KV, (1, "sgns", 20, 0): KV}}, "1 sgns 20 seed 0 is given twice"),
+    "no setting": ({"kvs": {"wiki": KV}}, "'wiki' is no setting: give"),
+    "dimensions": ({"kvs": {("wiki", "sgns", 21, 0): KV}}, "says 21 dimensions, and its vectors have 20"),
+    "seed": ({"kvs": {("wiki", "sgns", 20, -1): KV}}, "seed is -1"),
     "words": ({"words": ["x", "y"]}, "share 0 of the 2 words of 'words'"),
     "one word": ({"words": ["w0"]}, "share 1 of the 1 words of 'words'"),
     "no list": ({"words": {}}, "there is no list of words"),
@@ -204,7 +204,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_input(options, message):
-    given = {"embeddings": {("wiki", "sgns", 20, 0): KV}, "words": WORDS, "pairs": PAIRS} | options
+    given = {"kvs": {("wiki", "sgns", 20, 0): KV}, "words": WORDS, "pairs": PAIRS} | options
     with pytest.raises(bb.InputError, match=message):
         bb.stability.direct_bias_study(**given)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.resampling import ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
@@ -191,6 +191,7 @@ def bootstrap_metric(
     """
     one_of(over, ("both", "targets", "attributes"), "over")
     draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")
+    posterior = flag(posterior, "posterior")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     ready = prepared(name, kv, query, untested(options))
     observed = ready.measure()

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import logsumexp
 
-from bayesbias._checks import one_of, whole_number
+from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.cells import Scales, find_patterns
 from bayesbias._core.conditionals import word_log_likelihood
 from bayesbias._core.marginal import LOG_2PI
@@ -120,6 +120,7 @@ def compare_models(
     cross-validation and WAIC. Statistics and Computing 27. https://doi.org/10.1007/s11222-016-9696-4
     """
     one_of(unit, tuple(UNITS), "unit")
+    pairs = flag(pairs, "pairs")
     given = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
     specs = _specs([*MODELS, *(["related"] if given else [])] if models is None else models)
     if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import one_of, whole_number
+from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
 from bayesbias._progress import progress
@@ -375,7 +375,8 @@ def null_distribution(
     human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
     Manzini, T. et al. (2019). Black is to Criminal as Caucasian is to Police. NAACL. https://doi.org/10.18653/v1/N19-1062
     """
-    one_of(source or "controls", ("controls", "vocabulary"), "source")
+    one_of("controls" if source is None else source, ("controls", "vocabulary"), "source")
+    match_frequency = flag(match_frequency, "match_frequency")
     if isinstance(words, Query):
         if source == "controls":
             raise InputError("a query has no control words: pass source='vocabulary' or leave it out")

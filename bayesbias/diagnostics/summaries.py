@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, probability
+from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.resampling import clustered_contrast, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.errors import InputError
@@ -72,7 +72,7 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
         without a distance have no row.
     """
     check_fit(post)
-    prob = probability(prob, "prob")
+    prob, effects = probability(prob, "prob"), flag(effects, "effects")
     places = pair_places(post)
     pieces = []
     for name, values in post["posterior"].data_vars.items():

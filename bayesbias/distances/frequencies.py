@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._checks import shown
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import home_folder
 from bayesbias.distances.vocabularies import ordered_by_frequency
@@ -83,6 +84,8 @@ def word_values(
     """
     if isinstance(attribute, Mapping):
         found = _own_attribute(attribute)
+    elif not isinstance(attribute, str):
+        raise InputError(f"attribute is {shown(attribute)}: give {FREQUENCY!r}, {LENGTH!r} or a mapping")
     elif attribute == LENGTH:
         found = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
     elif attribute == FREQUENCY:

@@ -71,6 +71,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
     """
     file = home_folder(path)
+    keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
     raw = _read(file)
     published = "word_to_compare" in raw.columns
     table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, None)
@@ -342,6 +343,8 @@ def distance_table(
     """
     flag(relatedness, "relatedness")
     one_of(twins, TWINS, "twins")
+    flag(keep_duplicates, "keep_duplicates")
+    flag(relatedness, "relatedness")
     lists = words if isinstance(words, WordLists) else load_words(words)
     kv = opened(kv)
     looked = find_words(kv, lists.every_word(), case)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesbias._checks import flag, shown
 from bayesbias._files import check_target, home_folder, shipped, whole_file
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed
@@ -326,7 +327,7 @@ def load_embedding(
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
         because a zero vector has no direction.
     """
-    wanted = _wanted(words)
+    wanted, trust_pickle = _wanted(words), flag(trust_pickle, "trust_pickle")
     source = getattr(source, "wv", source)
     if isinstance(source, str | os.PathLike):
         tokens, vectors, name = _from_file(source, wanted, trust_pickle)
@@ -347,11 +348,11 @@ def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
         return None
     if isinstance(words, WordLists):
         return frozenset(words.every_word())
-    wanted = frozenset(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
+    wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
-        raise InputError(f"words is {kind}{words!r}: give a list of words, or word lists")
-    return wanted
+        raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
+    return frozenset(wanted)
 
 
 def list_embeddings() -> pd.DataFrame:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._checks import several
 from bayesbias._core.vectors import IntArray, nearest_rows, unit_rows
 from bayesbias._progress import progress
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
@@ -389,9 +390,8 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
     if isinstance(queries, Mapping):
         named = {str(name): as_query(query) for name, query in queries.items()}
     else:
-        single = isinstance(queries, str | Path | Query | WordLists)
         named = {}
-        for query in map(as_query, [queries] if single else queries):  # type: ignore[arg-type]
+        for query in map(as_query, several(queries)):
             name, number = query.name, 1
             while name in named:
                 number += 1

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import whole_number
+from bayesbias._checks import one_of, whole_number
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal, nuts
@@ -65,12 +65,9 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     InputError
         No such engine, or one that cannot fit the model.
     """
-    able = engines_for(spec)
-    wanted = able[0] if name == "auto" else name
-    engine = next((engine for engine in ENGINES if engine.name == wanted), None)
-    if engine is None:
-        valid = ", ".join(["auto", *(engine.name for engine in ENGINES)])
-        raise InputError(f"there is no engine {name!r}: valid are {valid}")
+    able, every = engines_for(spec), {engine.name: engine for engine in ENGINES}
+    one_of(name, ["auto", *every], "engine")
+    engine = every[able[0] if name == "auto" else name]
     if (reason := engine.obstacle(spec)) is not None:
         raise InputError(
             f"the engine {name!r} cannot fit the model {spec.name!r}: {reason}; use {' or '.join(['auto', *able])}"
@@ -208,7 +205,7 @@ def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelS
     """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
     if isinstance(model, ModelSpec):
         return model, ()
-    if model != AUTO:
+    if not is_auto(model):
         return load_model(model), ()
     if data.relatedness is None:
         return load_model(FALLBACK), (NO_RELATEDNESS,)
@@ -216,6 +213,11 @@ def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelS
         reason = f"The table has {cells:,} cells, more than the {MOST_CELLS:,} that the model 'related' takes"
         return load_model(FALLBACK), (f"{reason}, so that 'crossed' was fitted.",)
     return load_model(RELATED), ()
+
+
+def is_auto(model: object) -> bool:
+    """Whether the table is to choose the model."""
+    return isinstance(model, str) and model == AUTO
 
 
 def checked_draws(draws: int, chains: int) -> tuple[int, int]:

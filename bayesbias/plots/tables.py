@@ -17,6 +17,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import squareform
 
+from bayesbias._checks import shown
 from bayesbias._core.related import MIDDLES, STEP, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances import Relatedness, relatedness
@@ -77,7 +78,9 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     if protected_word is None:
         with mpl.rc_context(FONT):
             return _all_words(table, ax)
-    rows = table[table["protected_word"] == protected_word]
+    if not isinstance(protected_word, str):
+        raise InputError(f"protected_word is {shown(protected_word)}: give one of the table's protected words")
+    rows = table[[str(word) == protected_word for word in table["protected_word"]]]
     if rows.empty:
         known = ", ".join(map(str, table["protected_word"].drop_duplicates().head(20)))
         raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")

@@ -47,7 +47,7 @@ BLOCK = 1_000
 def bias_scores(
     kvs: Seeds,
     targets: Iterable[str] | str | Path,
-    base_pairs: Iterable[tuple[str, str]] | str | Path = "gender_pairs",
+    pairs: Iterable[tuple[str, str]] | str | Path = "gender_pairs",
     measures: Sequence[str] = MEASURES,
     neighbours: int = NEIGHBOURS,
     compat: Literal["published"] | None = None,
@@ -62,7 +62,7 @@ def bias_scores(
         :func:`train_embeddings`), or one.
     targets
         Words to score, or what :func:`load_list` takes.
-    base_pairs
+    pairs
         Pairs of words, or what :func:`load_list` takes.
     measures
         ``"db_wa"`` (difference of cosines, in [-2, 2]), ``"ripa"`` (inner product of the raw vector with the pair's
@@ -104,15 +104,15 @@ def bias_scores(
         raise InputError(f"compat is {compat!r}: give None or 'published'")
     one_of(twins, TWINS, "twins")
     neighbours = whole_number(neighbours, "neighbours")
-    words, pairs = words_given(targets, "targets"), pairs_given(base_pairs, "base_pairs")
+    words, asked = words_given(targets, "targets"), pairs_given(pairs, "pairs")
     named = seeds_of(kvs)
     _refuse_twice(named)
     held = [word for word in words if all(word in kv.key_to_index for kv in named.values())]
-    kept = [pair for pair in pairs if all(word in kv.key_to_index for word in pair for kv in named.values())]
-    notes = _notes(words, held, "target words") + _notes(_labels(pairs), _labels(kept), "base pairs")
+    kept = [pair for pair in asked if all(word in kv.key_to_index for word in pair for kv in named.values())]
+    notes = _notes(words, held, "target words") + _notes(_labels(asked), _labels(kept), "base pairs")
     if not held or not kept:
         lost = "target words" if not held else "base pairs"
-        raise InputError(f"the embeddings share none of the {len(pairs) if held else len(words)} {lost}: choose others")
+        raise InputError(f"the embeddings share none of the {len(asked) if held else len(words)} {lost}: choose others")
     if twins == "once" and compat is None:
         held, kept, said = _once(named, held, kept)
         notes += said

@@ -467,7 +467,7 @@ COLUMNS = ["query", "vary", "metric", "model", "words", "robustness", "accuracy"
 
 
 def silhouette_study(
-    models: Mapping[str, Embedding],
+    kvs: Mapping[str, Embedding],
     queries: Mapping[str, AnyQuery],
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = STUDIED,
     runs: int = 100,
@@ -480,7 +480,7 @@ def silhouette_study(
 
     Parameters
     ----------
-    models
+    kvs
         Names to embeddings; the first is held to be biased, the second not. Words that one of them lacks are left out
         for all.
     queries
@@ -509,7 +509,7 @@ def silhouette_study(
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
     """
-    parts, notes = follow_study(models, queries, metrics, runs, None, sizes, seed, compat, twins=twins)
+    parts, notes = follow_study(kvs, queries, metrics, runs, None, sizes, seed, compat, twins=twins)
     table = scores_of(parts, compat)
     table.attrs["notes"] = notes
     return table
@@ -526,7 +526,7 @@ class StudyPart:
 
 
 def follow_study(
-    models: Mapping[str, Embedding],
+    kvs: Mapping[str, Embedding],
     queries: Mapping[str, AnyQuery],
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric],
     runs: int,
@@ -538,28 +538,28 @@ def follow_study(
     twins: Twins = "once",
 ) -> tuple[list[StudyPart], list[str]]:
     """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
-    if not isinstance(models, Mapping) or not models or not isinstance(queries, Mapping) or not queries:
-        raise InputError("a study needs models and queries: give a mapping of names to each")
+    if not isinstance(kvs, Mapping) or not kvs or not isinstance(queries, Mapping) or not queries:
+        raise InputError("a study needs kvs and queries: give a mapping of names to each")
     once = one_of(twins, TWINS, "twins") == "once" and compat is None
     asked_for = {label: as_query(asked) for label, asked in queries.items()}
-    kvs = {name: opened(kv) for name, kv in models.items()}
+    models = {name: opened(kv) for name, kv in kvs.items()}
     chosen = named_metrics(metrics)
     parts: list[StudyPart] = []
     notes: list[str] = []
-    with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(kvs)) as done:
+    with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(models)) as done:
         for label, asked in asked_for.items():
-            kept, left = _in_all(asked, kvs, once)
+            kept, left = _in_all(asked, models, once)
             notes += [f"{label}: {note}" for note in left]
             for metric, name, options in chosen:
                 fitting = _joined(kept) if _takes_one(name) else kept
                 for vary in varied:
                     found: dict[str, Silhouette] = {}
-                    for model, kv in kvs.items():
+                    for model, kv in models.items():
                         how = {"sizes": sizes, "seed": seed, "compat": compat, "twins": twins}
                         one = silhouette(kv, fitting, (name, options), vary, runs, step, **how)  # type: ignore[arg-type]
                         found[model] = one
                         notes += [f"{label}, {metric} in {model}: {note}" for note in one.notes]
-                        done(len(parts) * len(kvs) + len(found))
+                        done(len(parts) * len(models) + len(found))
                     parts.append(StudyPart(label, vary, metric, found))
     return parts, notes
 

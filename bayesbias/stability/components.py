@@ -27,7 +27,7 @@ FACETS = Setting._fields
 RANDOM_PAIRS = 1000
 
 
-def by_setting(embeddings: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
+def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
     """Setting to embedding, by corpus, algorithm, dimensions and seed.
 
     Raises
@@ -35,14 +35,14 @@ def by_setting(embeddings: Mapping[Any, Embedding]) -> dict[Setting, KeyedVector
     InputError
         No mapping, a key that is no setting, or dimensions that are not those of the vectors.
     """
-    if not isinstance(embeddings, Mapping) or not embeddings:
-        shown = "empty" if isinstance(embeddings, Mapping) else type(embeddings).__name__
+    if not isinstance(kvs, Mapping) or not kvs:
+        shown = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
         raise InputError(
-            f"embeddings is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
+            f"kvs is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
             "embeddings, such as train_embeddings returns"
         )
     found = {}
-    for key, given in embeddings.items():
+    for key, given in kvs.items():
         setting, kv = _setting(key), opened(given)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import probability, whole_number
+from bayesbias._checks import flag, probability, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._progress import progress
 from bayesbias.comparison import SIMILAR, contrasts
@@ -90,7 +90,7 @@ class MetricStability:
 
 
 def metric_stability(
-    embeddings: Mapping[Any, Embedding],
+    kvs: Mapping[Any, Embedding],
     query: AnyQuery,
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | str | None = None,
     contrast: bool = True,
@@ -104,7 +104,7 @@ def metric_stability(
 
     Parameters
     ----------
-    embeddings
+    kvs
         As in :func:`direct_bias_study`.
     query
         Target and attribute sets; for metrics of pairs the words of the target sets are pairs, in order.
@@ -128,8 +128,9 @@ def metric_stability(
         No settings, a query that a metric does not take, or sets that the crossed model does not take.
     """
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
+    contrast = flag(contrast, "contrast")
     seed = whole_number(seed, "seed", least=0)
-    named, asked = by_setting(embeddings), as_query(query)
+    named, asked = by_setting(kvs), as_query(query)
     unit, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
     chosen = _all(asked) if isinstance(metrics, str) and metrics == "all" else metrics
     lists = word_lists_of(asked) if contrast else None
@@ -326,7 +327,7 @@ class DirectBiasStudy:
 
 
 def direct_bias_study(
-    embeddings: Mapping[Any, Embedding],
+    kvs: Mapping[Any, Embedding],
     words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path = "occ16",
     pairs: Iterable[tuple[str, str]] | str | Path = "gender_pairs",
     draws: int = 1000,
@@ -338,7 +339,7 @@ def direct_bias_study(
 
     Parameters
     ----------
-    embeddings
+    kvs
         Settings (corpus, algorithm, dims, seed) to embeddings: the result of :func:`train_embeddings`, vectors of one's
         own, or both.
     words
@@ -374,7 +375,7 @@ def direct_bias_study(
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
-    named = by_setting(embeddings)
+    named = by_setting(kvs)
     yardstick, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), rng)
     held = [set(kv.key_to_index) for kv in named.values()]
     lists, kept_pairs, notes = _common(_lists(words), pairs_given(pairs, "pairs"), held)

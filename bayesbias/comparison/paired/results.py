@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, probability
+from bayesbias._checks import flag, one_of, probability, shown
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison.contrast import (
     GIVEN,
@@ -535,10 +535,10 @@ class Comparison:
         pairs = self.pairs
         if before is None and after is None and len(pairs) == 1:
             return 0
-        if (before, after) in pairs:
-            return pairs.index((str(before), str(after)))
+        if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
+            return pairs.index((before, after))
         kept = ", ".join(f"{one} to {other}" for one, other in pairs)
-        raise InputError(f"before is {before!r} and after is {after!r}: the changes are {kept}")
+        raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {kept}")
 
     def spreads(self) -> pd.Series:
         """The standard deviation of control distances in each embedding; NaN without control words."""

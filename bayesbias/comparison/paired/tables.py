@@ -30,7 +30,7 @@ from bayesbias.comparison.paired.results import Comparison
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fits import AUTO, RELATED, checked_draws, used_seed
+from bayesbias.models.fits import AUTO, RELATED, checked_draws, is_auto, used_seed
 from bayesbias.models.nuts import JointDraws
 from bayesbias.models.priors import Normal
 from bayesbias.models.results import versions_of
@@ -243,7 +243,7 @@ def compare(
     related = _related_draws(matched, _tables(tables, before, after), model, engine, case, (draws, chains, used))
     if isinstance(related, Comparison):
         return related
-    spec = load_model(CHANGE) if model == AUTO else model if isinstance(model, ModelSpec) else load_model(model)
+    spec = load_model(CHANGE) if is_auto(model) else model if isinstance(model, ModelSpec) else load_model(model)
     centre = spec.priors.get("connection_mean")
     if not isinstance(centre, Normal) or centre.mean != 0:
         raise InputError(
@@ -257,7 +257,7 @@ def compare(
         total = len(matched.embeddings) * (len(matched.embeddings) - 1) // 2
         with progress("comparing embeddings", total) as done:
             changes = by_differences(matched, spec, engine, draws, chains, used, done)
-    if model == AUTO and related is not None:
+    if is_auto(model) and related is not None:
         matched = replace(matched, notes=(*matched.notes, related))
     return Comparison(comparison_tree(matched, spec, changes, joint, used))
 
@@ -272,7 +272,7 @@ def _related_draws(
 ) -> Comparison | str | None:
     """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
     asked = model.related if isinstance(model, ModelSpec) else model == RELATED
-    if not asked and (model != AUTO or engine != "auto"):
+    if not asked and (not is_auto(model) or engine != "auto"):
         return None
     reason: str | list[ChangeDraws]
     found = [relatedness_of(table) for table in tables.values()]
