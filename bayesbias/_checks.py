@@ -82,6 +82,13 @@ def interval(value: object, name: str) -> tuple[float, float] | None:
     raise InputError(f"{name} is {shown(value)}: give a positive number (plus or minus it) or a pair (low, high)")
 
 
+def by_name_or_none[T: str](value: T | None, valid: Collection[str], name: str) -> T | None:
+    """None, or one of the valid names."""
+    if value is None or (isinstance(value, str) and value in valid):
+        return value
+    raise InputError(f"{name} is {shown(value)}: give None or {' or '.join(map(repr, valid))}")
+
+
 def one_of[T: str](value: T, valid: Collection[str], name: str) -> T:
     """One of the valid names."""
     if not isinstance(value, str) or value not in valid:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, overload
 
 from pydantic import BeforeValidator, Field
 
+from bayesbias._checks import shown
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError
 
@@ -237,10 +238,10 @@ def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
         No word, or something else than words.
     """
     found: object = load_list(words) if isinstance(words, str | Path) else words
-    kept = list(dict.fromkeys(found)) if isinstance(found, Iterable) and not isinstance(found, PairList) else []
+    kept = list(found) if isinstance(found, Iterable) and not isinstance(found, PairList) else []
     if not kept or not all(isinstance(word, str) for word in kept):
-        raise InputError(f"{name} is {words!r}: give words, or the name of a list of words")
-    return kept
+        raise InputError(f"{name} is {shown(words)}: give words, or the name of a list of words")
+    return list(dict.fromkeys(kept))
 
 
 def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:
@@ -256,9 +257,9 @@ def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> lis
     pairs_of_words = [tuple(pair) for pair in kept if isinstance(pair, Sequence) and not isinstance(pair, str)]
     bad = [pair for pair in pairs_of_words if len(pair) != 2 or not all(isinstance(word, str) for word in pair)]
     if not kept or len(pairs_of_words) < len(kept) or bad:
-        shown = f"holds {bad[0]!r}" if bad else f"is {pairs!r}"
+        given = f"holds {shown(bad[0])}" if bad else f"is {shown(pairs)}"
         raise InputError(
-            f"{name} {shown}: give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
+            f"{name} {given}: give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
         )
     return list(dict.fromkeys((first, second) for first, second in pairs_of_words))
 

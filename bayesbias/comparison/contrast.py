@@ -198,6 +198,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         A fit of distances that are not adjusted.
     """
     check_fit(post)
+    prob = probability(prob, "prob")
     if GROUP not in post.children:
         raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
     raw = post.copy()

@@ -145,7 +145,7 @@ def compare_models(
 def _specs(models: Sequence[Model]) -> list[ModelSpec]:
     if isinstance(models, Model) or not isinstance(models, Sequence) or not models:
         raise InputError(f"models is {models!r}: give a list of at least one model, such as {list(MODELS)}")
-    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in models]
+    specs = [load_model(model) for model in models]
     names = [spec.name for spec in specs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._checks import one_of, probability, several, shown, whole_number
 from bayesbias._progress import progress
 from bayesbias.diagnostics.simulation import (
     Shape,
@@ -106,7 +107,7 @@ def sbc(
     spec = known_model(model)
     table = table_of_shape(shape)
     data = related_data(table, check=False) if spec.related else model_data(table)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     ranks: dict[str, list[NDArray[np.intp]]] = {}
     used, worst = engine, None
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
@@ -173,7 +174,9 @@ def false_positive_rate(
     InputError
         A truth with bias, an unknown model or metric.
     """
-    means = truth.get("connection_mean")
+    means = truth.get("connection_mean") if isinstance(truth, Mapping) else truth
+    if not isinstance(means, Mapping | Real):
+        raise InputError(f"truth is {shown(truth)}: give a mapping of parameters with one connection_mean")
     values = list(means.values()) if isinstance(means, Mapping) else np.ravel(np.asarray(means, dtype=float)).tolist()
     if len(set(values)) != 1:
         raise InputError(f"connection_mean is {means!r}: without bias it is one number for all connections")
@@ -225,6 +228,10 @@ def null_false_positive_rate(
         The table has no known groups or stereotype words, or the control list has too few words.
     """
     one_of(source, ("neutral", "human"), "source")
+    replicates = whole_number(replicates, "replicates")
+    if pool is not None and (isinstance(pool, str) or not isinstance(pool, Sequence)):
+        raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
+    model_data(table)
     relabel = _pseudo_lists(table, source, pool)
     rngs = (np.random.default_rng([whole_number(seed, "seed", least=0), at]) for at in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
@@ -292,7 +299,7 @@ def _judged(
     """One row for each table, method and contrast: ``low``, ``high`` (NaN for tests) and ``alarm``."""
     prob = probability(prob, "prob")
     metrics = [one_of(name, METRICS, "the metric") for name in several(metrics)]
-    specs = [model if isinstance(model, ModelSpec) else load_model(model) for model in several(models)]
+    specs = [load_model(model) for model in several(models)]
     rows: list[tuple[str, str, float, float, bool]] = []
     with progress("counting false positives", whole_number(replicates, "replicates")) as done:
         for at, (table, rng) in enumerate(tables):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import whole_number
+from bayesbias._checks import shown, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
@@ -70,7 +70,7 @@ def simulate(
 
 def known_model(model: str | Path | ModelSpec) -> ModelSpec:
     """A model that can be simulated from."""
-    spec = model if isinstance(model, ModelSpec) else load_model(model)
+    spec = load_model(model)
     if spec.terms.intercept:
         raise InputError(f"the model {spec.name!r} has an intercept: simulation covers models without one")
     return spec
@@ -139,6 +139,8 @@ def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Tr
 
 def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
     """Given parameters as arrays, with what is not given of the effects drawn."""
+    if not isinstance(truth, Mapping):
+        raise InputError(f"truth is {shown(truth)}: give a mapping of parameters to numbers")
     if spec.related:
         return _given_related(truth, data)
     sizes = _sizes(spec, data)

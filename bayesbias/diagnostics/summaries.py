@@ -16,7 +16,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import related_data
 from bayesbias.models.related import protected_covariance
-from bayesbias.models.results import by_connection, check_fit, distances_of, pair_places
+from bayesbias.models.results import by_connection, check_fit, distances_of, pair_places, table_of
 
 PROB = 0.89
 """The share of posterior mass in an interval unless another is asked for, as in the published study."""
@@ -259,7 +259,7 @@ def cluster_interval(
     Bulletin 2(6). https://doi.org/10.2307/3002019
     """
     prob = probability(prob, "prob")
-    rows = model_data(distances_of(data) if isinstance(data, xr.DataTree) else data)
+    rows = model_data(table_of(data))
     return interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
 
 

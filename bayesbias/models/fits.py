@@ -203,8 +203,6 @@ def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:
 
 def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelSpec, tuple[str, ...]]:
     """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
-    if isinstance(model, ModelSpec):
-        return model, ()
     if not is_auto(model):
         return load_model(model), ()
     if data.relatedness is None:

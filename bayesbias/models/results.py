@@ -121,6 +121,14 @@ def by_connection(post: xr.DataTree, name: str) -> np.ndarray:
     return values
 
 
+def table_of(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
+    """The distance table that was given, or that behind the fit that was given."""
+    if isinstance(data, xr.DataTree):
+        check_fit(data)
+        return distances_of(data)
+    return data
+
+
 def distances_of(post: xr.DataTree) -> pd.DataFrame:
     """The distance table behind a fit, with its coverage in ``attrs``."""
     constant = post["constant_data"]

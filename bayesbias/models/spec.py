@@ -118,19 +118,22 @@ class ModelSpec:
         return self.likelihood.sigma == "vectors"
 
 
-def load_model(name_or_path: str | Path) -> ModelSpec:
+def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     """A model by its bundled name or from a TOML file.
 
     Parameters
     ----------
     name_or_path
-        A name that :func:`list_models` shows, or a path. ``fit(priors=...)`` changes priors without a file.
+        A name that :func:`list_models` shows, or a path. ``fit(priors=...)`` changes priors without a file. A loaded
+        model is returned as it is.
 
     Raises
     ------
     InputError
         No such model; an unknown key, term, distribution or prior; a prior that is missing or not positive.
     """
+    if isinstance(name_or_path, ModelSpec):
+        return name_or_path
     if not isinstance(name_or_path, str | Path):
         raise InputError(f"a model is given by its name or path, not as {type(name_or_path).__name__}")
     bundled = bundled_models()

@@ -164,7 +164,7 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
         figure = new_figure(5.0 * columns + 0.4, 3.0 * rows + 0.3)
         grid = figure.subplots(rows, columns, squeeze=False)
         for axes, panel in zip(grid.ravel(), named, strict=False):
-            _draw(axes, panel, runs, zoom)
+            _draw(axes, panel, flag(runs, "runs"), zoom)
         for axes in grid.ravel()[len(named) :]:
             axes.set_visible(False)
     return figure

@@ -207,7 +207,7 @@ def _setting(study: DirectBiasStudy, setting: object) -> Setting:
     settings = study.settings
     if setting is None:
         return max(settings, key=lambda one: one.dims)
-    if setting not in settings:
+    if not isinstance(setting, tuple) or setting not in settings:
         held = ", ".join(repr(tuple(one)) for one in settings[:SHOWN]) + ", …" * (len(settings) > SHOWN)
         raise InputError(f"setting is {setting!r}, which the study does not hold: it holds {held}")
     return settings[settings.index(setting)]

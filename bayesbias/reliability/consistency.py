@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesbias._checks import flag, one_of, probability, several, whole_number
+from bayesbias._checks import by_name_or_none, flag, one_of, probability, several, whole_number
 from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
@@ -97,11 +97,11 @@ def bias_scores(
     """
     import xarray as xr
 
-    chosen = [one_of(measure, MEASURES, "measures") for measure in dict.fromkeys(several(measures))]
+    chosen = [one_of(measure, MEASURES, "measures") for measure in several(measures)]
+    chosen = list(dict.fromkeys(chosen))
     if not chosen:
         raise InputError(f"no measure was given: valid are {', '.join(MEASURES)}")
-    if compat not in (None, "published"):
-        raise InputError(f"compat is {compat!r}: give None or 'published'")
+    by_name_or_none(compat, ["published"], "compat")
     one_of(twins, TWINS, "twins")
     neighbours = whole_number(neighbours, "neighbours")
     words, asked = words_given(targets, "targets"), pairs_given(pairs, "pairs")

@@ -21,7 +21,7 @@ from bayesbias.comparison import (
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.summaries import PROB, share
 from bayesbias.distances.storage import relatedness_in_fit
-from bayesbias.errors import listed
+from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import check_fit
 
@@ -61,6 +61,8 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     """
     check_fit(post)
     verdict = diagnose(post) if verdict is None else verdict
+    if not isinstance(verdict, Verdict):
+        raise InputError(f"verdict is {type(verdict).__name__}: give what diagnose returns")
     sentences = [] if verdict.ok else [verdict.headline()]
     sentences += contrast_sentences(post, prob)
     sentences += effective_sentences(post)

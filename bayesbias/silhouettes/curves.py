@@ -104,6 +104,8 @@ def recorded(
         A list without orders, numbers of runs that differ, an order that does not hold the list's words or tears pairs.
     """
     found = []
+    if not isinstance(orders, Mapping):
+        raise InputError(f"orders is {type(orders).__name__}: give a mapping of sets to the words of each run")
     for name, words in lists.items():
         if name not in orders:
             raise InputError(f"orders has {', '.join(map(repr, orders))}: {name!r} is missing")

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
@@ -165,8 +165,7 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis: towards assessing the quality of bias metrics
     for word embedding models. IJCAI. https://doi.org/10.24963/ijcai.2021/77
     """
-    if compat not in (None, "published"):
-        raise InputError(f"compat is {compat!r}: give None or 'published'")
+    by_name_or_none(compat, ["published"], "compat")
     check_comparable(biased, unbiased)
     low, high = biased.bounds
     range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._checks import by_name_or_none, one_of, probability, shown, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.comparison.bootstrap import word_lists_of
@@ -401,8 +401,7 @@ def silhouette(
     """
     one_of(vary, VARIED, "vary")
     one_of(sizes, SIZES, "sizes")
-    if compat not in (None, "published"):
-        raise InputError(f"compat is {compat!r}: give None or 'published'")
+    by_name_or_none(compat, ["published"], "compat")
     runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0)
     step = STEPS[vary] if step is None else whole_number(step, "step")
     one_of(twins, TWINS, "twins")
@@ -441,10 +440,12 @@ def silhouette(
 
 def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
-    name = "weat_effect_size" if name == "weat" else name
+    name = "weat_effect_size" if isinstance(name, str) and name == "weat" else name
     valid = [*CURVES, *(other for other in with_range() if other not in CURVES), studies.NAME]
     if not isinstance(name, str) or not isinstance(options, Mapping):
-        raise InputError(f"metric is {metric!r}: give a name ({', '.join(valid)}), or a pair of a name and its options")
+        raise InputError(
+            f"metric is {shown(metric)}: give a name ({', '.join(valid)}), or a pair of a name and its options"
+        )
     if name == studies.NAME:
         return studies.contrast_subject(options, kv, query, how)
     if name in CURVES and not options:
@@ -540,6 +541,7 @@ def follow_study(
     """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
     if not isinstance(kvs, Mapping) or not kvs or not isinstance(queries, Mapping) or not queries:
         raise InputError("a study needs kvs and queries: give a mapping of names to each")
+    by_name_or_none(compat, ["published"], "compat")
     once = one_of(twins, TWINS, "twins") == "once" and compat is None
     asked_for = {label: as_query(asked) for label, asked in queries.items()}
     models = {name: opened(kv) for name, kv in kvs.items()}

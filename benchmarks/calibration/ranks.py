@@ -1,7 +1,7 @@
 """Simulation-based calibration of the marginal engine: ranks of the truth, 1,000 tables of each model and shape.
 
-    python benchmarks/calibration/ranks.py
-    python benchmarks/calibration/ranks.py --models crossed --shapes small --replicates 2000 --seed 42 --out ranks_seed_42
+python benchmarks/calibration/ranks.py
+python benchmarks/calibration/ranks.py --models crossed --shapes small --replicates 2000 --seed 42 --out ranks_2
 """
 
 import argparse
@@ -35,7 +35,9 @@ def main():
     tables = []
     for model in given.models:
         for name in given.shapes:
-            found = bb.calibration.sbc(model, SHAPES[name], given.replicates, engine="marginal", seed=given.seed, draws=DRAWS)
+            found = bb.calibration.sbc(
+                model, SHAPES[name], given.replicates, engine="marginal", seed=given.seed, draws=DRAWS
+            )
             table = found.uniformity.assign(model=model, shape=name, pareto_k=found.pareto_k)
             tables.append(table)
             print(model, name, len(table), table["p_value"].min(), found.pareto_k, flush=True)

@@ -243,7 +243,7 @@ def compare(
     related = _related_draws(matched, _tables(tables, before, after), model, engine, case, (draws, chains, used))
     if isinstance(related, Comparison):
         return related
-    spec = load_model(CHANGE) if is_auto(model) else model if isinstance(model, ModelSpec) else load_model(model)
+    spec = load_model(CHANGE) if is_auto(model) else load_model(model)
     centre = spec.priors.get("connection_mean")
     if not isinstance(centre, Normal) or centre.mean != 0:
         raise InputError(
@@ -271,7 +271,7 @@ def _related_draws(
     size: tuple[int, int, int],
 ) -> Comparison | str | None:
     """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
-    asked = model.related if isinstance(model, ModelSpec) else model == RELATED
+    asked = model.related if isinstance(model, ModelSpec) else isinstance(model, str) and model == RELATED
     if not asked and (not is_auto(model) or engine != "auto"):
         return None
     reason: str | list[ChangeDraws]
