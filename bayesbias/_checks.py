@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import reprlib
 from collections.abc import Collection, Iterable
 from math import isfinite
 from numbers import Real
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 
 MOST = 10**9
 """Largest number of draws, replicates or words that is taken for meant."""
@@ -29,11 +28,6 @@ def whole_number(value: object, name: str, least: int = 1) -> int:
     if number > MOST and name != "seed":
         raise InputError(f"{name} is {shown(value)}: give a whole number of at most {MOST:,}")
     return number
-
-
-def shown(value: object) -> str:
-    """A value as an error shows it, cut where it is long."""
-    return reprlib.repr(value)
 
 
 def probability(value: object, name: str) -> float:

@@ -11,8 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bayesbias._checks import shown
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 
 LONGEST = 240
 """Bytes of the name of a file, which leave room for that of its temporary one."""

@@ -1,5 +1,6 @@
 """The one exception of the package, and lists of words in its messages."""
 
+import reprlib
 from collections.abc import Sequence
 
 
@@ -16,3 +17,8 @@ def listed(words: Sequence[str], most: int = 8) -> str:
 def shortened(words: Sequence[str], most: int = 8) -> str:
     """The first words of a list, with an ellipsis where there are more, for a message."""
     return ", ".join(words[:most]) + (", …" if len(words) > most else "")
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it, cut where it is long."""
+    return reprlib.repr(value)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, overload
 
 from pydantic import BeforeValidator, Field
 
-from bayesbias._checks import shown
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 
 if TYPE_CHECKING:
     import pandas as pd

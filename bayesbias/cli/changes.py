@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,8 +50,9 @@ def debias(
     from bayesbias.errors import InputError
 
     check_target(out, SUFFIXES, "an embedding")
-    defining = _defining(method, pairs, words)
-    own = [name for name in find_method(method).options if name not in {*defining, *BY_LIST}]
+    taken = find_method(method).options
+    defining = _defining(taken, pairs, words)
+    own = [name for name in taken if name not in {*defining, *BY_LIST}]
     others, extra = extra_options(context.args, own, method)
     if others:
         raise InputError(f"one embedding is debiased at a time, and {others[0]} is given too")
@@ -261,11 +263,16 @@ def _is_number(text: object) -> bool:
     return True
 
 
-def _defining(method: str, pairs: str | None, words: str | None) -> dict[str, Any]:
-    """The option of a method that holds its defining sets, or groups."""
+def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> dict[str, Any]:
+    """The option of a method that holds its defining sets, or groups; none for a method that takes none of them."""
     from bayesbias.errors import InputError
     from bayesbias.words import load_words
 
+    option = next((name for name in ("groups", "sets", "definitional") if name in taken), None)
+    if option is None and pairs is None and words is None:
+        return {}
+    if option is None:
+        raise InputError("this method takes no defining words: leave --pairs and --words out")
     if (pairs is None) == (words is None):
         raise InputError("the defining words are needed: give --pairs or --words, one of the two")
     if pairs is not None:
@@ -273,13 +280,11 @@ def _defining(method: str, pairs: str | None, words: str | None) -> dict[str, An
         groups = {"first": [pair[0] for pair in sets], "second": [pair[1] for pair in sets]}
     else:
         groups = {name: list(listed) for name, listed in load_words(str(words)).protected.items()}
-        if len({len(listed) for listed in groups.values()}) > 1 and method != "null_space":
+        if len({len(listed) for listed in groups.values()}) > 1 and option != "groups":
             sizes = ", ".join(f"{name} {len(listed)}" for name, listed in groups.items())
             raise InputError(f"the groups of {words} have different numbers of words ({sizes}): give --pairs")
         sets = list(zip(*groups.values(), strict=False))
-    if method == "null_space":
-        return {"groups": groups}
-    return {"sets" if method == "hard_multiclass" else "definitional": sets}
+    return {option: groups if option == "groups" else sets}
 
 
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesbias._checks import one_of, probability, several, shown, whole_number
+from bayesbias._checks import one_of, probability, several, whole_number
 from bayesbias._progress import progress
 from bayesbias.diagnostics.simulation import (
     Shape,
@@ -24,7 +24,7 @@ from bayesbias.diagnostics.simulation import (
     table_of_shape,
 )
 from bayesbias.diagnostics.summaries import PROB, flat_draws, interval_of
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import fit, related_data
 from bayesbias.models.spec import ModelSpec, load_model

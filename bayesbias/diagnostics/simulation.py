@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import shown, whole_number
+from bayesbias._checks import whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.storage import KEY
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 from bayesbias.models.data import DIMS, ModelData, model_data
 from bayesbias.models.fits import related_data
 from bayesbias.models.priors import Pooled, common_of

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias._checks import shown
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import home_folder
 from bayesbias.distances.vocabularies import ordered_by_frequency
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

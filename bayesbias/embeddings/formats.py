@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._checks import flag, shown
+from bayesbias._checks import flag
 from bayesbias._files import check_target, home_folder, shipped, whole_file
 from bayesbias._progress import progress
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:

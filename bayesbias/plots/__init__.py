@@ -4,26 +4,34 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from bayesbias.plots.calibration import (
-    plot_calibration,
-    plot_null_partitions,
-    plot_null_sample,
-    plot_null_weat,
-    plot_topic_null,
-)
-from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similarity_shift
-from bayesbias.plots.fits import (
-    plot_attribute_effects,
-    plot_coefficients,
-    plot_contrasts,
-    plot_decomposition,
-    plot_predictions,
-    plot_variance,
-)
-from bayesbias.plots.metrics import plot_plan, plot_ranking, plot_silhouette
-from bayesbias.plots.reliability import plot_components, plot_decision, plot_factors, plot_reliability
-from bayesbias.plots.stability import plot_bias_bootstrap, plot_bias_decay, plot_rank_agreement, plot_word_bias
-from bayesbias.plots.tables import plot_distances, plot_relatedness, plot_variogram
+from bayesbias.plots.calibration import plot_calibration as plot_calibration
+from bayesbias.plots.calibration import plot_null_partitions as plot_null_partitions
+from bayesbias.plots.calibration import plot_null_sample as plot_null_sample
+from bayesbias.plots.calibration import plot_null_weat as plot_null_weat
+from bayesbias.plots.calibration import plot_topic_null as plot_topic_null
+from bayesbias.plots.changes import plot_change as plot_change
+from bayesbias.plots.changes import plot_side_effects as plot_side_effects
+from bayesbias.plots.changes import plot_similarity_shift as plot_similarity_shift
+from bayesbias.plots.fits import plot_attribute_effects as plot_attribute_effects
+from bayesbias.plots.fits import plot_coefficients as plot_coefficients
+from bayesbias.plots.fits import plot_contrasts as plot_contrasts
+from bayesbias.plots.fits import plot_decomposition as plot_decomposition
+from bayesbias.plots.fits import plot_predictions as plot_predictions
+from bayesbias.plots.fits import plot_variance as plot_variance
+from bayesbias.plots.metrics import plot_plan as plot_plan
+from bayesbias.plots.metrics import plot_ranking as plot_ranking
+from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
+from bayesbias.plots.reliability import plot_components as plot_components
+from bayesbias.plots.reliability import plot_decision as plot_decision
+from bayesbias.plots.reliability import plot_factors as plot_factors
+from bayesbias.plots.reliability import plot_reliability as plot_reliability
+from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
+from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
+from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement
+from bayesbias.plots.stability import plot_word_bias as plot_word_bias
+from bayesbias.plots.tables import plot_distances as plot_distances
+from bayesbias.plots.tables import plot_relatedness as plot_relatedness
+from bayesbias.plots.tables import plot_variogram as plot_variogram
 
 OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "contrasts": plot_contrasts,
@@ -42,33 +50,4 @@ OF_A_TABLE: dict[str, Callable[..., Figure]] = {
 }
 """Pictures by what they are called on the command line."""
 
-__all__ = [
-    "plot_attribute_effects",
-    "plot_bias_bootstrap",
-    "plot_bias_decay",
-    "plot_calibration",
-    "plot_change",
-    "plot_coefficients",
-    "plot_components",
-    "plot_contrasts",
-    "plot_decision",
-    "plot_decomposition",
-    "plot_distances",
-    "plot_factors",
-    "plot_null_partitions",
-    "plot_null_sample",
-    "plot_null_weat",
-    "plot_plan",
-    "plot_predictions",
-    "plot_rank_agreement",
-    "plot_ranking",
-    "plot_relatedness",
-    "plot_reliability",
-    "plot_side_effects",
-    "plot_silhouette",
-    "plot_similarity_shift",
-    "plot_topic_null",
-    "plot_variance",
-    "plot_variogram",
-    "plot_word_bias",
-]
+__all__ = [name for name in globals() if name.startswith("plot_")]

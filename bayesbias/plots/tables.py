@@ -17,11 +17,10 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import squareform
 
-from bayesbias._checks import shown
 from bayesbias._core.related import MIDDLES, STEP, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances import Relatedness, relatedness
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 from bayesbias.models.data import model_data
 from bayesbias.plots.style import (
     COLOURS,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import by_name_or_none, one_of, probability, shown, whole_number
+from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.comparison.bootstrap import word_lists_of
 from bayesbias.diagnostics.summaries import PROB, contrasted, hdi
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
 from bayesbias.metrics.lookup import FoundSets, Lookup, alike_in_some, look_up

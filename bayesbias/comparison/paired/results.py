@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, probability, shown
+from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison.contrast import (
     GIVEN,
@@ -29,7 +29,7 @@ from bayesbias.comparison.contrast import (
     tabulated,
 )
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 
 CONTROLS = {"human": "words for people in general", "neutral": "neutral words"}
 SLIGHT = 0.005
