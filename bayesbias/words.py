@@ -180,6 +180,14 @@ def load_words(name_or_path: str | Path) -> WordLists:
     ------
     InputError
         No such list, an unknown key, an empty list, a stereotype without a group, a word in two groups.
+
+    Examples
+    --------
+    >>> words = bb.load_words("weat7")
+    >>> list(words.protected)
+    ['math', 'arts']
+    >>> words.stereotypes["math"][:3]
+    ('male', 'man', 'boy')
     """
     path = _locate(name_or_path, kind="words")
     content = read_toml(path)
@@ -213,6 +221,11 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     ------
     InputError
         No such list, an unknown key, an empty list.
+
+    Examples
+    --------
+    >>> bb.load_list("gender_pairs").pairs[:2]
+    (('boy', 'girl'), ('boys', 'girls'))
     """
     path = _locate(name_or_path, kind="list")
     content = read_toml(path)
@@ -272,6 +285,11 @@ def list_words() -> pd.DataFrame:
         Columns ``name``, ``kind`` (``words`` for :func:`load_words`, ``list`` and ``pairs`` for
         :func:`load_list`), ``groups``, ``protected``, ``attributes`` (numbers), ``description``, ``source``, ``doi``,
         ``path``.
+
+    Examples
+    --------
+    >>> bb.list_words().set_index("name").loc["weat7", "kind"]
+    'words'
     """
     import pandas as pd
 

@@ -77,6 +77,19 @@ def contrasts(
     InputError
         A connection that the fit does not hold, the same one twice, a rope that is no region, another population, or
         groups of a fit that knows none.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> found = bb.contrasts(post)
+    >>> found.attrs["first"], found.attrs["second"]
+    ('associated', 'different')
+    >>> found[["protected_word", "mean"]].round(2).head(3)
+      protected_word  mean
+    0           <NA> -0.01
+    1           math  0.04
+    2        algebra  0.05
     """
     check_fit(post)
     prob = probability(prob, "prob")
@@ -279,6 +292,16 @@ def decomposition(
     InputError
         A connection that the fit does not hold: with one group there are no stereotypes of others. Or ``second`` is
         no control list, another population, or no protected word with all three connections.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.decomposition(post)[["protected_word", "contrast", "mean"]].round(3).head(3)
+      protected_word                contrast   mean
+    0           <NA>  associated - different -0.015
+    1           <NA>       different - human -0.005
+    2           <NA>      associated - human -0.019
     """
     prob = probability(prob, "prob")
     parts = decomposition_draws(post, second, population)

@@ -505,6 +505,15 @@ def side_effects(
     ----------
     Gonen, H. and Goldberg, Y. (2019). Lipstick on a pig: debiasing methods cover up systematic gender biases in word
     embeddings but do not remove them. NAACL-HLT. https://doi.org/10.18653/v1/N19-1061
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> found = bb.side_effects(before, after, kv, debiased, k=10, words=50, draws=100)
+    >>> sorted(found.neighbours.columns)[:2]
+    ['high', 'k']
     """
     prob = probability(prob, "prob")
     one_of(case, CASES, "case")

@@ -426,6 +426,12 @@ def plan(
     InputError
         An effect of 0, a connection that the lists do not have, a fit of a model without effects of attribute words,
         scales that are missing or not positive.
+
+    Examples
+    --------
+    >>> found = bb.plan("weat7", effect=0.05)
+    >>> found.needed.columns.tolist()[:2]
+    ['varied', 'factor']
     """
     effect = _effect(effect)
     prob, power = probability(prob, "prob"), probability(power, "power")

@@ -464,6 +464,14 @@ def rank(
     ----------
     Badilla, P., Bravo-Marquez, F. and Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.
     IJCAI. https://doi.org/10.24963/ijcai.2020/60
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> found = bb.rank({"as it is": kv, "debiased": debiased}, "weat6", "weat_effect_size", draws=50)
+    >>> found.ranks["weat_effect_size"].to_dict()
+    {'as it is': 2.0, 'debiased': 1.0}
     """
     one_of(aggregate, tuple(AGGREGATES), "aggregate")
     embeddings = named_embeddings(kvs)

@@ -88,6 +88,15 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     ------
     InputError
         An unknown method or option, an option that is missing, sets of which none is whole.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> after = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> round(float(kv.similarity("he", "nurse") - kv.similarity("she", "nurse")), 2)
+    -0.25
+    >>> round(float(after.similarity("he", "nurse") - after.similarity("she", "nurse")), 2)
+    -0.01
     """
     from gensim.models import KeyedVectors
 

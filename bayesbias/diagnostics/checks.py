@@ -45,6 +45,14 @@ def check_predictions(
     DataFrame
         Columns ``connection`` (pd.NA for all distances together, first), ``n``, and for each of ``probs`` a share:
         ``inside_50``, ``inside_89``.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.check_predictions(post, seed=0)[["n", "inside_50", "inside_89"]].round(1).head(1)
+          n  inside_50  inside_89
+    0  2256        0.5        0.9
     """
     check_fit(post)
     probs = several(probs)

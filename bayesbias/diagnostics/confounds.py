@@ -150,6 +150,14 @@ def balance(
     ------
     InputError
         No source of frequencies, or none that knows a word of the table; counts that are not above 0.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> counts = {word: len(word) + 1 for word in table["attribute_word"]}
+    >>> found = bb.balance(table, counts)
+    >>> found.lists.columns.tolist()[:3]
+    ['list', 'kind', 'words']
     """
     if isinstance(data, xr.DataTree):
         check_fit(data)

@@ -133,6 +133,16 @@ def diagnose(post: xr.DataTree) -> Verdict:
     ----------
     Vehtari, A. et al. (2021). Rank-normalization, folding, and localization: an improved R-hat for assessing
     convergence of MCMC. Bayesian Analysis 16(2). https://doi.org/10.1214/20-BA1221
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> verdict = bb.diagnose(post)
+    >>> verdict.ok
+    True
+    >>> verdict.headline()
+    'This fit can be read, within limits.'
     """
     check_fit(post)
     chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]

@@ -70,6 +70,16 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
         ``attribute_class`` and ``group`` (pd.NA where they do not apply), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
         (cosine distance) and ``n``: distances in the cell, in the connection, of the attribute word, or in all. Cells
         without a distance have no row.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.summary(post)[["parameter", "connection", "mean"]].round(2).head(3)
+             parameter  connection  mean
+    0  connection_mean  associated  0.93
+    1  connection_mean   different  0.94
+    2  connection_mean       human  0.94
     """
     check_fit(post)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")

@@ -343,6 +343,13 @@ def topic_null(
     InputError
         An unknown kind or metric, a query without a metric or with other sets than the metric takes, lists without
         stereotypes, too few words to draw from, or a metric that is not a finite number.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> found = bb.topic_null(kv, "weat7", replicates=20)
+    >>> len(found.of("associated - different"))
+    20
     """
     one_of(kind, list(LISTS), "kind")
     replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0)

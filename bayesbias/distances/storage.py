@@ -180,6 +180,15 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
     InputError
         The table carries no coverage, because it was not made by :func:`distance_table` or
         :func:`read_distance_table`.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.coverage(table)[["list", "asked", "found"]].head(3)
+       list  asked  found
+    0  math      8      8
+    1  arts      8      8
+    2  math      8      8
     """
     if not isinstance(table, pd.DataFrame) or (known := stored_coverage(table)) is None:
         raise InputError(

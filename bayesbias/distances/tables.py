@@ -69,6 +69,13 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     ----------
     Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
     Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.write_distance_table(table, "distances.csv")
+    >>> len(bb.read_distance_table("distances.csv"))
+    2256
     """
     file = home_folder(path)
     keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
@@ -118,6 +125,11 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         Another suffix, or a table that is not valid.
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.write_distance_table(table, "distances.parquet")
     """
     file = check_suffix(path, (".csv", ".parquet"), "a distance table")
     if not isinstance(table, pd.DataFrame):
@@ -340,6 +352,16 @@ def distance_table(
     UserWarning
         Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly. (Below 50 there
         is none, and the coverage says so.)
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> len(table)
+    2256
+    >>> table.iloc[0][["protected_word", "attribute_word", "connection"]].tolist()
+    ['math', 'male', 'associated']
+    >>> round(float(table["distance"].iloc[0]), 3)
+    0.962
     """
     flag(relatedness, "relatedness")
     one_of(twins, TWINS, "twins")

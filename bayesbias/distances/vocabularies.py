@@ -74,6 +74,15 @@ def relatedness(
     -----
     UserWarning
         Fewer than 400 words outside of the lists: variances are then made larger.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> related = bb.relatedness(kv, "weat7")
+    >>> related.effective_words()[["list", "words"]].head(2)
+       list  words
+    0  math      8
+    1  arts      8
     """
     carried = carried_relatedness(kv)
     if carried is not None:

@@ -263,6 +263,13 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
         Another suffix, a folder that does not exist, or a word with a blank, which word2vec's formats cannot hold.
     OSError
         The folder cannot be written, or the disk is full.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice", words=["he", "she", "nurse"])
+    >>> bb.save_embedding(kv, "three.npz")
+    >>> len(bb.load_embedding("three.npz"))
+    3
     """
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"save_embedding takes a gensim KeyedVectors, given is {type(kv).__name__}")
@@ -326,6 +333,12 @@ def load_embedding(
     UserWarning
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
         because a zero vector has no direction.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice", words=["he", "she", "nurse"])
+    >>> len(kv), kv.vector_size
+    (3, 300)
     """
     wanted, trust_pickle = _wanted(words), flag(trust_pickle, "trust_pickle")
     source = getattr(source, "wv", source)
@@ -356,7 +369,14 @@ def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
 
 
 def list_embeddings() -> pd.DataFrame:
-    """The bundled vectors: ``name``, ``vectors``, ``dimensions``, ``description``, ``source``, ``licence``, ``doi``."""
+    """The bundled vectors: ``name``, ``vectors``, ``dimensions``, ``description``, ``source``, ``licence``, ``doi``.
+
+    Examples
+    --------
+    >>> bb.list_embeddings()[["name", "vectors", "dimensions"]]
+                    name  vectors  dimensions
+    0  google-news-slice     2949         300
+    """
     import pandas as pd
 
     columns = ["name", "vectors", "dimensions", "description", "source", "licence", "doi"]

@@ -285,6 +285,15 @@ def metric(
     -----
     UserWarning
         Sets so small that the value is the same whatever the words; the result says so too.
+
+    Examples
+    --------
+    >>> found = bb.metric("weat_effect_size", "google-news-slice", "weat6")
+    >>> round(found.value, 2)
+    1.95
+    >>> found = bb.metric("weat", "google-news-slice", "weat6", p_value=True)
+    >>> found.p_value < 0.01
+    True
     """
     how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
     ready = prepared(name, kv, query, options, how)
@@ -331,6 +340,13 @@ def run_metrics(
     ------
     InputError
         As :func:`metric`; a query with fewer sets than a metric takes.
+
+    Examples
+    --------
+    >>> bb.run_metrics("google-news-slice", "weat6", ["weat", "rnsb"])[["metric", "value"]].round(2)
+      metric  value
+    0   weat   1.25
+    1   rnsb   0.04
     """
     import pandas as pd
 

@@ -167,6 +167,12 @@ def load_query(name_or_path: str | Path) -> Query:
     ------
     InputError
         No such query, an unknown key, or sets that :class:`Query` refuses.
+
+    Examples
+    --------
+    >>> query = bb.load_query("weat6")
+    >>> list(query.targets), list(query.attributes)
+    (['male_names', 'female_names'], ['career', 'family'])
     """
     if not isinstance(name_or_path, str | Path):
         raise InputError(f"load_query takes a name or a path, given is {type(name_or_path).__name__}")
@@ -188,7 +194,13 @@ def load_query(name_or_path: str | Path) -> Query:
 
 
 def list_queries() -> pd.DataFrame:
-    """The bundled queries: ``name``, ``targets``, ``attributes`` (set to number of words), ``description``, ``doi``."""
+    """The bundled queries: ``name``, ``targets``, ``attributes`` (set to number of words), ``description``, ``doi``.
+
+    Examples
+    --------
+    >>> "weat6" in bb.list_queries()["name"].tolist()
+    True
+    """
     import pandas as pd
 
     rows = []

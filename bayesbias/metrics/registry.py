@@ -32,7 +32,13 @@ def find_metric(name: object) -> Metric:
 
 
 def list_metrics() -> pd.DataFrame:
-    """The metrics: ``name``, ``title``, sets of ``targets`` and ``attributes``, ``optimum``, ``options``, origin."""
+    """The metrics: ``name``, ``title``, sets of ``targets`` and ``attributes``, ``optimum``, ``options``, origin.
+
+    Examples
+    --------
+    >>> bb.list_metrics()["name"].tolist()[:3]
+    ['weat', 'weat_effect_size', 'rnd']
+    """
     import pandas as pd
 
     rows = [

@@ -147,6 +147,15 @@ def fit(
     InputError
         A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
         engine that cannot fit the model; draws that do not split evenly; a prior that the model does not have.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, "crossed", seed=0)
+    >>> post.attrs["engine"]
+    'marginal'
+    >>> post["posterior/connection_mean"].mean(("chain", "draw")).round(2).to_series().to_dict()
+    {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
     if adjust is not None:
         how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors}
@@ -240,7 +249,13 @@ def used_seed(seed: int | None) -> int:
 
 
 def list_models() -> pd.DataFrame:
-    """The bundled models: ``name``, ``description``, ``engines`` that can fit it, ``source``, ``doi``, ``path``."""
+    """The bundled models: ``name``, ``description``, ``engines`` that can fit it, ``source``, ``doi``, ``path``.
+
+    Examples
+    --------
+    >>> bb.list_models().set_index("name").loc["crossed", "engines"]
+    'marginal, nuts'
+    """
     specs = {path: load_model(path) for path in bundled_models().values()}
     rows = [(s.name, s.description, ", ".join(engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
     return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])

@@ -172,6 +172,12 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
         Another suffix.
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.save_fit(post, "fit.nc")
     """
     file = check_suffix(path, (".nc",), "a fit is saved as NetCDF and")
     if not isinstance(post, xr.DataTree):
@@ -203,6 +209,14 @@ def load_fit(path: str | Path) -> xr.DataTree:
     ------
     InputError
         No such file, or one that holds no fit.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.save_fit(post, "fit.nc")
+    >>> bb.load_fit("fit.nc").attrs["model"]
+    'related'
     """
     file = home_folder(path)
     if not file.is_file():

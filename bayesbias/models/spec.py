@@ -131,6 +131,14 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     ------
     InputError
         No such model; an unknown key, term, distribution or prior; a prior that is missing or not positive.
+
+    Examples
+    --------
+    >>> model = bb.load_model("crossed")
+    >>> model.terms.attribute_sd
+    'pooled'
+    >>> model.priors["sigma"].rate
+    2.0
     """
     if isinstance(name_or_path, ModelSpec):
         return name_or_path

@@ -55,6 +55,14 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
         Posterior mass of the thin bars.
     before, after
         Two of the embeddings, where there are more than two.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> result = bb.compare(before=before, after=after, seed=0)
+    >>> bb.plot_change(result).savefig("change.png")
     """
     if not isinstance(result, Comparison):
         raise InputError(f"given is {type(result).__name__}: plot_change takes what compare returns")

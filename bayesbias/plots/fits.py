@@ -70,6 +70,12 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
         Posterior mass of the thin bars.
     population
         Of the whole list, as in :func:`contrasts`: ``"given"``, the mean over these protected words, or ``"similar"``.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.plot_coefficients(post).savefig("coefficients.png")
     """
     check_fit(post)
     one_of(population, tuple(POPULATIONS), "population")
@@ -160,6 +166,13 @@ def plot_contrasts(
         As in :func:`contrasts`.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> figure = bb.plot_contrasts(post)
+    >>> figure.savefig("contrasts.png")
     """
     check_fit(post)
     prob = probability(prob, "prob")
@@ -222,6 +235,12 @@ def plot_decomposition(post: xr.DataTree, second: str = "human", prob: float = P
     ----------
     post, second, prob, population
         As in :func:`decomposition`.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.plot_decomposition(post).savefig("decomposition.png")
     """
     prob = probability(prob, "prob")
     parts = decomposition_draws(post, second, population)

@@ -72,6 +72,11 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     ------
     InputError
         A protected word that the table does not hold.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plot_distances(table, "algebra").savefig("algebra.png")
     """
     model_data(table)
     if protected_word is None:

@@ -316,6 +316,13 @@ def report(
         path that does not end in ``.html``.
     OSError
         The folder cannot be written or the disk is full.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.report(post, "report.html").name
+    'report.html'
     """
     prob = probability(prob, "prob")
     if effects is not None and not isinstance(effects, SideEffects):

@@ -235,6 +235,16 @@ def compare(
     ------
     InputError
         Tables that share no pair, a single table, one that is no distance table, an unknown model or engine.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> pairs = bb.load_list("gender_pairs").pairs
+    >>> debiased = bb.debias(kv, "hard", definitional=pairs)
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> result = bb.compare(before=before, after=after, seed=0)
+    >>> result.embeddings
+    ('before', 'after')
     """
     matched = match(_tables(tables, before, after), case)
     one_of(engine, ENGINES, "engine")
