@@ -131,7 +131,7 @@ regression = bb.reliability.reliability_regression(table, draws=1000 if QUICK el
 bb.plots.plot_factors(regression)
 
 # %%
-regression.table.round(3)
+regression.table().round(3)
 
 # %%
 for note in regression.notes:

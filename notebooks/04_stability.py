@@ -81,7 +81,7 @@ bb.plots.plot_bias_bootstrap(study, algorithm="sgns")
 # better than what further corpora or algorithms would do.
 
 # %%
-components = bb.stability.setting_components(study.table, log=True, seed=0)
+components = bb.stability.setting_components(study.table(), log=True, seed=0)
 bb.plots.plot_components(components)
 
 # %%
@@ -109,5 +109,5 @@ measures.summary().round(3)
 # cannot tell half a bias from a whole one.
 
 # %%
-contrast = measures.table[(measures.table["metric"] == "crossed") & (measures.table["form"] == "raw")]
+contrast = measures.table()[(measures.table()["metric"] == "crossed") & (measures.table()["form"] == "raw")]
 contrast.pivot_table(index=["algorithm", "dims"], columns="corpus", values="value").round(3)

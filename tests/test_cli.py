@@ -339,7 +339,7 @@ def test_rank_gives_what_the_function_gives(here, two_embeddings):
     kvs = {name: bb.load_embedding(name) for name in ("plain.txt", "noisy.txt")}
     outside = {"WEB": {"plain.txt": 0.7, "noisy.txt": 0.4}}
     expected = bb.rank(kvs, "weat6", ["weat", "ripa"], draws=30, outside=outside)
-    pd.testing.assert_frame_equal(pd.read_csv("r.csv"), expected.table, check_dtype=False, rtol=1e-9)
+    pd.testing.assert_frame_equal(pd.read_csv("r.csv"), expected.table(), check_dtype=False, rtol=1e-9)
     assert expected.ranks["WEB"].to_dict() == {"plain.txt": 1.0, "noisy.txt": 2.0}
     assert "WEB" in out
     assert " ".join(expected.sentences[0].split()) in " ".join(out.split())

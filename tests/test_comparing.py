@@ -169,14 +169,14 @@ def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contras
 
 
 def test_contrasts_between_embeddings_are_the_first_minus_the_second(result, three):
-    changes, between = result.changes(), result.contrasts("before", "after")
+    changes, between = result.changes(), result.between("before", "after")
     np.testing.assert_allclose(between["mean"], -changes["mean"])
-    np.testing.assert_allclose(result.contrasts("after", "before")["mean"], changes["mean"])
+    np.testing.assert_allclose(result.between("after", "before")["mean"], changes["mean"])
     np.testing.assert_allclose(
-        three.contrasts("reddit", "google")["mean"],
+        three.between("reddit", "google")["mean"],
         three.changes().query("before == 'google' and after == 'reddit'")["mean"],
     )
-    assert three.contrasts("google", "glove").columns.tolist() == COLUMNS
+    assert three.between("google", "glove").columns.tolist() == COLUMNS
 
 
 def test_three_embeddings(three, result):
@@ -604,7 +604,7 @@ def test_wrong_questions(result, three):
     with pytest.raises(bb.InputError, match="'human' twice"):
         result.contrasts("human", "human")
     with pytest.raises(bb.InputError, match="'glove' is given twice"):
-        three.contrasts("glove", "glove")
+        three.between("glove", "glove")
     with pytest.raises(bb.InputError, match="prob is 89"):
         result.changes(prob=89)
     with pytest.raises(bb.InputError, match="standardise is 'yes'"):

@@ -13,7 +13,7 @@ import bayesbias as bb
 
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_progress"),
+    ("errors", "_core", "_progress", "_results"),
     ("_files", "_checks"),
     ("words",),
     ("embeddings",),

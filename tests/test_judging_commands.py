@@ -142,7 +142,7 @@ def test_stability_gives_what_the_functions_give(here, made):
         "query.toml", "-o", "st.csv", "--measures", "m.csv", "--picture", "st.png",
     )  # fmt: skip
     assert (code, errors) == (0, "")
-    expected = bb.stability.direct_bias_study(kvs, {"words.toml": toy.targets}, toy.base_pairs, draws=50).table
+    expected = bb.stability.direct_bias_study(kvs, {"words.toml": toy.targets}, toy.base_pairs, draws=50).table()
     written = pd.read_csv("st.csv")
     pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-6)
     assert "settings outweigh corpora" in out

@@ -561,11 +561,11 @@ def planted():
 
 @pytest.mark.nuts
 def test_what_was_planted_is_found(planted):
-    table = planted.table.set_index("term")
-    assert list(planted.table.columns) == [
+    table = planted.table().set_index("term")
+    assert list(planted.table().columns) == [
         "term", "part", "mean", "sd", "low", "high", "r2", "r2_low", "r2_high",
     ]  # fmt: skip
-    assert planted.table["term"].tolist() == [
+    assert planted.table()["term"].tolist() == [
         "intercept", "measure", "measure[nbm]", "log_frequency", "log_frequency_squared", "stability",
         "fixed effects", "word", "algorithm", "corpus", "residual", "total",
     ]  # fmt: skip
@@ -594,7 +594,7 @@ def test_the_posterior_is_arviz_s(planted):
     assert summary["r_hat"].max() < 1.01
     assert summary[["ess_bulk", "ess_tail"]].min().min() > 400
     assert int(planted.posterior["sample_stats/diverging"].sum()) == 0
-    table = planted.table.set_index("term")
+    table = planted.table().set_index("term")
     assert summary.loc["coefficient[stability]", "mean"] == pytest.approx(table.loc["stability", "mean"])
     low, high = az.hdi(planted.posterior["posterior/residual_sd"], prob=0.89).to_numpy()
     assert (low, high) == pytest.approx(tuple(table.loc["residual", ["low", "high"]]))
@@ -626,10 +626,10 @@ def test_the_same_seed_gives_the_same_numbers_and_few_draws_are_a_fault():
     first, again = (
         bb.reliability.reliability_regression(table, groups=(), draws=80, chains=2, seed=3) for _ in range(2)
     )
-    pd.testing.assert_frame_equal(first.table, again.table)
+    pd.testing.assert_frame_equal(first.table(), again.table())
     assert first.notes[0].startswith("This should not be read: ")
     assert "the smallest effective sample size is" in first.notes[0]
     assert first.notes[-1].startswith("Rows of one word count as independent of each other; 'word' among the groups")
     assert "group_sd" not in first.posterior["posterior"]
-    shares = first.table.set_index("term")["r2"]
+    shares = first.table().set_index("term")["r2"]
     assert shares["fixed effects"] == pytest.approx(shares["total"])

@@ -213,7 +213,7 @@ def test_the_same_embedding_twice(slice_vectors, tables):
 
 
 def test_a_table_of_all_figures(found):
-    table = found.table
+    table = found.table()
     assert table.columns.tolist() == ["effect", "of", "value", "low", "high"]
     assert len(table) == 6 + 2 + 3 + 6
     inside = (table["low"] <= table["value"] + 1e-9) & (table["value"] <= table["high"] + 1e-9)

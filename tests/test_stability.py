@@ -46,12 +46,12 @@ def study(embeddings):
 
 def test_direct_bias_is_the_metric(embeddings, study):
     query = bb.Query(dict(zip(("he", "she"), zip(*PAIRS, strict=True), strict=True)), {"words": WORDS[:20]})
-    rows = study.table[study.table["word_list"] == "first"].set_index(["corpus", "algorithm", "dims", "seed"])
+    rows = study.table()[study.table()["word_list"] == "first"].set_index(["corpus", "algorithm", "dims", "seed"])
     for key, kv in embeddings.items():
         assert rows.loc[key, "direct_bias"] == pytest.approx(bb.metric("direct_bias", kv, query).value, abs=1e-9)
     signed = study.bias.loc[("very", "sgns", 80, 0)]
     assert (np.sign(signed[WORDS]) == np.where(np.arange(40) % 2, -1, 1)).all()
-    assert len(study.table) == 24
+    assert len(study.table()) == 24
     assert study.settings[0].corpus == "biased"
 
 
@@ -66,11 +66,11 @@ def test_bootstrap_resamples_pairs_and_words(embeddings, study):
         apart = np.stack([unit[first] - unit[second] for first, second in chosen])
         direction = np.linalg.svd(apart)[2][0]
         plain.append(np.mean([abs(unit[WORDS[at]] @ direction) for at in rng.integers(20, size=20)]))
-    at = study.table.index[(study.table[["corpus", "dims", "seed"]] == ["biased", 20, 0]).all(axis=1)][0]
-    reflected = 2 * study.table.loc[at, "direct_bias"] - study.draws[at]
+    at = study.table().index[(study.table()[["corpus", "dims", "seed"]] == ["biased", 20, 0]).all(axis=1)][0]
+    reflected = 2 * study.table().loc[at, "direct_bias"] - study.draws[at]
     assert reflected.mean() == pytest.approx(np.mean(plain), abs=4 * np.std(plain) / 400**0.5)
     assert study.draws[at].std() == pytest.approx(np.std(plain), rel=0.15)
-    assert study.table.loc[at, "low"] == pytest.approx(np.quantile(study.draws[at], 0.055))
+    assert study.table().loc[at, "low"] == pytest.approx(np.quantile(study.draws[at], 0.055))
 
 
 def test_cosines_of_random_vectors_decay_as_theory_says():
@@ -83,12 +83,12 @@ def test_cosines_of_random_vectors_decay_as_theory_says():
         kv.add_vectors(words, rng.normal(size=(len(words), dims)).astype(np.float32))
         found["plain", "normal", dims, 0] = kv
     study = bb.stability.direct_bias_study(found, words[:3000], PAIRS, draws=20, random_pairs=20_000)
-    theory = study.table["isotropic"]
-    np.testing.assert_allclose(theory, np.sqrt(2 / np.pi / study.table["dims"]))
-    np.testing.assert_allclose(study.table["yardstick"] / theory, 1, atol=0.03)
-    np.testing.assert_allclose(study.table["direct_bias"] / theory, 1, atol=0.05)
-    np.testing.assert_allclose(study.table["standardised"], 1, atol=0.06)
-    slope = np.polyfit(np.log(study.table["dims"]), np.log(study.table["direct_bias"]), 1)[0]
+    theory = study.table()["isotropic"]
+    np.testing.assert_allclose(theory, np.sqrt(2 / np.pi / study.table()["dims"]))
+    np.testing.assert_allclose(study.table()["yardstick"] / theory, 1, atol=0.03)
+    np.testing.assert_allclose(study.table()["direct_bias"] / theory, 1, atol=0.05)
+    np.testing.assert_allclose(study.table()["standardised"], 1, atol=0.06)
+    slope = np.polyfit(np.log(study.table()["dims"]), np.log(study.table()["direct_bias"]), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.02)
 
 
@@ -103,8 +103,8 @@ def test_vectors_of_known_covariance():
         {("known", "normal", 128, 0): kv}, words[:500], PAIRS, draws=20, random_pairs=20_000
     )
     expected = np.sqrt(2 / np.pi * (scales**4).sum()) / (scales**2).sum()
-    assert study.table["yardstick"].item() == pytest.approx(expected, rel=0.03)
-    assert expected > 1.05 * study.table["isotropic"].item()
+    assert study.table()["yardstick"].item() == pytest.approx(expected, rel=0.03)
+    assert expected > 1.05 * study.table()["isotropic"].item()
 
 
 def test_rank_agreement_is_kendalls_tau(study):
@@ -126,7 +126,7 @@ def test_which_corpus_is_more_biased(study):
     assert (table["seeds"] == 2).all()
     wide = table[(table["first"] == "plain") & (table["second"] == "very")]
     assert (wide["p_more"] < 0.1).all()
-    means = study.table.groupby(["corpus", "algorithm", "dims", "word_list"])["direct_bias"].mean()
+    means = study.table().groupby(["corpus", "algorithm", "dims", "word_list"])["direct_bias"].mean()
     for row in table.itertuples():
         rest = (row.algorithm, row.dims, row.word_list)
         assert row.difference == pytest.approx(means[(row.first, *rest)] - means[(row.second, *rest)])
@@ -170,7 +170,7 @@ def test_the_interval_takes_out_the_bias_of_resampling():
     kv = KeyedVectors(100, count=0)
     kv.add_vectors(EVERY, x.astype(np.float32))
     study = bb.stability.direct_bias_study({("one", "sgns", 100, 0): kv}, WORDS, PAIRS, draws=2000)
-    row = study.table.iloc[0]
+    row = study.table().iloc[0]
     assert study.draws[0].mean() > row["direct_bias"]
     assert row["low"] == pytest.approx(np.quantile(study.draws[0], 0.055))
 
@@ -355,7 +355,7 @@ def measured(embeddings):
 def test_values_are_those_of_the_metrics(embeddings, measured):
     query, found = measured
     key = ("very", "sgns", 80, 1)
-    rows = found.table.set_index(["corpus", "algorithm", "dims", "seed"]).loc[key]
+    rows = found.table().set_index(["corpus", "algorithm", "dims", "seed"]).loc[key]
     raw = rows[rows["form"] == "raw"].set_index(["metric", "subquery"])["value"]
     kv = embeddings[key]
     assert raw["weat_effect_size"].item() == pytest.approx(bb.metric("weat_effect_size", kv, query).value)
@@ -369,7 +369,7 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
     assert set(scaled.index) == {"mac", "db_wa", "crossed"}
-    unit = bb.stability.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table["yardstick"].item()
+    unit = bb.stability.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table()["yardstick"].item()
     assert scaled["mac"] == pytest.approx(raw["mac"].item() / unit, rel=0.2)  # the yardstick's random pairs differ
 
 
@@ -394,7 +394,7 @@ def test_every_registered_metric(embeddings, measured):
         larger[key] = KeyedVectors(80, count=0)
         rest = np.random.default_rng(0).normal(size=(100, 80)).astype(np.float32)
         larger[key].add_vectors(words, np.vstack([kv.vectors, rest]))
-    found = bb.stability.metric_stability(larger, query, "all", contrast=False).table
+    found = bb.stability.metric_stability(larger, query, "all", contrast=False).table()
     assert set(found["metric"]) == set(bb.list_metrics()["name"])
     assert found["value"].notna().all()
 
@@ -403,7 +403,7 @@ def test_what_the_model_does_not_take_is_refused(embeddings):
     query = bb.Query({"he": ["he0"]}, {"words": WORDS})
     with pytest.raises(bb.InputError, match="contrast=False"):
         bb.stability.metric_stability(embeddings, query, ["mac"])
-    assert bb.stability.metric_stability(embeddings, query, ["mac"], contrast=False).table["value"].notna().all()
+    assert bb.stability.metric_stability(embeddings, query, ["mac"], contrast=False).table()["value"].notna().all()
 
 
 def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):

@@ -397,7 +397,7 @@ def topics(
     say(found.sentence)
     for note in found.notes:
         say(f"  {note}.")
-    show(found.table, "Observed values among those of random lists")
+    show(found.table(), "Observed values among those of random lists")
     if out is not None:
         save_picture(plot_topic_null(found), out)
         say(f"picture written to {out}")

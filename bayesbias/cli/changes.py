@@ -184,15 +184,8 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 
 
 def _rows(found: Comparison, prob: float) -> pd.DataFrame:
-    """What became of every contrast with associated words, or of every connection's mean where there is none."""
-    import pandas as pd
-
-    if found.headline is None:
-        pieces = [found.changes(name, prob=prob).assign(of=name) for name in found.connections]
-    else:
-        others = [name for name in found.connections if name != "associated"]
-        pieces = [found.outcomes("associated", name, prob).assign(of=f"associated - {name}") for name in others]
-    table = pd.concat(pieces, ignore_index=True)
+    """The table of a comparison as it is written."""
+    table = found.table(prob)
     return table.assign(protected_word=table["protected_word"].fillna("(whole list)"), unit="cosine distance")
 
 

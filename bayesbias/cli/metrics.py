@@ -164,12 +164,12 @@ def rank(
     )
     show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
     if draws:
-        shares = found.table.drop(columns=["score", "rank"])
+        shares = found.table().drop(columns=["score", "rank"])
         show(shares.rename(columns=lambda name: str(name).removeprefix("rank ")), "Probability of each rank")
     for sentence in (*found.sentences, *found.notes):
         say(f"  {sentence}")
     if out is not None:
-        write_table(found.table, out)
+        write_table(found.table(), out)
     if picture is not None:
         save_picture(plot_ranking(found), picture)
         say(f"picture written to {picture}")
@@ -403,10 +403,10 @@ def stability(
     study = direct_bias_study(embeddings, {name: name for name in words or ["occ16"]}, pairs, draws=draws, seed=seed)
     for note in study.notes:
         say(note)
-    show(study.table.drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
-    _say_components(study.table)
+    show(study.table().drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
+    _say_components(study.table())
     if out is not None:
-        write_table(study.table, out)
+        write_table(study.table(), out)
     if picture is not None:
         from bayesbias.plots import plot_bias_decay
 
@@ -418,7 +418,7 @@ def stability(
         for note in found.notes:
             say(f"  {note}")
         if measures is not None:
-            write_table(found.table, measures)
+            write_table(found.table(), measures)
 
 
 def _check_targets(out: Path | None, picture: Path | None) -> None:

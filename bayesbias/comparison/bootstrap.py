@@ -13,6 +13,7 @@ from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.resampling import ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.comparison.contrast import contrasts, signed
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.summaries import PROB
@@ -85,8 +86,8 @@ Over = Literal["both", "targets", "attributes"]
 FIRST, SECOND = "associated", "different"
 
 
-@dataclass(frozen=True)
-class MetricUncertainty:
+@dataclass(frozen=True, repr=False)
+class MetricUncertainty(Result):
     """A metric with what other words of the same kind would have made of it.
 
     Attributes
@@ -127,7 +128,8 @@ class MetricUncertainty:
         """Central interval of the draws."""
         return ends(self.draws, self.prob)
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         low, high = self.interval
         parts = [
             f"{self.metric}: {signed(self.value)}, {100 * self.prob:g}% bootstrap interval {signed(low)} to "
@@ -144,7 +146,10 @@ class MetricUncertainty:
             )
         return " ".join([*parts, *self.notes])
 
-    __repr__ = __str__
+    def table(self, prob: float | None = None) -> pd.DataFrame:
+        """One row: ``metric``, ``value``, ``sd``, ``low`` and ``high`` of the draws, at its own prob or another."""
+        low, high = ends(self.draws, self.prob if prob is None else probability(prob, "prob"))
+        return pd.DataFrame([{"metric": self.metric, "value": self.value, "sd": self.sd, "low": low, "high": high}])
 
 
 def bootstrap_metric(

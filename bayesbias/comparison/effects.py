@@ -15,6 +15,7 @@ from bayesbias._checks import one_of, probability, several, whole_number
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.comparison.contrast import signed
 from bayesbias.comparison.paired import Comparison, compare
 from bayesbias.diagnostics.summaries import PROB
@@ -306,8 +307,8 @@ SLIGHT = 0.15
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 
 
-@dataclass(frozen=True)
-class SideEffects:
+@dataclass(frozen=True, repr=False)
+class SideEffects(Result):
     """What :func:`side_effects` found.
 
     Attributes
@@ -342,7 +343,6 @@ class SideEffects:
     prob: float
     notes: tuple[str, ...]
 
-    @property
     def table(self) -> pd.DataFrame:
         """All figures one below another: ``effect``, ``of``, ``value``, ``low``, ``high``."""
         rows = [
@@ -382,10 +382,9 @@ class SideEffects:
         both |= {broke: [*parts.get(broke, []), *self.beside_controls], "Notes": notes}
         return {name: sentences for name, sentences in both.items() if sentences}
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         return " ".join(self.sentences)
-
-    __repr__ = __str__
 
     def _kept(self) -> list[str]:
         sentences = []

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from bayesbias._checks import probability, whole_number
 from bayesbias._core.cells import Scales
 from bayesbias._core.related import factor_points, positive
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import complete_truth
 from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, lists_of, share
 from bayesbias.distances.storage import KEY
@@ -334,8 +335,8 @@ LIMIT = 1000
 SIZES = ("stereotype_words", "control_words", "protected_words")
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Result):
     """How many words are needed to see a whole-list contrast.
 
     Attributes
@@ -354,6 +355,8 @@ class Plan:
     curve
         The same columns but the last, for factors from 0.5 to 32.
     """
+
+    notes: ClassVar[tuple[str, ...]] = ()
 
     first: str
     second: str
@@ -378,8 +381,13 @@ class Plan:
             f"For {100 * self.power:g}%: {'; '.join(ways)}."
         )
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         return self.sentence
+
+    def table(self) -> pd.DataFrame:
+        """The words needed: ``needed``."""
+        return self.needed
 
 
 def plan(

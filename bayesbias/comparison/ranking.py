@@ -19,6 +19,7 @@ from bayesbias._core.components import Component as Axes
 from bayesbias._core.components import FacetSums, facet_sums, noise_to
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.comparison.bootstrap import draw_all, pools_of, units_of
 from bayesbias.diagnostics.convergence import MIN_ESS, draw_faults
 from bayesbias.diagnostics.summaries import describe, flat_draws
@@ -332,8 +333,8 @@ SAME = 1e-5
 """Relative difference up to which scores are the same: vectors in single precision say no more."""
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(Result):
     """Embeddings by bias.
 
     Attributes
@@ -363,7 +364,6 @@ class Ranking:
     rank_distribution: pd.DataFrame
     notes: tuple[str, ...]
 
-    @property
     def table(self) -> pd.DataFrame:
         """One row an embedding and metric: ``score``, ``rank``, and the probability of each rank, ``rank 1``, ..."""
         both = {"score": self.scores, "rank": self.ranks[self.scores.columns]}
@@ -401,10 +401,9 @@ class Ranking:
                 sentences.append(f"{metric}: {shown}, each step with probability {SURE:.2f} or more.")
         return tuple(sentences)
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
-
-    __repr__ = __str__
 
 
 def rank(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.comparison.contrast import GIVEN, SIMILAR, beside_associated, connections_of, contrast_draws
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.errors import InputError
@@ -40,8 +42,8 @@ MOST_POWER = 0.05
 """Above this, scaling prior or likelihood moves a posterior noticeably."""
 
 
-@dataclass(frozen=True, eq=False)
-class PriorSensitivity:
+@dataclass(frozen=True, repr=False, eq=False)
+class PriorSensitivity(Result):
     """How a contrast changes with the priors.
 
     Attributes
@@ -65,6 +67,8 @@ class PriorSensitivity:
     Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
     """
 
+    notes: ClassVar[tuple[str, ...]] = ()
+
     first: str
     second: str
     refits: pd.DataFrame
@@ -76,8 +80,13 @@ class PriorSensitivity:
         """Whether a refit says that the prior matters."""
         return bool(self.refits["matters"].any())
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         return self.verdict
+
+    def table(self) -> pd.DataFrame:
+        """The contrast under each prior: ``refits``."""
+        return self.refits
 
 
 def prior_sensitivity(

@@ -21,10 +21,12 @@ from bayesbias._core.vectors import (
     unit_single,
     without,
 )
+from bayesbias._results import Result
 from bayesbias.embeddings import find_words
 from bayesbias.errors import InputError, shortened
 
 if TYPE_CHECKING:
+    import pandas as pd
     from gensim.models import KeyedVectors
 
 
@@ -155,8 +157,8 @@ def rows_to_change(
     return np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp), notes
 
 
-@dataclass(frozen=True)
-class Debiasing:
+@dataclass(frozen=True, repr=False)
+class Debiasing(Result):
     """What a debiasing method did.
 
     Attributes
@@ -195,7 +197,8 @@ class Debiasing:
     source: str = ""
     doi: str = ""
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
         parts = [f"{self.method}: {self.neutralized:,} words changed"]
         if len(self.subspace):
@@ -205,6 +208,14 @@ class Debiasing:
         if self.equalized:
             parts.append(f"{len(self.equalized)} sets equalised")
         return ". ".join(["; ".join(parts), *(note.rstrip(".") for note in self.notes)]) + "."
+
+    def table(self) -> pd.DataFrame:
+        """One row a direction: its share of the variance of the defining sets, where that is known."""
+        import pandas as pd
+
+        shares = np.full(len(self.subspace), np.nan)
+        shares[: len(self.explained)] = self.explained[: len(self.subspace)]
+        return pd.DataFrame({"direction": np.arange(1, len(shares) + 1), "explained": shares})
 
 
 Changed = tuple[NDArray[np.float32], Debiasing]

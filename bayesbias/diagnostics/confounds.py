@@ -15,6 +15,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, interval_of
 from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
@@ -42,8 +43,8 @@ FAMILY = 0.5
 LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
 
 
-@dataclass(frozen=True)
-class Balance:
+@dataclass(frozen=True, repr=False)
+class Balance(Result):
     """How lists differ in an attribute of their words, and how distances depend on it.
 
     Attributes
@@ -101,15 +102,18 @@ class Balance:
             )
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         tables = [self.lists.round(2).to_string(index=False), self.contrasts.round(3).to_string(index=False)]
         return "\n\n".join([self.sentence, *self.notes, *tables])
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         tables = [one.round(3).to_html(index=False) for one in (self.lists, self.slopes, self.contrasts)]
         return "".join([*(f"<p>{escape(text)}</p>" for text in (self.sentence, *self.notes)), *tables])
+
+    def table(self) -> pd.DataFrame:
+        """The lists of each contrast: ``contrasts``."""
+        return self.contrasts
 
 
 def _signed(value: float) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import stdtr
 
+from bayesbias._results import Result
 from bayesbias.diagnostics.checks import scatter_of
 from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws
@@ -39,8 +40,8 @@ EXTREME_P = 0.01
 SCALES = frozenset(f"{name}_sd{common}" for name in ("connection", "attribute", "interaction") for common in ("", "0"))
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Result):
     """How a fit converged.
 
     Attributes
@@ -106,13 +107,18 @@ class Verdict:
             return "This fit can be read, within limits." if self.notes else "This fit can be read."
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
         return " ".join([f"{self.headline()} ({figures})", *self.notes])
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{name}</td><td>{escape(value)}</td></tr>" for name, value in self.numbers().items())
         return f"<p>{escape(' '.join([self.headline(), *self.notes]))}</p><table>{rows}</table>"
+
+    def table(self) -> pd.DataFrame:
+        """The figures: ``figure``, ``value``."""
+        return pd.DataFrame(list(self.numbers().items()), columns=["figure", "value"])
 
 
 def diagnose(post: xr.DataTree) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from scipy import stats
 
 from bayesbias._checks import one_of, probability, several, whole_number
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import (
     Shape,
     complete_truth,
@@ -31,8 +32,8 @@ from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import CONNECTIONS
 
 
-@dataclass(frozen=True)
-class Ranks:
+@dataclass(frozen=True, repr=False)
+class Ranks(Result):
     """Ranks of the truth, uniform on 0..draws where the engine is right.
 
     Attributes
@@ -45,13 +46,16 @@ class Ranks:
         Largest Pareto k of all fits; None where the engine has none.
     """
 
+    notes: ClassVar[tuple[str, ...]] = ()
+
     model: str
     engine: str
     draws: int
     ranks: dict[str, NDArray[np.intp]]
     pareto_k: float | None
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         table = self.uniformity
         k = "" if self.pareto_k is None else f"; largest Pareto k {self.pareto_k:.2f}"
         return (
@@ -59,8 +63,6 @@ class Ranks:
             f"{len(table)} parameters, smallest p-value of uniformity {table['p_value'].min():.2g} "
             f"(the smallest of so many is below {0.05 / len(table):.1g} in 5% of right engines){k}."
         )
-
-    __repr__ = __str__
 
     @property
     def uniformity(self) -> pd.DataFrame:
@@ -72,6 +74,10 @@ class Ranks:
             for place, column in enumerate(values.T)
         ]
         return pd.DataFrame(rows, columns=["parameter", "place", "p_value", "last_5_percent"])
+
+    def table(self) -> pd.DataFrame:
+        """One row a parameter: :attr:`uniformity`."""
+        return self.uniformity
 
 
 def sbc(

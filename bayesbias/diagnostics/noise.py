@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from scipy import stats
 from bayesbias._checks import finite_number, one_of, probability, whole_number
 from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
 from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
 from bayesbias.errors import InputError
 from bayesbias.metrics.weat import effect_size
@@ -77,8 +79,8 @@ SPLITS = 5_000
 """Random partitions among which that of the example is chosen."""
 
 
-@dataclass(frozen=True)
-class NullWeat:
+@dataclass(frozen=True, repr=False)
+class NullWeat(Result):
     """WEAT where every cosine is noise.
 
     Attributes
@@ -100,6 +102,8 @@ class NullWeat:
     prob
         Probability of the intervals.
     """
+
+    notes: ClassVar[tuple[str, ...]] = ()
 
     words: int
     attributes: int
@@ -153,7 +157,8 @@ class NullWeat:
         columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
         return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         s, effect = self.summary().itertuples(index=False)
         return (
             f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
@@ -163,6 +168,10 @@ class NullWeat:
             f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
             f"p = {self.test.p_value:.3g}."
         )
+
+    def table(self) -> pd.DataFrame:
+        """One row a statistic: :meth:`summary`."""
+        return self.summary()
 
 
 def simulate_null_weat(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.cells import reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.tables import once
@@ -252,8 +253,8 @@ def _distinct(low: IntArray, high: IntArray, draws: int, rng: np.random.Generato
     return drawn
 
 
-@dataclass(frozen=True)
-class NullDistribution:
+@dataclass(frozen=True, repr=False)
+class NullDistribution(Result):
     """Where a statistic stands among its values without bias.
 
     Attributes
@@ -269,6 +270,8 @@ class NullDistribution:
     n_candidates
         How many words could be drawn; 0 for plain noise.
     """
+
+    notes: ClassVar[tuple[str, ...]] = ()
 
     statistic: str
     source: str
@@ -312,7 +315,8 @@ class NullDistribution:
         }
         return pd.DataFrame([row])
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         row = self.summary().iloc[0]
         pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
         return (
@@ -320,6 +324,10 @@ class NullDistribution:
             f"{row['mean']:.4f} on average, {100 * PROB:g}% between {row['low']:.4f} and {row['high']:.4f}; "
             f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
         )
+
+    def table(self) -> pd.DataFrame:
+        """One row: :meth:`summary`."""
+        return self.summary()
 
 
 Metric = Callable[[pd.DataFrame], float]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.resampling import clustered_contrast, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._results import Result
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import related_data
@@ -197,8 +199,8 @@ BESIDE = ("different", "human", "neutral", "associated")
 """What a connection is set beside where nothing is asked for, the headline first."""
 
 
-@dataclass(frozen=True)
-class ClusterInterval:
+@dataclass(frozen=True, repr=False)
+class ClusterInterval(Result):
     """A contrast of cell-balanced means with attribute words as clusters, for these protected words.
 
     Attributes
@@ -215,6 +217,8 @@ class ClusterInterval:
         Why there is no interval; empty if there is one.
     """
 
+    notes: ClassVar[tuple[str, ...]] = ()
+
     first: str
     second: str
     prob: float
@@ -226,7 +230,8 @@ class ClusterInterval:
     words: dict[str, int]
     reason: str = ""
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         what = f"{self.first} - {self.second}, for these protected words"
         if self.reason:
             return f"{what}: no interval, because {self.reason}."
@@ -236,7 +241,10 @@ class ClusterInterval:
             f"(standard error {self.se:.4f}, {self.df:.1f} degrees of freedom; attribute words: {lists})."
         )
 
-    __repr__ = __str__
+    def table(self) -> pd.DataFrame:
+        """One row: ``contrast``, ``estimate``, ``se``, ``df``, ``low``, ``high``."""
+        row = (f"{self.first} - {self.second}", self.estimate, self.se, self.df, self.low, self.high)
+        return pd.DataFrame([row], columns=["contrast", "estimate", "se", "df", "low", "high"])
 
 
 def cluster_interval(

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, whole_number
+from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import BESIDE, PROB, cluster_interval
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import Coverage
@@ -194,7 +195,7 @@ PLENTY = 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TopicNull:
+class TopicNull(Result):
     """A statistic for random topics of the vocabulary, and the observed value among them.
 
     Attributes
@@ -233,19 +234,19 @@ class TopicNull:
     embedding: str
     notes: tuple[str, ...]
 
-    @property
-    def table(self) -> pd.DataFrame:
+    def table(self, prob: float = PROB) -> pd.DataFrame:
         """One row a statistic.
 
         Columns ``statistic``, ``observed``, ``centre``, ``mean`` and ``sd`` of the null distribution, ``low`` and
-        ``high`` (its central 89%), ``count`` and ``share_as_far`` (replicates at least as far from the centre as the
-        observed value) and ``p_value``, (count + 1) / (replicates + 1).
+        ``high`` (its central ``prob``, by default 89%), ``count`` and ``share_as_far`` (replicates at least as far from
+        the centre as the observed value) and ``p_value``, (count + 1) / (replicates + 1).
         """
+        prob = probability(prob, "prob")
         rows = []
         for statistic, observed in self.observed.items():
             values, centre = self.of(statistic), self.centre[statistic]
             count = int(as_far(values, observed, centre).sum())
-            low, high = np.quantile(values, [(1 - PROB) / 2, (1 + PROB) / 2])
+            low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
             spread = values.std(ddof=1) if len(values) > 1 else np.nan
             shares = count, count / self.replicates, (count + 1) / (self.replicates + 1)
             rows.append((statistic, observed, centre, values.mean(), spread, low, high, *shares))
@@ -267,7 +268,7 @@ class TopicNull:
     @property
     def sentence(self) -> str:
         """The result in words."""
-        first, *others = self.table.to_dict("records")
+        first, *others = self.table().to_dict("records")
         text = (
             f"Of {self.replicates:,} {LISTS[self.kind]}, {_are(first['count'])} at least as far from "
             f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
@@ -275,13 +276,12 @@ class TopicNull:
         rest = [f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f})" for row in others]
         return f"{text} The count is {' and '.join(rest)}." if rest else text
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         return " ".join([self.sentence, *(f"{note}." for note in self.notes)])
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
-        tables = (self.table, self.coherence)
+        tables = (self.table(), self.coherence)
         return f"<p>{escape(str(self))}</p>" + "".join(table.round(4).to_html(index=False) for table in tables)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from bayesbias._core.related import (
     similarity_bins,
 )
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
 from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ FREQUENT = 20_000
 """Where a file is ordered by frequency, the sample comes from this many of its first words."""
 
 
-@dataclass(frozen=True, eq=False)
-class Relatedness:
+@dataclass(frozen=True, repr=False, eq=False)
+class Relatedness(Result):
     """How the distances between protected and attribute words are correlated, read off the vectors.
 
     Distances of alike words are alike. Over a sample of the vocabulary the distances to the protected words have a
@@ -78,6 +78,8 @@ class Relatedness:
     Matheron, G. (1963). Principles of geostatistics. Economic Geology 58(8).
     https://doi.org/10.2113/gsecongeo.58.8.1246
     """
+
+    notes: ClassVar[tuple[str, ...]] = ()
 
     embedding: Mapping[str, Any]
     kind: str
@@ -297,9 +299,11 @@ class Relatedness:
         name = self.embedding.get("name", "unnamed")
         return f"Relatedness of words in {name}: {self.sampled:,} words sampled from {drawn} (seed {self.seed})."
 
-    def __repr__(self) -> str:
-        sizes = f"{len(self.protected_words)} protected, {len(self.attribute_words)} attribute words"
-        return f"Relatedness({sizes}, {self.sampled} sampled words, {self.kind})"
+    def table(self) -> pd.DataFrame:
+        """The words of each list, and how many unrelated ones they are worth."""
+        return self.effective_words()
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.sentence)}</p>{self.effective_words().round(1).to_html(index=False)}"
+    def text(self) -> str:
+        """The result in sentences."""
+        sizes = f"{len(self.protected_words)} protected, {len(self.attribute_words)} attribute words"
+        return f"{self.sentence} ({sizes})"

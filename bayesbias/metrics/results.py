@@ -8,14 +8,15 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
 from bayesbias.metrics.queries import Query
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class MetricResult:
+@dataclass(frozen=True, repr=False)
+class MetricResult(Result):
     """A metric's value for an embedding and a query, with what it rests on.
 
     Attributes
@@ -104,8 +105,16 @@ class MetricResult:
             )
         return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         return " ".join([self.sentence, *(f"{note}." for note in self.notes)])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>{self.coverage.to_html(index=False)}"
+
+    def table(self) -> pd.DataFrame:
+        """One row: ``metric``, ``query``, ``embedding``, ``value``, ``p_value``, ``optimum``."""
+        import pandas as pd
+
+        row = (self.metric, self.query.name, self.embedding, self.value, self.p_value, self.optimum)
+        return pd.DataFrame([row], columns=["metric", "query", "embedding", "value", "p_value", "optimum"])

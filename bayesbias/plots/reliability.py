@@ -431,7 +431,7 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     posterior = regression.posterior["posterior"].to_dataset()
     coefficients, spreads, shares = _draws(posterior, "coefficient"), _spreads(posterior), _draws(posterior, "r2")
     wholes = [FIXED, *regression.levels, RESIDUAL, TOTAL]
-    features = [str(term) for term in regression.table["term"] if term not in (INTERCEPT, *wholes)]
+    features = [str(term) for term in regression.table()["term"] if term not in (INTERCEPT, *wholes)]
     prob, sizes = regression.prob, [0.22 * len(rows) + 0.8 for rows in (features, wholes)]
     change = f"change of {regression.outcome} (numbers: for a standard deviation more)"
     spread = f"standard deviation of {regression.outcome}"

@@ -234,7 +234,7 @@ def plot_bias_decay(study: DirectBiasStudy) -> Figure:
         What :func:`direct_bias_study` returns.
     """
     check_kind(study, DirectBiasStudy, "plot_bias_decay", "direct_bias_study")
-    table = study.table
+    table = study.table()
     lists = table["word_list"].unique().tolist()
     looks = looks_of(table["corpus"])
     lines: dict[str, Any] = {str(name): LINES[at % len(LINES)] for at, name in enumerate(table["algorithm"].unique())}
@@ -340,12 +340,12 @@ def plot_bias_bootstrap(
     """
     check_kind(study, DirectBiasStudy, "plot_bias_bootstrap", "direct_bias_study")
     column = "standardised" if flag(standardised, "standardised") else "direct_bias"
-    table = _chosen(study.table, {"word_list": word_list, "algorithm": algorithm, "dims": dims})
-    draws = study.draws / (study.table["yardstick"].to_numpy()[:, None] if standardised else 1.0)
+    table = _chosen(study.table(), {"word_list": word_list, "algorithm": algorithm, "dims": dims})
+    draws = study.draws / (study.table()["yardstick"].to_numpy()[:, None] if standardised else 1.0)
     means = table.groupby("corpus")[column].mean().sort_values(ascending=False, kind="stable")
-    known = looks_of(study.table["corpus"])
+    known = looks_of(study.table()["corpus"])
     looks = {str(name): known[str(name)] for name in means.index}
-    more = study.corpus_differences(standardised) if len(study.table["corpus"].unique()) > 1 else None
+    more = study.corpus_differences(standardised) if len(study.table()["corpus"].unique()) > 1 else None
     panels, columns = _panels(table)
     rows, labels = len(panels) // columns, word_labels(looks, [""] * len(looks))
     with mpl.rc_context(FONT):
@@ -400,7 +400,7 @@ def _of(table: pd.DataFrame, panel: Panel | None) -> pd.DataFrame:
 
 def _keys(study: DirectBiasStudy, several_corpora: bool) -> list[str]:
     """What is drawn, in sentences."""
-    seeds = ", a line for each seed" * (len(study.table["seed"].unique()) > 1)
+    seeds = ", a line for each seed" * (len(study.table()["seed"].unique()) > 1)
     drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {100 * study.prob:g}% intervals; points:"
     keys = [f"{drawn} all words and pairs."]
     right = "At the right, how probable it is that a corpus is more biased than the one below it."

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, probability, several, whole_number
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
 from bayesbias.comparison.ranking import Components, Layout, component_table, draw_components
 from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
 from bayesbias.errors import InputError
@@ -192,8 +193,8 @@ GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 
 
-@dataclass(frozen=True, eq=False)
-class VarianceComponents:
+@dataclass(frozen=True, repr=False, eq=False)
+class VarianceComponents(Result):
     """Posterior of the variance components of bias scores: what :func:`variance_components` returns.
 
     Attributes
@@ -365,14 +366,13 @@ class VarianceComponents:
                 found.append(("internal", of, "alpha", Design(cases, {items: sizes[items]}, seeds)))
         return found
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         facets = ", ".join(f"{size} {name.replace('_', ' ')}s" for name, size in self.sizes.items())
         largest = self.table().sort_values("share", ascending=False).head(3)
         shares = zip(largest["component"], largest["share"], strict=True)
         shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
         return " ".join([f"Variance components of {facets}. Largest shares: {shown}.", *self.notes])
-
-    __repr__ = __str__
 
 
 def variance_components(

@@ -15,6 +15,7 @@ import xarray as xr
 from bayesbias._checks import finite_number, probability, several
 from bayesbias._core.components import MixedSums, draw_effects, mixed_sums
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._results import Result
 from bayesbias.diagnostics.convergence import draw_faults
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError, listed
@@ -47,8 +48,8 @@ TIED = 1e-9
 STEP = ("chain", "draw")
 
 
-@dataclass(frozen=True, eq=False)
-class ReliabilityRegression:
+@dataclass(frozen=True, repr=False, eq=False)
+class ReliabilityRegression(Result):
     """What reliability depends on: what :func:`reliability_regression` returns.
 
     Shares of the variance, draw by draw, are of V: the variance over the rows (ddof 1) of the fixed effects' sum, plus
@@ -60,7 +61,7 @@ class ReliabilityRegression:
     ----------
     outcome
         The column that is explained.
-    table
+    rows
         One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
         (highest-density interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
         the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
@@ -85,15 +86,16 @@ class ReliabilityRegression:
     """
 
     outcome: str
-    table: pd.DataFrame
+    rows: pd.DataFrame
     posterior: xr.DataTree
     references: Mapping[str, str]
     levels: Mapping[str, int]
     prob: float
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        shares = self.table.dropna(subset="r2").set_index("term")
+    def text(self) -> str:
+        """The result in sentences."""
+        shares = self.rows.dropna(subset="r2").set_index("term")
         own = shares["r2"].drop([FIXED, *self.levels, RESIDUAL, TOTAL])
         said = [
             f"{name} {row['r2']:.1%} ({row['r2_low']:.1%} to {row['r2_high']:.1%})"
@@ -105,7 +107,9 @@ class ReliabilityRegression:
         )
         return " ".join([text, *self.notes])
 
-    __repr__ = __str__
+    def table(self) -> pd.DataFrame:
+        """One row a term: ``rows``."""
+        return self.rows
 
 
 class _Design(NamedTuple):
@@ -191,7 +195,7 @@ def reliability_regression(
     notes = [*faults, *absent, *left, *_repeats(rows, asked), *unsettled(values, shares, names, group_scale * spread)]
     return ReliabilityRegression(
         outcome=outcome,
-        table=table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
+        rows=table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
         posterior=tree,
         references=design.references,
         levels={name: len(labels) for name, labels in names.items()},

@@ -212,7 +212,7 @@ def _of_effects(effects: SideEffects) -> dict[str, Any]:
     title = "Side effects"
     return {
         "picture": {"title": title, "svg": Markup(inline_svg(plot_side_effects(effects), "effects", title))},
-        "rows": effects.table.to_dict("records"),
+        "rows": effects.table().to_dict("records"),
     }
 
 

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Silhouette:
+@dataclass(frozen=True, repr=False, eq=False)
+class Silhouette(Result):
     """Values of a metric on random parts of its word lists: what :func:`silhouette` returns.
 
     Attributes
@@ -132,7 +133,8 @@ class Silhouette:
     def _area(self, curve: NDArray[np.floating]) -> float:
         return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         runs, sizes = self.values.shape
         text = (
             f"Silhouette of {self.metric} in {self.embedding}, growing {self.vary}: {runs} runs, {sizes} sizes from "
@@ -141,7 +143,9 @@ class Silhouette:
         )
         return " ".join([text, *self.notes])
 
-    __repr__ = __str__
+    def table(self) -> pd.DataFrame:
+        """One row a run and size: :meth:`frame`."""
+        return self.frame()
 
 
 def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Literal["published"] | None = None) -> float:

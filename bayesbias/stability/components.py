@@ -12,6 +12,7 @@ import pandas as pd
 
 from bayesbias._checks import flag, probability, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._results import Result
 from bayesbias.comparison.ranking import Components, Layout, component_table, draw_components
 from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share
 from bayesbias.embeddings import Embedding, Setting, opened
@@ -96,8 +97,8 @@ FACET_NAMES = ("corpus", *SETTINGS, "word_list")
 FEW = 5
 
 
-@dataclass(frozen=True, eq=False)
-class SettingComponents:
+@dataclass(frozen=True, repr=False, eq=False)
+class SettingComponents(Result):
     """Posterior of what a measure varies with over settings: what :func:`setting_components` returns.
 
     Attributes
@@ -168,7 +169,8 @@ class SettingComponents:
         total: FloatArray = parts[:, [at for at, facets in enumerate(known) if belongs(set(facets))]].sum(axis=1)
         return total
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The result in sentences."""
         table = self.table().sort_values("share", ascending=False).head(3)
         shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
         parts = [f"Largest shares of the variance between the observed levels: {shown}."]
@@ -176,8 +178,6 @@ class SettingComponents:
             first = self.claims().iloc[0]
             parts.append(f"That {first['statement']} has probability {share(first['probability'])}.")
         return " ".join([*parts, *self.notes])
-
-    __repr__ = __str__
 
 
 def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:

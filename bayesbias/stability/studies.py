@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, probability, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.bootstrap import word_lists_of
 from bayesbias.diagnostics.convergence import diagnose
@@ -41,13 +42,13 @@ CONTRAST = "crossed"
 COLUMNS = [*FACETS, "metric", "subquery", "form", "value", "low", "high", "reason"]
 
 
-@dataclass(frozen=True, eq=False)
-class MetricStability:
+@dataclass(frozen=True, repr=False, eq=False)
+class MetricStability(Result):
     """Bias measures of one query in many embeddings: what :func:`metric_stability` returns.
 
     Attributes
     ----------
-    table
+    rows
         One row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``, ``subquery``
         (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
         ``standardised``, for measures that are sums or means of cosines: over the mean |cosine| of random pairs),
@@ -57,7 +58,7 @@ class MetricStability:
         What was left out.
     """
 
-    table: pd.DataFrame
+    rows: pd.DataFrame
     notes: tuple[str, ...] = field(default=())
 
     def summary(self, seed: int = 0) -> pd.DataFrame:
@@ -72,7 +73,7 @@ class MetricStability:
             varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
         """
         rows = []
-        groups = self.table.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
+        groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
         with progress("comparing measures", len(groups)) as done:
             for at, (key, part) in enumerate(groups):
                 rows.append((*key, *_shares(part, seed), _mean_tau(part)))
@@ -81,12 +82,15 @@ class MetricStability:
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
 
-    def __str__(self) -> str:
-        table = self.table
+    def text(self) -> str:
+        """The result in sentences."""
+        table = self.rows
         settings = len(table[list(FACETS)].drop_duplicates())
         return " ".join([f"{table['metric'].nunique()} measures in {settings} embeddings.", *self.notes])
 
-    __repr__ = __str__
+    def table(self) -> pd.DataFrame:
+        """One row a measure and setting: ``rows``."""
+        return self.rows
 
 
 def metric_stability(
@@ -222,13 +226,13 @@ FEWEST = 2
 STUDY_COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "yardstick", "standardised", "isotropic"]
 
 
-@dataclass(frozen=True, eq=False)
-class DirectBiasStudy:
+@dataclass(frozen=True, repr=False, eq=False)
+class DirectBiasStudy(Result):
     """Direct bias of the same words in many embeddings: what :func:`direct_bias_study` returns.
 
     Attributes
     ----------
-    table
+    rows
         One row a setting and list of words: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list``,
         ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the basic bootstrap
         interval ``low`` to ``high``, ``yardstick`` (mean absolute cosine of random pairs of words), ``standardised``
@@ -247,7 +251,7 @@ class DirectBiasStudy:
         What was left out.
     """
 
-    table: pd.DataFrame
+    rows: pd.DataFrame
     bias: pd.DataFrame
     draws: FloatArray
     pairs: tuple[tuple[str, str], ...]
@@ -292,14 +296,14 @@ class DirectBiasStudy:
         InputError
             There is one corpus only.
         """
-        corpora = list(dict.fromkeys(self.table["corpus"]))
+        corpora = list(dict.fromkeys(self.rows["corpus"]))
         if len(corpora) < FEWEST:
             raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
-        unit = self.table["yardstick"].to_numpy() if standardised else np.ones(len(self.table))
-        value = self.table["direct_bias"].to_numpy() / unit
+        unit = self.rows["yardstick"].to_numpy() if standardised else np.ones(len(self.rows))
+        value = self.rows["direct_bias"].to_numpy() / unit
         shared = ["algorithm", "dims", "word_list"]
         places: dict[tuple[object, ...], list[int]] = {}
-        for at, row in enumerate(self.table[["corpus", *shared]].to_numpy().tolist()):
+        for at, row in enumerate(self.rows[["corpus", *shared]].to_numpy().tolist()):
             places.setdefault(tuple(row), []).append(at)
         rows = []
         for first, second in combinations(corpora, 2):
@@ -312,8 +316,9 @@ class DirectBiasStudy:
         columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
         return pd.DataFrame(rows, columns=columns)
 
-    def __str__(self) -> str:
-        table = self.table
+    def text(self) -> str:
+        """The result in sentences."""
+        table = self.rows
         held = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
         low, high = table["direct_bias"].min(), table["direct_bias"].max()
         head = (
@@ -323,7 +328,9 @@ class DirectBiasStudy:
         )
         return " ".join([head, *self.notes])
 
-    __repr__ = __str__
+    def table(self) -> pd.DataFrame:
+        """One row a setting and word list: ``rows``."""
+        return self.rows
 
 
 def direct_bias_study(
@@ -407,7 +414,7 @@ def direct_bias_study(
         notes.append("There is one seed: corpus differences are confounded with training noise.")
     index = pd.MultiIndex.from_frame(frame_of(list(named)))
     return DirectBiasStudy(
-        table=table,
+        rows=table,
         bias=pd.DataFrame(np.stack(bias), index=index, columns=pd.Index(every, name="word")),
         draws=np.stack(drawn),
         pairs=tuple(kept_pairs),

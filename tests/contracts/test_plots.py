@@ -259,7 +259,7 @@ def test_topics_are_drawn_with_the_observed_value_marked(replicates):
     for bar in axes.patches:
         far[to_hex(bar.get_facecolor())] += bar.get_height()
     assert far["#e69f00"] == sum(abs(values - 1) >= abs(null.observed["mac"] - 1))
-    said = null.table["count"].item()
+    said = null.table()["count"].item()
     assert titles(figure)[0].startswith(f"mac: {said} of {replicates} ({said / replicates:.1%})")
     assert f"{replicates} random lists as coherent as these" in noted(figure)
     assert "$q$ <b>" in noted(figure)
@@ -817,7 +817,7 @@ def test_components_are_sorted_by_their_shares(components):
 
 
 def test_components_of_settings_come_with_their_statements(one_list):
-    found = bb.stability.setting_components(one_list.table, draws=400, seed=0)
+    found = bb.stability.setting_components(one_list.table(), draws=400, seed=0)
     figure = through_the_mould(lambda: bb.plots.plot_components(found))
     above, below = figure.axes
     table, claims = found.table().sort_values("share", ascending=False), found.claims()
@@ -826,7 +826,7 @@ def test_components_of_settings_come_with_their_statements(one_list):
     shown = [label.get_text().replace("\n", " ") for label in below.get_yticklabels()]
     assert shown == claims["statement"].tolist()
     assert any("%" in text.get_text() for text in below.texts)
-    same = one_list.table[one_list.table["corpus"] == "all $x$"]
+    same = one_list.table()[one_list.table()["corpus"] == "all $x$"]
     assert len(bb.plots.plot_components(bb.stability.setting_components(same, draws=400, seed=0)).axes) == 1
 
 
@@ -905,7 +905,7 @@ def test_decay_draws_means_over_seeds_beside_the_isotropic_line(study):
     assert len(figure.axes) == 6
     assert titles(figure)[0] == "stereotypes\nDirect bias"
     assert titles(figure)[3] == "others\nDirect bias"
-    table = study.table[study.table["word_list"] == "others"]
+    table = study.table()[study.table()["word_list"] == "others"]
     for axes, column in zip(figure.axes[3:], ("direct_bias", "yardstick", "standardised"), strict=True):
         means = table.groupby(["corpus", "algorithm", "dims"], sort=False)[column].mean()
         drawn = [line.get_ydata() for line in axes.get_lines() if line.get_marker() != "None"]
@@ -925,7 +925,7 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     figure = bb.plots.plot_bias_bootstrap(one_list, algorithm="sgns", dims=8)
     axes = figure.axes[0]
     assert titles(figure) == ["sgns 8"]
-    table = one_list.table.query("algorithm == 'sgns' and dims == 8")
+    table = one_list.table().query("algorithm == 'sgns' and dims == 8")
     order = table.groupby("corpus")["direct_bias"].mean().sort_values(ascending=False).index
     assert [label.get_text() for label in axes.get_yticklabels()] == list(order)
     np.testing.assert_allclose(points(axes), table.set_index("corpus")["direct_bias"].loc[order])
@@ -951,8 +951,8 @@ def test_the_bootstrap_has_a_panel_for_each_setting(study):
     assert len([axes for axes in five.axes if axes.get_visible()]) == 5
     assert "At the right" not in noted(five)
     whole = study_of(["wiki", "reddit"], (10, 20), 1)
-    gap = ~whole.table["dims"].eq(20) | whole.table["corpus"].eq("wiki")
-    gaps = replace(whole, table=whole.table[gap].reset_index(drop=True), draws=whole.draws[gap])
+    gap = ~whole.table()["dims"].eq(20) | whole.table()["corpus"].eq("wiki")
+    gaps = replace(whole, rows=whole.table()[gap].reset_index(drop=True), draws=whole.draws[gap])
     assert [len(axes.texts) for axes in bb.plots.plot_bias_bootstrap(gaps).axes] == [1, 0]
     for options, message in (
         ({"algorithm": "glove"}, "algorithm is 'glove': valid are cbow, sgns"),

@@ -75,7 +75,7 @@ def found(reml):
 
 @pytest.mark.nuts
 def test_coefficients_are_those_of_reml(found, reml):
-    table = found.table.set_index("term")
+    table = found.table().set_index("term")
     for name, expected in reml["fixed_effects"].items():
         row = table.loc[NAMES.get(name, name)]
         assert abs(row["mean"] - expected) < 0.1 * row["sd"], name
@@ -88,7 +88,7 @@ def test_coefficients_are_those_of_reml(found, reml):
 
 @pytest.mark.nuts
 def test_shares_hold_those_of_reml_and_groupings_are_not_settled(found, reml):
-    table = found.table.set_index("term")
+    table = found.table().set_index("term")
     whole = reml["var_model"] + reml["var_corpus"] + reml["var_residual"]
     whole /= 1 - reml["R2m"]
     expected = {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
 from bayesbias.comparison.contrast import (
     GIVEN,
     ONE_GROUP,
@@ -209,8 +210,8 @@ class Sides(NamedTuple):
     change: FloatArray
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """The same pairs in several embeddings: what :func:`compare` returns.
 
     A contrast is the mean distance of one connection minus that of another, in one embedding; by default associated -
@@ -296,11 +297,22 @@ class Comparison:
         """The verdict by what it speaks of: what changed, for whom, how surely, what broke, notes."""
         return verdict_of(self, probability(prob, "prob"))
 
-    def __str__(self) -> str:
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """What became of every contrast with associated words, or of every connection's mean where there is none.
+
+        Columns of :meth:`outcomes` (or of :meth:`changes`) and ``of``, which names the contrast or the connection.
+        """
+        if self.headline is None:
+            pieces = [self.changes(name, prob=prob).assign(of=name) for name in self.connections]
+        else:
+            others = [name for name in self.connections if name != "associated"]
+            pieces = [self.outcomes("associated", name, prob).assign(of=f"associated - {name}") for name in others]
+        return pd.concat(pieces, ignore_index=True)
+
+    def text(self) -> str:
+        """The result in sentences."""
         pairs = self.posterior["observed_data"].sizes["pair"]
         return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
-
-    __repr__ = __str__
 
     def contrasts(
         self,
@@ -317,8 +329,7 @@ class Comparison:
         ----------
         first, second
             Two connections (``second`` by default different, else human or neutral): the change of their contrast, the
-            value after minus the value before. Or two embeddings: the contrast that :attr:`headline` names, in
-            ``first`` minus in ``second``.
+            value after minus the value before. :meth:`between` compares two embeddings.
         prob
             Posterior mass of the highest-density intervals.
         standardise
@@ -338,11 +349,10 @@ class Comparison:
         Raises
         ------
         InputError
-            A name that is neither a connection nor an embedding, the same one twice, or no control words.
+            A name that is no connection, the same one twice, or no control words.
         """
-        first, second = str(first), None if second is None else str(second)
         if first in self.embeddings and second in self.embeddings and not {first, second} <= set(self.connections):
-            return self._between(first, str(second), prob, standardise, paired)
+            raise InputError(f"{first!r} and {second!r} are embeddings: between({first!r}, {second!r}) compares them")
         first, second = contrasted(first, second, list(self.connections), self.filled)
         label = f"{first} \N{MINUS SIGN} {second}"
         draws = self._draws_of(first, second, standardise, paired, self._chosen(change))
@@ -619,7 +629,30 @@ class Comparison:
         before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
         return self.embeddings[before], self.embeddings[after]
 
-    def _between(self, first: str, second: str, prob: float, standardise: bool, paired: bool) -> pd.DataFrame:
+    def between(
+        self, first: str, second: str, prob: float = PROB, standardise: bool = False, paired: bool = True
+    ) -> pd.DataFrame:
+        """The contrast that :attr:`headline` names in one embedding minus that in another.
+
+        Parameters
+        ----------
+        first, second
+            Two of the embeddings.
+        prob, standardise, paired
+            As in :meth:`contrasts`.
+
+        Returns
+        -------
+        DataFrame
+            As of :meth:`contrasts`.
+
+        Raises
+        ------
+        InputError
+            A name that is no embedding, the same one twice, or no contrast of associated words.
+        """
+        for name in (first, second):
+            one_of(name, self.embeddings, "an embedding")
         if first == second:
             raise InputError(f"{first!r} is given twice: name two embeddings, of {', '.join(self.embeddings)}")
         if self.headline is None:

@@ -1,0 +1,116 @@
+"""Results share one shape: frozen, a table, notes, text, and the same in a notebook."""
+
+import dataclasses
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias._results import Result
+
+MODULES = ("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "stability")
+OTHERS = {"Query", "ModelSpec", "WordList", "PairList", "Setting", "ToyCorpus"}
+"""What is given, not found."""
+LISTS = bb.WordLists(
+    "mine",
+    {"a": ["p", "q", "<b>r"], "b": ["s", "t", "u"]},
+    {"a": ["k", "l", "c"], "b": ["m", "n", "d"]},
+    {"human": ["h", "i", "j", "x"], "neutral": [f"n{number}" for number in range(14)]},
+)
+QUERY = bb.Query({"x": ["p", "q"], "y": ["s", "t"]}, {"a": ["k", "l", "c"], "b": ["m", "n", "d"]})
+PAIRS = [("k", "m"), ("l", "n"), ("c", "d")]
+
+
+def classes():
+    held = [(module, name) for module in MODULES for name in getattr(bb, module).__all__]
+    found = {name: getattr(getattr(bb, module), name) for module, name in held}
+    return {name: one for name, one in found.items() if inspect.isclass(one) and name not in OTHERS}
+
+
+def vectors(seed):
+    names = sorted({*LISTS.every_word(), *(f"z{number}" for number in range(420))})
+    kv = KeyedVectors(vector_size=12, dtype=np.float32)
+    kv.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 12)).astype(np.float32))
+    return kv
+
+
+@pytest.fixture(scope="module")
+def results():
+    """One result of each class."""
+    kv, other = vectors(1), vectors(2)
+    related = bb.distance_table(kv, LISTS)
+    table, after = (bb.distance_table(one, LISTS, relatedness=False) for one in (kv, other))
+    post = bb.fit(table, "published", draws=400, seed=1)
+    result = bb.compare(before=table, after=after, draws=400, seed=1)
+    silhouette = bb.silhouettes.silhouette(kv, QUERY, "weat_effect_size", runs=3)
+    scores = bb.reliability.bias_scores([kv, other, vectors(3)], list("pqstu"), PAIRS, ["db_wa", "ripa"])
+    settings = {bb.stability.Setting(name, "sgns", 12, seed): vectors(seed) for seed, name in enumerate("ab" * 3)}
+    study = bb.stability.direct_bias_study(settings, list("pqstu"), PAIRS, draws=20, random_pairs=20)
+    debiased = bb.debias(kv, "project", definitional=PAIRS)
+    shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    found = [
+        bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
+        bb.checks.cluster_interval(table),
+        result,
+        bb.checks.bootstrap_metric("weat", kv, QUERY, draws=20, posterior=False),
+        bb.plan(table, seed=1),
+        bb.checks.prior_sensitivity(post),
+        bb.rank({"one": kv, "two": other}, QUERY, "weat", draws=5),
+        bb.relatedness(related),
+        bb.side_effects(table, after, kv, other, k=5, words=20, draws=50, comparison=result),
+        bb.topic_null(kv, LISTS, replicates=5),
+        bb.diagnose(post),
+        bb.calibration.null_distribution(None, table, "associated - neutral", draws=5),
+        bb.calibration.simulate_null_weat(draws=20),
+        bb.calibration.sbc("published", shape, replicates=3, draws=19),
+        bb.metric("weat", kv, QUERY),
+        debiased.bayesbias_debiasing,
+        silhouette,
+        bb.reliability.variance_components(scores, draws=400, seed=1),
+        study,
+        bb.stability.metric_stability(settings, QUERY, ["weat"], contrast=False, draws=400, random_pairs=20),
+        bb.stability.setting_components(study.table(), draws=400, seed=1),
+    ]
+    return {type(one).__name__: one for one in found}
+
+
+def test_every_result_is_of_the_shape():
+    for name, one in classes().items():
+        assert issubclass(one, Result), name
+        assert dataclasses.is_dataclass(one), name
+        assert one.__dataclass_params__.frozen, name
+        assert one.__str__ is Result.__str__, name
+        assert one.__repr__ is Result.__repr__, name
+
+
+@pytest.mark.parametrize("name", sorted(set(classes()) - {"ReliabilityRegression"}))  # test_reliability_factors has it
+def test_a_result_has_table_notes_and_text(results, name):
+    result = results[name]
+    table = result.table()
+    assert isinstance(table, pd.DataFrame)
+    assert len(table) > 0
+    assert isinstance(result.notes, tuple)
+    assert all(isinstance(note, str) for note in result.notes)
+    assert str(result) == repr(result) == result.text() != ""
+    page = result._repr_html_()
+    assert "<table" in page
+    assert "<b>r" not in page
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.notes = ()
+
+
+@pytest.mark.parametrize(
+    "name", ["Comparison", "MetricUncertainty", "SettingComponents", "TopicNull", "VarianceComponents"]
+)
+def test_intervals_are_those_that_are_asked_for(results, name):
+    result = results[name]
+    (low, high) = ("hdi_low", "hdi_high") if name == "Comparison" else ("low", "high")
+    if low not in result.table():
+        low, high = (column for column in result.table() if str(column).endswith(("_low", "_high")))
+    wide, narrow = (result.table(prob=prob) for prob in (0.9, 0.5))
+    assert (wide[high] - wide[low] >= narrow[high] - narrow[low]).all()
+    with pytest.raises(bb.InputError, match="prob is 2"):
+        result.table(prob=2)
