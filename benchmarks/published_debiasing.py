@@ -156,7 +156,7 @@ def findings(tables):
                 "topic": each.topic,
                 "finding": each.sentence,
                 "observed": " to ".join(f"{value[at]:+.3f}" for value in paired.observed),
-                "finite_population": "yes" if each.holds(*paired.observed, at) else "no",
+                "at_hand": "yes" if each.holds(*paired.observed, at) else "no",
                 "published": " to ".join(f"{draws[:, at].mean():+.3f}" for draws in published.draws),
                 "p_published": round(float(each.holds(*published.draws, at).mean()), 3),
                 "paired": " to ".join(f"{draws[:, at].mean():+.3f}" for draws in paired.draws),
