@@ -311,3 +311,12 @@ def test_the_record_travels_with_the_coverage(slice_vectors):
     record = bb.distance_table(after, "gender").attrs["coverage"]["embedding"]
     assert record["debiasing"] == str(after.bayesbias_debiasing)
     assert "1 direction," in record["debiasing"]
+
+
+def test_a_list_of_pairs_goes_by_its_name(slice_vectors):
+    by_name = bb.debias(slice_vectors, "hard", definitional="gender_pairs", equalize="gender_pairs")
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    given = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+    np.testing.assert_array_equal(by_name.vectors, given.vectors)
+    with pytest.raises(bb.InputError, match="there is no word list 'gender_pair'"):
+        bb.debias(slice_vectors, "hard", definitional="gender_pair")

@@ -229,6 +229,26 @@ def test_notes_tell_what_limits_a_fit():
     assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes
 
 
+def test_distances_of_another_scale_are_a_fault():
+    table = bb.calibration.simulate(
+        {"groups": {"g": 5, "h": 5}, "stereotypes": {"g": 8, "h": 8}, "human": 20},
+        "crossed",
+        {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0.0},
+        seed=1,
+    )
+    assert bb.diagnose(bb.fit(table, "published", seed=0)).ok
+    verdict = bb.diagnose(bb.fit(table.assign(distance=10 * table["distance"]), "published", seed=0))
+    assert not verdict.ok
+    assert "360 of 360 values lie beyond 2, where no cosine distance lies" in verdict.headline()
+
+
+@pytest.mark.parametrize("kind", ["complex128", "bool", "datetime64[ns]"])
+def test_distances_that_are_no_numbers_are_refused(kind):
+    table = bb.calibration.simulate({"groups": {"g": 3}, "stereotypes": {"g": 3}, "human": 6}, seed=1)
+    with pytest.raises(bb.InputError, match=f"the column 'distance' holds {kind.split('[', 1)[0]}"):
+        bb.fit(table.assign(distance=np.ones(len(table)).astype(kind)), "published")
+
+
 def test_diagnose_says_when_priors_set_the_width():
     means = {"associated": 0.8, "human": 0.9, "neutral": 0.95}
     few, many = (bb.fit(planted(means, n_words=words), seed=0) for words in (3, 30))

@@ -202,6 +202,12 @@ def test_words_that_one_embedding_lacks_count_as_missing_in_all():
     bb.plots.plot_ranking(none)
 
 
+def test_embeddings_need_names():
+    kv = planted(0.5, seed=1)
+    with pytest.raises(bb.InputError, match="kvs is a list: give a mapping of names to embeddings"):
+        bb.rank([kv, kv], QUERY)
+
+
 def test_lengths_of_vectors_do_not_count_unless_asked_for():
     kvs = {"one": planted(0.5, seed=1), "long": planted(0.5, seed=1)}
     kvs["long"].vectors *= 3

@@ -23,7 +23,8 @@ from bayesbias._core.vectors import (
 )
 from bayesbias._results import Result
 from bayesbias.embeddings import find_words
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, shortened, shown
+from bayesbias.words import pairs_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,10 +111,12 @@ def complete_sets(
 
 
 def as_sets(sets: object, name: str, least: int) -> list[Words]:
-    """Sets of words as tuples."""
+    """Sets of words as tuples; the name of a list of pairs stands for its pairs."""
+    if isinstance(sets, str):
+        return list(pairs_given(sets, name))
     values = list(sets.values()) if isinstance(sets, Mapping) else sets
-    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-        raise InputError(f"{name} is {values!r}: give a list of sets of words, such as [('he', 'she'), ...]")
+    if not isinstance(values, Sequence) or not values:
+        raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
     made = []
     for words in values:
         if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(w, str) for w in words):

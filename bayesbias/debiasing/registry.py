@@ -72,12 +72,13 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         which a linear classifier finds the group.
     **options
         ``definitional`` (``project``, ``hard``, ``soft``, ``half_sibling``) or ``sets`` (``hard_multiclass``): the
-        defining pairs or sets of words; a set that lacks a word is dropped with a note. ``groups`` (``null_space``):
-        name of a group to its words. ``equalize`` (``hard``: none by default; ``hard_multiclass``: by default the
-        defining sets). ``neutralize``: the words to change, by default all, and ``ignore``: words to leave alone.
-        ``components``: how many directions. ``subspace`` (``project``): directions (k, dimensions) in place of sets.
-        ``order`` (``hard_multiclass``): ``"simultaneous"`` or ``"sequential"``. ``strength`` (``soft``), ``penalty``
-        (``half_sibling``), ``iterations`` and ``seed`` (``null_space``).
+        defining pairs or sets of words, or the name of a list of pairs such as ``"gender_pairs"``; a set that lacks a
+        word is dropped with a note. ``groups`` (``null_space``): name of a group to its words. ``equalize`` (``hard``:
+        none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to change, by
+        default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
+        (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``):
+        ``"simultaneous"`` or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations``
+        and ``seed`` (``null_space``).
 
     Returns
     -------

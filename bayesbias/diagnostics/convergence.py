@@ -26,6 +26,7 @@ MAX_R_HAT = 1.01
 MIN_ESS = 400
 MAX_PARETO_K = 0.7
 MAX_GRID_MASS_OUTSIDE = 1e-6
+LARGEST, MOST_BEYOND = 2, 0.5
 FEW_WORDS = 3
 MISSING_CODE = -1.0
 THIN = 0.5
@@ -161,6 +162,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
     ess = ess if importance_ess is None else min(ess, importance_ess)
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
     coded = int((post["observed_data/distance"] < MISSING_CODE).sum())
+    distances = post["observed_data/distance"].to_numpy()
+    beyond = int((np.abs(distances) > LARGEST).sum())
     checks = (
         (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
         (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
@@ -171,6 +174,11 @@ def diagnose(post: xr.DataTree) -> Verdict:
         ),
         (bool(divergences), f"{divergences} transitions diverged"),
         (coded > 0, f"{coded:,} values lie below -1, which published tables write where a distance is missing"),
+        (
+            beyond > MOST_BEYOND * len(distances),
+            f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
+            "priors are for cosine distances",
+        ),
         (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
         (
             outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,

@@ -422,6 +422,8 @@ def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, Keye
     """Name to loaded embedding; a mapping of words to vectors is one embedding."""
     if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
         return {str(name): opened(kv) for name, kv in kvs.items()}
+    if isinstance(kvs, list | tuple):
+        raise InputError(f"kvs is a {type(kvs).__name__}: give a mapping of names to embeddings, or one embedding")
     single = opened(kvs)
     return {str(about(single)["name"]): single}
 

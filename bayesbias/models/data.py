@@ -209,6 +209,8 @@ def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
 
 
 def _finite(column: pd.Series) -> FloatArray:
+    if column.dtype.kind in "bcmM":
+        raise InputError(f"the column 'distance' holds {column.dtype}: give cosine distances as numbers")
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
