@@ -392,13 +392,8 @@ def inter_rater_consistency(
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(3,1), consistency of these measures.
     prob
         Coverage of the confidence intervals.
-    interval
-        ``"f"`` takes the rows' scores for normal: with heavy tails (Student's t, 4 degrees of freedom) its intervals
-        of 89% hold the truth in 64 to 88% of simulated tables, the fewer the more rows (10 to 150), and in 86 to 92%
-        with normal ones. ``"bootstrap"`` draws rows with replacement (1,000 samples, percentile-t), needs ten rows, and
-        holds it in 81 to 88% and 85 to 91%. ``attrs["notes"]`` says so.
-    seed
-        Seed of the bootstrap.
+    interval, seed
+        As in :func:`retest_reliability`.
 
     Returns
     -------
@@ -455,13 +450,8 @@ def internal_consistency(
         Whether every item is first brought to standard deviation 1 (standardised alpha).
     prob
         Coverage of the confidence intervals.
-    interval
-        ``"f"`` takes the rows' scores for normal: with heavy tails (Student's t, 4 degrees of freedom) its intervals
-        of 89% hold the truth in 64 to 88% of simulated tables, the fewer the more rows (10 to 150), and in 86 to 92%
-        with normal ones. ``"bootstrap"`` draws rows with replacement (1,000 samples, percentile-t), needs ten rows, and
-        holds it in 81 to 88% and 85 to 91%. ``attrs["notes"]`` says so.
-    seed
-        Seed of the bootstrap.
+    interval, seed
+        As in :func:`retest_reliability`.
 
     Returns
     -------
