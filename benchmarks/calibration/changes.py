@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import published_tables
 
 HERE = Path(__file__).parent / "results"
-REPLICATES, DRAWS = 1000, 1000
+REPLICATES, DRAWS = 250, 1000
 SCALES = ("connection_sd", "sigma", "attribute_sd", "interaction_sd")
 CHANGE = {"associated": 0.08, "different": 0.03, "human": 0.01, "neutral": 0.0}
 """Known changes of the connection means."""
