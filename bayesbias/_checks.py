@@ -25,7 +25,7 @@ def whole_number(value: object, name: str, least: int = 1) -> int:
         number = least - 1
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
-    if number > MOST and name != "seed":
+    if number > MOST and name not in ("seed", "seeds"):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at most {MOST:,}")
     return number
 

@@ -348,13 +348,13 @@ WRONG_SCORES = {
     "neighbours": ({"neighbours": 44}, "neighbours is 44: give a whole number from 1 to 43"),
     "targets": ({"targets": ["none"]}, "share none of the 1 target words"),
     "one string": ({"targets": [1]}, "targets is"),
-    "no pair of words": ({"base_pairs": [("he",)]}, r"base_pairs holds \('he',\)"),
-    "pairs": ({"base_pairs": [("king", "queen")]}, "share none of the 1 base pairs"),
-    "no pairs": ({"base_pairs": []}, "give pairs of two words"),
+    "no pair of words": ({"pairs": [("he",)]}, r"pairs holds \('he',\)"),
+    "pairs": ({"pairs": [("king", "queen")]}, "share none of the 1 base pairs"),
+    "no pairs": ({"pairs": []}, "give pairs of two words"),
     "compat": ({"compat": "wefe"}, "compat is 'wefe'"),
     "pairs for targets": ({"targets": "gender_pairs"}, "give words, or the name of a list of words"),
     "one vector twice": (
-        {"base_pairs": [("he", "he")], "measures": "ripa"},
+        {"pairs": [("he", "he")], "measures": "ripa"},
         "the words of the pair he/he have one vector",
     ),
 }
@@ -363,7 +363,7 @@ WRONG_SCORES = {
 @pytest.mark.parametrize(("options", "message"), WRONG_SCORES.values(), ids=WRONG_SCORES.keys())
 def test_wrong_scores(kvs, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.reliability.bias_scores(kvs, **{"targets": ["w0", "w1"], "base_pairs": [("he", "she")]} | options)
+        bb.reliability.bias_scores(kvs, **{"targets": ["w0", "w1"], "pairs": [("he", "she")]} | options)
 
 
 def subsets(facets):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._checks import finite_number, one_of, probability, several, whole_number
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import (
@@ -180,10 +179,11 @@ def false_positive_rate(
     InputError
         A truth with bias, an unknown model or metric.
     """
-    means = truth.get("connection_mean") if isinstance(truth, Mapping) else truth
-    if not isinstance(means, Mapping | Real):
+    if not isinstance(truth, Mapping):
         raise InputError(f"truth is {shown(truth)}: give a mapping of parameters with one connection_mean")
-    values = list(means.values()) if isinstance(means, Mapping) else np.ravel(np.asarray(means, dtype=float)).tolist()
+    means = truth.get("connection_mean")
+    held = means.values() if isinstance(means, Mapping) else several(means)
+    values = [finite_number(value, "connection_mean") for value in held]
     if len(set(values)) != 1:
         raise InputError(f"connection_mean is {means!r}: without bias it is one number for all connections")
     calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, metrics, replicates, prob)
@@ -235,7 +235,7 @@ def null_false_positive_rate(
     """
     one_of(source, ("neutral", "human"), "source")
     replicates = whole_number(replicates, "replicates")
-    if pool is not None and (isinstance(pool, str) or not isinstance(pool, Sequence)):
+    if pool is not None and (isinstance(pool, str | bytes | Mapping) or not isinstance(pool, Iterable)):
         raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
     model_data(table)
     relabel = _pseudo_lists(table, source, pool)

@@ -654,7 +654,7 @@ def regression():
     order = ["intercept", "measure", *terms[1:3], *parts[1:]]
     return bb.reliability.ReliabilityRegression(
         outcome="value",
-        table=pd.DataFrame({"term": order}),
+        rows=pd.DataFrame({"term": order}),
         posterior=xr.DataTree.from_dict({"/posterior": posterior}),
         references={"measure": "db_wa"},
         levels={"algorithm": 3},
