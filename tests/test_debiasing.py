@@ -236,7 +236,7 @@ def test_a_group_that_a_classifier_found_is_found_no_more(kv):
         ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
         ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
         ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
-        ("hard", {"definitional": "he she"}, "definitional is 'he she': give a list of sets"),
+        ("hard", {"definitional": "he she"}, "there is no word list 'he she'"),
         ("hard", {"definitional": ["he", "she"]}, "definitional holds 'he': give each set as a list"),
         ("hard", {"definitional": [["m0"]]}, r"definitional holds \('m0',\): a set needs 2 words"),
         ("hard", {"definitional": [("x", "y")]}, "the embedding holds no set with all its words"),
