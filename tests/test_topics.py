@@ -105,10 +105,14 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
         assert (row["mean"], row["sd"]) == pytest.approx((values.mean(), values.std()))
         assert (row["low"], row["high"]) == pytest.approx(tuple(values.quantile([0.055, 0.945])))
     first, second, third = null.table().to_dict("records")
+
+    def minus(row):
+        return f"{row['observed']:.3f}".replace("-", "−")
+
     assert null.sentence == (
         f"Of 99 random lists as coherent as these, {first['count']} are at least as far from 0 "
-        f"(associated - different: {first['observed']:.3f}). The count is {second['count']} for associated - human "
-        f"({second['observed']:.3f}) and {third['count']} for associated - neutral ({third['observed']:.3f})."
+        f"(associated − different: {minus(first)}). The count is {second['count']} for associated − human "
+        f"({minus(second)}) and {third['count']} for associated − neutral ({minus(third)})."
     )
     assert str(null).startswith(null.sentence)
     assert repr(null) == str(null)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -274,7 +275,8 @@ class TopicNull(Result):
             f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
         )
         rest = [f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f})" for row in others]
-        return f"{text} The count is {' and '.join(rest)}." if rest else text
+        full = f"{text} The count is {' and '.join(rest)}." if rest else text
+        return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
 
     def text(self) -> str:
         """The result in sentences."""
