@@ -29,8 +29,9 @@ def public(name):
 
 
 def of_fits():
+    tables = published_tables()
     for name in TABLES:
-        table = published_tables()[name]
+        table = tables[name]
         for model in ("published", "crossed"):
             post = bb.fit(table, model, draws=2000, seed=1)
             for variable in ("connection_mean", "sigma"):

@@ -182,6 +182,8 @@ class TestPriorsOfOnesOwn:
         again = bb.fit(religion, tmp_path / "mine.toml", draws=400, seed=1)
         assert again["posterior"].equals(post["posterior"])
         assert bb.load_model(tmp_path / "mine.toml").priors["interaction_sd"].rate == 5
+        sections = [line for line in text.splitlines() if line.startswith("[")]
+        assert sections == ["[likelihood]", "[terms]", "[priors]"]  # always in this order: the text has a hash
 
     def test_they_go_with_adjusted_distances_too(self, religion):
         length = {"concreteness": dict.fromkeys(religion["attribute_word"].unique(), 1.0)}
@@ -198,6 +200,7 @@ class TestPriorsOfOnesOwn:
             ({"sigma": 3}, "that of 'sigma' is 3: give a mapping"),
             ({"sigma": {"rate": -1}}, "should be greater than 0"),
             ({"sigma": {"rate": float("nan")}}, "should be a finite number"),
+            ({"sigma": {"rate": float("inf")}}, "should be a finite number"),
             ({"sigma": {"rate": [1]}}, "sigma holds .1.: give numbers"),
             ({"sigma": {"ratee": 1}}, "unknown key"),
             ({"sigma": {"distribution": "gamma", "shape": 1, "rate": 1}}, "half_cauchy"),

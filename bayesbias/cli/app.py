@@ -11,7 +11,7 @@ import typer
 
 from bayesbias._files import check_target, home_folder
 from bayesbias.cli import changes, metrics
-from bayesbias.cli.arguments import EXTRA, save_picture
+from bayesbias.cli.arguments import EXTRA, extra_options, save_picture
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
@@ -105,7 +105,6 @@ def plot(
     context: typer.Context,
 ) -> None:
     """A picture of a fit or of a distance table. Its options follow as --name value, such as --second human."""
-    from bayesbias.cli.arguments import extra_options
     from bayesbias.cli.screen import say, working
     from bayesbias.distances import read_distance_table
     from bayesbias.errors import InputError
@@ -154,7 +153,7 @@ def distances(
     relatedness: Annotated[
         bool, typer.Option(help="Read the covariance of alike words off the whole vocabulary, which takes longer.")
     ] = True,
-    twins: Annotated[str, typer.Option(help="once, or keep: words of one list that have one vector.")] = "once",
+    twins: metrics.Twins = "once",
     trust_pickle: TrustPickle = False,
 ) -> None:
     """Cosine distances between protected words and attribute words."""

@@ -90,10 +90,10 @@ def metrics(
     own = {name: [one for one in find_metric(name).options if one not in test] for name in chosen}
     valid = list(dict.fromkeys(option for options in own.values() for option in options))
     named, extra = extra_options(embeddings, valid, " and ".join(chosen))
+    tested = TESTED if p_value else ()
     with_options: dict[str, Any] = {
-        name: (name, {key: value for key, value in extra.items() if key in own[name]} | (test if tested else {}))
+        name: (name, {key: extra[key] for key in extra if key in own[name]} | (test if name in tested else {}))
         for name in chosen
-        for tested in (p_value and name in TESTED,)
     }
     found = run_metrics(
         _loaded(named, asked, chosen, case, trust_pickle),

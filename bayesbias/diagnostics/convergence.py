@@ -161,8 +161,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
-    coded = int((post["observed_data/distance"] < MISSING_CODE).sum())
     distances = post["observed_data/distance"].to_numpy()
+    coded = int((distances < MISSING_CODE).sum())
     beyond = int((np.abs(distances) > LARGEST).sum())
     checks = (
         (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),

@@ -18,7 +18,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import related_data
 from bayesbias.models.related import protected_covariance
-from bayesbias.models.results import by_connection, check_fit, distances_of, pair_places, table_of
+from bayesbias.models.results import EFFECTS, by_connection, check_fit, distances_of, pair_places, table_of
 
 PROB = 0.89
 """The share of posterior mass in an interval unless another is asked for, as in the published study."""
@@ -49,7 +49,7 @@ def share(value: float) -> str:
 
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
-EFFECTS = ("attribute_effect", "interaction_effect", "connection_covariance")
+LEFT_OUT = (*EFFECTS, "connection_covariance")
 
 
 def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
     places = pair_places(post)
     pieces = []
     for name, values in post["posterior"].data_vars.items():
-        if name in EFFECTS and not effects:
+        if name in LEFT_OUT and not effects:
             continue
         labels = [str(dim) for dim in values.dims[2:]]
         shape = values.shape[2:]

@@ -204,23 +204,23 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
 
 
 def _written(content: Mapping[str, Any]) -> str:
-    """The content of a model file as TOML; the strings and numbers of JSON are those of TOML."""
-    head = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
-    lines = [f"{key} = {_value(value, key)}" for key, value in head.items()]
-    for section in content.keys() - head.keys():
-        lines.append(f"\n[{section}]")
-        lines += [f"{key} = {_value(value, key)}" for key, value in content[section].items()]
+    """The content of a model file as TOML: first its own keys, then its sections, in the order of the file."""
+    lines = [f"{key} = {_value(value, key)}" for key, value in content.items() if not isinstance(value, Mapping)]
+    for section, held in content.items():
+        if isinstance(held, Mapping):
+            lines.append(f"\n[{section}]")
+            lines += [f"{key} = {_value(value, key)}" for key, value in held.items()]
     return "\n".join(lines) + "\n"
 
 
 def _value(value: Any, name: str) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(str(key))} = {_value(one, name)}" for key, one in value.items()) + " }"
-    if not isinstance(value, str | bool | Real):
+    if isinstance(value, str | bool | int):  # these are written alike in JSON and in TOML
+        return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, Real):
         raise InputError(f"priors: {name} holds {value!r}: give numbers")
-    return json.dumps(value if isinstance(value, str | bool | int) else float(value), allow_nan=True).replace(
-        "NaN", "nan"
-    )
+    return repr(float(value))
 
 
 def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:

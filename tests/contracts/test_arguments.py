@@ -41,7 +41,6 @@ WRONG = {
     "an object": object(),
     "a complex number": 1j,
 }
-CLASSES = {"Query", "WordLists", "InputError"}
 UNTRIED = {
     "report": "slow: it draws every picture, and its own tests try its arguments",
     "checks.prior_sensitivity": "slow: every call that is understood fits a dozen models",

@@ -253,7 +253,7 @@ def compare(
     related = _related_draws(matched, _tables(tables, before, after), model, engine, case, (draws, chains, used))
     if isinstance(related, Comparison):
         return related
-    spec = load_model(CHANGE) if is_auto(model) else load_model(model)
+    spec = load_model(CHANGE if is_auto(model) else model)
     centre = spec.priors.get("connection_mean")
     if not isinstance(centre, Normal) or centre.mean != 0:
         raise InputError(
