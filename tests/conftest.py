@@ -5,7 +5,9 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+from gensim.models import KeyedVectors
 
 import bayesbias as bb
 
@@ -57,6 +59,19 @@ def edited(tmp_path):
 @pytest.fixture(scope="session")
 def slice_vectors():
     return bb.load_embedding("google-news-slice")
+
+
+@pytest.fixture(scope="session")
+def random_embedding():
+    """A function from word lists and a seed to 12 random dimensions of their words and 420 others."""
+
+    def make(lists, seed):
+        names = sorted({*lists.every_word(), *(f"z{number}" for number in range(420))})
+        kv = KeyedVectors(vector_size=12, dtype=np.float32)
+        kv.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 12)).astype(np.float32))
+        return kv
+
+    return make
 
 
 @pytest.fixture(scope="session")

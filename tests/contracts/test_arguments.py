@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from gensim.models import KeyedVectors
 
 import bayesbias as bb
 
@@ -56,18 +55,11 @@ UNTRIED = {
 }
 
 
-def vectors(seed):
-    names = sorted({*LISTS.every_word(), *(f"z{number}" for number in range(420))})
-    kv = KeyedVectors(vector_size=12, dtype=np.float32)
-    kv.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 12)).astype(np.float32))
-    return kv
-
-
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory):
+def calls(tmp_path_factory, random_embedding):
     """Name of a public function to arguments with which it runs, fast."""
     folder = tmp_path_factory.mktemp("arguments")
-    kv, other = vectors(1), vectors(2)
+    kv, other = (random_embedding(LISTS, seed) for seed in (1, 2))
     table, after = (bb.distance_table(one, LISTS, relatedness=False) for one in (kv, other))
     related = bb.distance_table(kv, LISTS)
     post = bb.fit(table, "crossed", draws=200, seed=1)
@@ -77,7 +69,7 @@ def calls(tmp_path_factory):
     bb.save_embedding(kv, folder / "e.npz")
     scores = bb.reliability.bias_scores([kv, other], ["p", "q", "r", "s"], [*PAIRS, ("c", "d")], ["db_wa", "ripa"])
     studied = [bb.silhouettes.silhouette(one, QUERY, "weat_effect_size", runs=12) for one in (kv, other)]
-    settings = {bb.stability.Setting(name, "sgns", 12, 0): vectors(at) for at, name in enumerate("abc")}
+    settings = {bb.stability.Setting(name, "sgns", 12, 0): random_embedding(LISTS, at) for at, name in enumerate("abc")}
     pair = {"one": kv, "two": other}
     return {
         "balance": {"data": table, "frequencies": {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}},

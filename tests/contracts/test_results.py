@@ -3,10 +3,8 @@
 import dataclasses
 import inspect
 
-import numpy as np
 import pandas as pd
 import pytest
-from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias._results import Result
@@ -30,24 +28,22 @@ def classes():
     return {name: one for name, one in found.items() if inspect.isclass(one) and name not in OTHERS}
 
 
-def vectors(seed):
-    names = sorted({*LISTS.every_word(), *(f"z{number}" for number in range(420))})
-    kv = KeyedVectors(vector_size=12, dtype=np.float32)
-    kv.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 12)).astype(np.float32))
-    return kv
-
-
 @pytest.fixture(scope="module")
-def results():
+def results(random_embedding):
     """One result of each class."""
-    kv, other = vectors(1), vectors(2)
+    kv, other = (random_embedding(LISTS, seed) for seed in (1, 2))
     related = bb.distance_table(kv, LISTS)
     table, after = (bb.distance_table(one, LISTS, relatedness=False) for one in (kv, other))
     post = bb.fit(table, "published", draws=400, seed=1)
     result = bb.compare(before=table, after=after, draws=400, seed=1)
     silhouette = bb.silhouettes.silhouette(kv, QUERY, "weat_effect_size", runs=3)
-    scores = bb.reliability.bias_scores([kv, other, vectors(3)], list("pqstu"), PAIRS, ["db_wa", "ripa"])
-    settings = {bb.stability.Setting(name, "sgns", 12, seed): vectors(seed) for seed, name in enumerate("ab" * 3)}
+    scores = bb.reliability.bias_scores(
+        [kv, other, random_embedding(LISTS, 3)], list("pqstu"), PAIRS, ["db_wa", "ripa"]
+    )
+    settings = {
+        bb.stability.Setting(name, "sgns", 12, seed): random_embedding(LISTS, seed)
+        for seed, name in enumerate("ab" * 3)
+    }
     study = bb.stability.direct_bias_study(settings, list("pqstu"), PAIRS, draws=20, random_pairs=20)
     debiased = bb.debias(kv, "project", definitional=PAIRS)
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
