@@ -8,7 +8,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.distances.frequencies import word_values
+from bayesbias.distances.vocabularies import word_values
 
 REVIEWED = {
     "race_group_glove_dataset": (-0.101, 0.69),
@@ -167,7 +167,7 @@ class TestAdjust:
         assert found.warnings[0] in bb.checks.verdict_sentences(bb.fit(table, seed=0))
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
-        from bayesbias.models.expectations import adjusted_table
+        from bayesbias.models.results import adjusted_table
 
         table, counts, *_ = frequent
         adjusted, made = adjusted_table(table, "frequency", counts)

@@ -9,14 +9,14 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
-from bayesbias._core.cells import Scales, find_patterns
 from bayesbias._core.conditionals import word_log_likelihood
+from bayesbias._core.marginal import Scales, find_patterns
 from bayesbias.comparison import loo
 from bayesbias.comparison.loo import compare_models, protected_densities, word_densities
 from bayesbias.models.data import data_of_rows, model_data
+from bayesbias.models.fits import pair_density, parts_of
 from bayesbias.models.marginal import crossed_target
 from bayesbias.models.moments import conditional_means, scale_points
-from bayesbias.models.predictive import pair_density, parts_of
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
 SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}

@@ -10,9 +10,9 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
-from bayesbias.comparison.paired.draws import slope, transform
-from bayesbias.comparison.paired.pairs import match
-from bayesbias.comparison.paired.results import figure
+from bayesbias.comparison.changes import slope, transform
+from bayesbias.comparison.paired import figure
+from bayesbias.comparison.pairs import match
 from bayesbias.models.data import model_data
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}

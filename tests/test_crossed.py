@@ -11,11 +11,10 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.cells import Scales, find_patterns
 from bayesbias._core.conditionals import draw_gaussians
-from bayesbias._core.marginal import crossed_sums, dense_sums
+from bayesbias._core.marginal import Scales, crossed_sums, dense_sums, find_patterns
 from bayesbias.models import marginal
-from bayesbias.models.importance import WeightedPoints
+from bayesbias.models.marginal import WeightedPoints
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 CENTRES = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}

@@ -12,8 +12,7 @@ from bayesbias.comparison import sensitivity
 from bayesbias.comparison.sensitivity import influence
 from bayesbias.models import marginal, moments
 from bayesbias.models.data import data_of_rows, model_data
-from bayesbias.models.importance import importance_sample, resample
-from bayesbias.models.marginal import crossed_target, fit_for_crossed
+from bayesbias.models.marginal import crossed_target, fit_for_crossed, importance_sample, resample
 from bayesbias.models.moments import mean_moments, moved_points, scale_points
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 8, "b": 8}, "human": 10, "neutral": 10}

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from bayesbias._core.cells import Scales, find_patterns
-from bayesbias._core.marginal import LOG_2PI, crossed_sums, dense_log_likelihood, dense_sums, pattern_log_likelihood
+from bayesbias._core.marginal import (
+    LOG_2PI,
+    Scales,
+    crossed_sums,
+    dense_log_likelihood,
+    dense_sums,
+    find_patterns,
+    pattern_log_likelihood,
+)
 
 PRIOR_SD = 0.3
 CONNECTIONS = 4

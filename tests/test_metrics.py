@@ -10,7 +10,7 @@ from scipy.special import expit
 import bayesbias as bb
 from bayesbias._core.logistic import fit_logistic
 from bayesbias._core.resampling import permutation_test, subset_sums
-from bayesbias.metrics.weat import effect_size
+from bayesbias.metrics.catalogue import effect_size
 
 
 def made(vectors):

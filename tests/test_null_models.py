@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.noise import null_from_noise
 from bayesbias.diagnostics.null_models import NEIGHBOURS, null_distribution
+from bayesbias.diagnostics.simulation import null_from_noise
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 

@@ -8,8 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 import bayesbias as bb
-from bayesbias._core.cells import Scales
-from bayesbias._core.marginal import mean_part
+from bayesbias._core.marginal import Scales, mean_part
 from bayesbias.comparison.power import TYPICAL_SCALES, Question, contrast_sd, design_of, plan
 from bayesbias.diagnostics.simulation import table_of_shape
 from bayesbias.models.data import model_data

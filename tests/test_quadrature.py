@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesbias._core.cells import reduce_to_cells
+from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.quadrature import Priors, connection_sums, draw_scales, scale_grid
 
 PRIORS = Priors(1.0, 0.3, lambda x: np.log(2) - 2 * x, lambda x: np.log(2) - 2 * x)

@@ -7,7 +7,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.comparison.bootstrap import draw_all, pools_of, word_lists_of
+from bayesbias.comparison.sensitivity import draw_all, pools_of, word_lists_of
 
 
 def planted(strength, seed=0, words=30, drop=()):

@@ -6,7 +6,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.catalogue import METRICS
 
 LINEAR = {
     "weat": {},

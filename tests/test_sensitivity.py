@@ -8,8 +8,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.comparison.sensitivity import _decides, _log_likelihood, _strength, _verdict, model_of, prior_sensitivity
-from bayesbias.models.priors import Exponential, Gamma, HalfNormal, Normal, Pooled, log_priors
 from bayesbias.models.results import distances_of
+from bayesbias.models.spec import Exponential, Gamma, HalfNormal, Normal, Pooled, log_priors
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
 TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
 from bayesbias._core.logistic import fit_in_rows
-from bayesbias.silhouettes.curves import lengths_of, shuffled
+from bayesbias.silhouettes.results import lengths_of, shuffled
 from bayesbias.silhouettes.studies import COLUMNS
 
 WORDS = [f"{kind}{at}" for kind in "xyab" for at in range(12)]

@@ -9,8 +9,18 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from bayesbias._core.cells import Pattern, Scales, cell_numbers, strata
-from bayesbias._core.marginal import LOG_2PI, CrossedSums, DenseSums, MeanPart, draw_dense_cells, mean_part
+from bayesbias._core.marginal import (
+    LOG_2PI,
+    CrossedSums,
+    DenseSums,
+    MeanPart,
+    Pattern,
+    Scales,
+    cell_numbers,
+    draw_dense_cells,
+    mean_part,
+    strata,
+)
 from bayesbias._core.vectors import FloatArray, in_blocks
 
 BLOCK = 2**19

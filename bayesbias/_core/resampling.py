@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import beta, rankdata, t
 
-from bayesbias._core.cells import Cells
+from bayesbias._core.marginal import Cells
 from bayesbias._core.vectors import FloatArray, IntArray
 
 

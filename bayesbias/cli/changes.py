@@ -100,7 +100,7 @@ def compare(
     from bayesbias.cli.screen import say, working
     from bayesbias.comparison import compare as compare_tables
     from bayesbias.comparison import side_effects
-    from bayesbias.comparison.paired.tables import ENGINES
+    from bayesbias.comparison.changes import ENGINES
     from bayesbias.errors import InputError
     from bayesbias.models import load_model
     from bayesbias.models.fits import checked_draws

@@ -78,7 +78,7 @@ def metrics(
     from bayesbias.cli.screen import say, show
     from bayesbias.errors import InputError
     from bayesbias.metrics import run_metrics
-    from bayesbias.metrics.registry import find_metric
+    from bayesbias.metrics.catalogue import find_metric
 
     if out is not None:
         check_target(out, (".csv",), "a table of metrics")
@@ -215,7 +215,7 @@ def _loaded(
 ) -> dict[str, KeyedVectors]:
     """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
     from bayesbias.embeddings import load_embedding, spellings
-    from bayesbias.metrics.registry import find_metric
+    from bayesbias.metrics.catalogue import find_metric
 
     names = names_of(arguments)
     whole = any(find_metric(name).space for name in metrics)

@@ -1,6 +1,6 @@
 """What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
 
-from bayesbias.comparison.bootstrap import MetricUncertainty, bootstrap_metric
+from bayesbias.comparison.changes import compare
 from bayesbias.comparison.contrast import (
     GIVEN,
     ONE_GROUP,
@@ -20,10 +20,16 @@ from bayesbias.comparison.contrast import (
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.loo import compare_models
-from bayesbias.comparison.paired import Comparison, compare, paired_distances, similarity_shift
+from bayesbias.comparison.paired import Comparison, paired_distances, similarity_shift
 from bayesbias.comparison.power import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
-from bayesbias.comparison.sensitivity import PriorSensitivity, influence, prior_sensitivity
+from bayesbias.comparison.sensitivity import (
+    MetricUncertainty,
+    PriorSensitivity,
+    bootstrap_metric,
+    influence,
+    prior_sensitivity,
+)
 
 __all__ = [
     "GIVEN",

@@ -16,8 +16,7 @@ from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, describe, flat_draws
 from bayesbias.errors import InputError
-from bayesbias.models.expectations import GROUP
-from bayesbias.models.results import check_fit
+from bayesbias.models.results import GROUP, check_fit
 from bayesbias.words import CONTROLS
 
 LEAST_RATIO = 0.95

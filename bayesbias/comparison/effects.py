@@ -16,8 +16,9 @@ from bayesbias._core.resampling import ends, mean_interval, resampled_rows, shar
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.comparison.changes import compare
 from bayesbias.comparison.contrast import signed
-from bayesbias.comparison.paired import Comparison, compare
+from bayesbias.comparison.paired import Comparison
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.lookup import CASES

@@ -14,9 +14,8 @@ import xarray as xr
 from scipy.special import logsumexp
 
 from bayesbias._checks import flag, one_of, whole_number
-from bayesbias._core.cells import Scales, find_patterns
 from bayesbias._core.conditionals import word_log_likelihood
-from bayesbias._core.marginal import LOG_2PI
+from bayesbias._core.marginal import LOG_2PI, Scales, find_patterns
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
@@ -25,8 +24,7 @@ from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fits import fit, related_data
-from bayesbias.models.predictive import pair_density, parts_of
+from bayesbias.models.fits import fit, pair_density, parts_of, related_data
 from bayesbias.models.related import related_posterior, words_left_out
 from bayesbias.models.spec import ModelSpec, load_model
 

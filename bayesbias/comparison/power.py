@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from bayesbias._checks import probability, whole_number
-from bayesbias._core.cells import Scales
+from bayesbias._core.marginal import Scales
 from bayesbias._core.related import factor_points, positive
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
@@ -29,10 +29,9 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
 from bayesbias.models.fits import RELATED, fit, related_data
 from bayesbias.models.marginal import fit_for_crossed
-from bayesbias.models.priors import Normal
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import ModelSpec, load_model, model_of_text
+from bayesbias.models.spec import ModelSpec, Normal, load_model, model_of_text
 from bayesbias.words import WordLists, load_words
 
 MOST_UNKNOWNS = 200

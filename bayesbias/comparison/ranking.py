@@ -20,7 +20,7 @@ from bayesbias._core.components import FacetSums, facet_sums, noise_to
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.comparison.bootstrap import draw_all, pools_of, units_of
+from bayesbias.comparison.sensitivity import draw_all, pools_of, units_of
 from bayesbias.diagnostics.convergence import MIN_ESS, draw_faults
 from bayesbias.diagnostics.summaries import describe, flat_draws
 from bayesbias.embeddings import Case, Embedding, Twins, find_words
@@ -37,14 +37,13 @@ from bayesbias.metrics.batch import (
     prepared,
     untested,
 )
-from bayesbias.metrics.lookup import Lookup, alike_in_some
-from bayesbias.metrics.registry import find_metric
+from bayesbias.metrics.catalogue import find_metric
+from bayesbias.metrics.queries import Lookup, alike_in_some
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.models.importance import MAX_PARETO_K, STAGES, importance_sample, resample
-from bayesbias.models.marginal import walk
+from bayesbias.models.marginal import MAX_PARETO_K, STAGES, importance_sample, resample, walk
 from bayesbias.models.nuts import run_nuts
-from bayesbias.models.priors import Exponential
 from bayesbias.models.results import versions_of
+from bayesbias.models.spec import Exponential
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

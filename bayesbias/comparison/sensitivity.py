@@ -1,34 +1,51 @@
-"""How a contrast depends on the priors and on single words."""
+"""How a contrast depends on the priors and on single words, and a metric on the words that were listed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, whole_number
-from bayesbias._core.vectors import FloatArray
+from bayesbias._checks import flag, one_of, probability, whole_number
+from bayesbias._core.resampling import ends
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.comparison.contrast import GIVEN, SIMILAR, beside_associated, connections_of, contrast_draws
+from bayesbias.comparison.contrast import (
+    GIVEN,
+    SIMILAR,
+    beside_associated,
+    connections_of,
+    contrast_draws,
+    contrasts,
+    signed,
+)
+from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws
+from bayesbias.distances import distance_table
+from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.metrics.batch import AnyQuery, Prepared, prepared, untested
 from bayesbias.models import exact, marginal
 from bayesbias.models.data import ModelData, data_of_rows
-from bayesbias.models.fits import fit, related_data
+from bayesbias.models.fits import fit, pair_density, parts_of, related_data
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
-from bayesbias.models.predictive import pair_density, parts_of
-from bayesbias.models.priors import Gamma, log_priors
 from bayesbias.models.related import log_terms, related_posterior
 from bayesbias.models.results import check_fit, distances_of, model_of, priors_used
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import Gamma, ModelSpec, log_priors
+from bayesbias.words import CONTROLS, WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
 
 DRAWS = 4000
 ALL = "all"
@@ -427,3 +444,272 @@ def _contrast(moments: Moments, data: ModelData, first: str, second: str) -> tup
     mean, covariance = moments
     sign = (data.connections == first).astype(float) - (data.connections == second)
     return float(sign @ mean), float(np.sqrt(sign @ covariance @ sign))
+
+
+Units = tuple[Hashable, ...]
+"""The words of a set, or its pairs of words."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Sets that share words, directly or through others.
+
+    Attributes
+    ----------
+    size
+        Number of distinct units.
+    places
+        Set to the place in it of each unit of the pool (size,); -1 where it does not hold it.
+    """
+
+    size: int
+    places: dict[Units, IntArray]
+
+    def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
+        """Places in each set of as many units as the pool has, drawn with replacement; no set is left empty."""
+        while True:
+            drawn = rng.integers(0, self.size, self.size)
+            chosen = {units: places[drawn] for units, places in self.places.items()}
+            kept = {units: places[places >= 0] for units, places in chosen.items()}
+            if all(map(len, kept.values())):
+                return kept
+
+
+def pools_of(sets: Iterable[Units]) -> tuple[Pool, ...]:
+    """Sets by the words that they share; a set that shares none is a pool of its own."""
+    groups: list[tuple[dict[Hashable, None], list[Units]]] = []
+    for units in dict.fromkeys(sets):
+        touching = [group for group in groups if any(unit in group[0] for unit in units)]
+        groups = [group for group in groups if group not in touching]
+        together = dict.fromkeys(unit for held, _ in touching for unit in held) | dict.fromkeys(units)
+        groups.append((together, [*(one for _, members in touching for one in members), units]))
+    return tuple(_pool(list(held), members) for held, members in groups)
+
+
+def _pool(held: list[Hashable], members: list[Units]) -> Pool:
+    places = {}
+    for units in members:
+        at = {unit: place for place, unit in enumerate(units)}
+        places[units] = np.array([at.get(unit, -1) for unit in held], dtype=np.intp)
+    return Pool(len(held), places)
+
+
+def draw_all(pools: Iterable[Pool], rng: np.random.Generator) -> dict[Units, IntArray]:
+    """One draw of every set."""
+    return {units: places for pool in pools for units, places in pool.draw(rng).items()}
+
+
+Over = Literal["both", "targets", "attributes"]
+FIRST, SECOND = "associated", "different"
+
+
+@dataclass(frozen=True, repr=False)
+class MetricUncertainty(Result):
+    """A metric with what other words of the same kind would have made of it.
+
+    Attributes
+    ----------
+    metric, value, optimum
+        The metric on the words as they are, and the value of no bias.
+    draws
+        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and sets that
+        share words are drawn together, so that a word is drawn for all sets that hold it.
+    prob
+        Mass of the interval.
+    leave_one_out
+        One row a word (a pair, for metrics of pairs): ``word``, ``set`` (all that hold it), ``value`` without it and
+        ``change``.
+    posterior
+        One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        (cosine distance) and ``p_below_zero``; empty where the query has none.
+    notes
+        Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
+    """
+
+    metric: str
+    value: float
+    optimum: float
+    draws: FloatArray
+    prob: float
+    leave_one_out: pd.DataFrame
+    posterior: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the draws."""
+        return float(np.nanstd(self.draws, ddof=1))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Central interval of the draws."""
+        return ends(self.draws, self.prob)
+
+    def text(self) -> str:
+        """The result in sentences."""
+        low, high = self.interval
+        parts = [
+            f"{self.metric}: {signed(self.value)}, {100 * self.prob:g}% bootstrap interval {signed(low)} to "
+            f"{signed(high)} (sd {self.sd:.3f}; {self.optimum:g} is no bias)."
+        ]
+        if len(self.leave_one_out) and self.leave_one_out["change"].iloc[0] != 0:
+            most = self.leave_one_out.iloc[0]
+            parts.append(f"Without {most['word']} ({most['set']}) it is {signed(most['value'])}.")
+        if len(self.posterior):
+            row = self.posterior.iloc[0]
+            parts.append(
+                f"The crossed model's {row['contrast']}: {signed(row['mean'])} "
+                f"({100 * self.prob:g}% from {signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
+            )
+        return " ".join([*parts, *self.notes])
+
+    def table(self, prob: float | None = None) -> pd.DataFrame:
+        """One row: ``metric``, ``value``, ``sd``, ``low`` and ``high`` of the draws, at its own prob or another."""
+        low, high = ends(self.draws, self.prob if prob is None else probability(prob, "prob"))
+        return pd.DataFrame([{"metric": self.metric, "value": self.value, "sd": self.sd, "low": low, "high": high}])
+
+
+def bootstrap_metric(
+    name: str,
+    kv: Embedding,
+    query: AnyQuery,
+    draws: int = 1000,
+    over: Over = "both",
+    prob: float = PROB,
+    seed: int = 0,
+    posterior: bool = True,
+    **options: Any,
+) -> MetricUncertainty:
+    """A classic metric with a bootstrap interval, each word left out, and its counterpart under the crossed model.
+
+    Words of a set are drawn with replacement, as many as it has; where sets share words, as many as they have together.
+    The interval is the percentile one. The metrics of one
+    number treat words as given; this asks what other words of the same kind would have said.
+
+    Parameters
+    ----------
+    name, kv, query, options
+        As in :func:`metric`: options of the look-up and of the metric.
+    draws, seed
+        Number and seed of the bootstrap draws.
+    over
+        Which words are drawn anew: ``"both"``, ``"targets"`` or ``"attributes"``.
+    prob
+        Mass of the intervals.
+    posterior
+        Whether to fit the crossed model to the query's distances. Target sets are its groups, and the attribute sets,
+        in order, their stereotypes (one attribute set is the first group's), so that the contrast associated -
+        different is negative where the first target set is nearer to the first attribute set.
+
+    Raises
+    ------
+    InputError
+        As :func:`metric`, or the metric has no value for the words as they are.
+
+    References
+    ----------
+    Efron, B. (1979). Bootstrap methods: another look at the jackknife. Annals of Statistics 7(1).
+    https://doi.org/10.1214/aos/1176344552
+    """
+    one_of(over, ("both", "targets", "attributes"), "over")
+    draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")
+    posterior = flag(posterior, "posterior")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    ready = prepared(name, kv, query, untested(options))
+    observed = ready.measure()
+    if not np.isfinite(observed.value):
+        raise InputError(f"there is no {name} of {ready.query.name!r}: {observed.reason}")
+    ready, values = ready.with_neighbours(), np.empty(draws)
+    units = units_of(ready)
+    kinds = {"targets": ready.query.targets, "attributes": ready.query.attributes}
+    drawn = {name: units[name] for kind in kinds if over in ("both", kind) for name in kinds[kind]}
+    pools = pools_of(drawn.values())
+    still = {name: np.arange(len(listed)) for name, listed in units.items()}
+    with progress(f"bootstrap of {name}", draws) as done:
+        for at in range(draws):
+            places = draw_all(pools, rng)
+            chosen = still | {name: places[listed] for name, listed in drawn.items()}
+            values[at] = ready.resampled(chosen).value
+            done(at + 1)
+    notes = [f"{note}." for note in (*ready.query.notes, *ready.found.notes, *observed.every_note)]
+    if lost := int((~np.isfinite(values)).sum()):
+        notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
+    table, reason = _posterior(ready.kv, ready.query, prob, seed) if posterior else (pd.DataFrame(), None)
+    return MetricUncertainty(
+        metric=ready.metric.title,
+        value=observed.value,
+        optimum=ready.metric.optimum,
+        draws=values,
+        prob=prob,
+        leave_one_out=leave_one_out(ready, observed.value),
+        posterior=table,
+        notes=(*notes, *([reason] if reason else [])),
+    )
+
+
+def units_of(ready: Prepared) -> dict[str, Units]:
+    """Set to what is drawn from it: words, by the keys of the embedding, or pairs for the target sets of pairs."""
+    keys = {name: tuple(ready.found.keys[word] for word in ready.found.words[name]) for name in ready.query.sets}
+    if ready.metric.paired:
+        pairs = list(zip(*(keys[name] for name in ready.query.targets), strict=True))
+        # a pair that is listed twice counts twice, as two pairs
+        numbered = tuple((pair, pairs[:at].count(pair)) for at, pair in enumerate(pairs))
+        return keys | dict.fromkeys(ready.query.targets, numbered)
+    return dict(keys)
+
+
+def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
+    """The metric without each word (or pair) in turn, the largest change first.
+
+    A word leaves all sets that hold it; one whose set would be empty stays.
+    """
+    units = units_of(ready)
+    rows = []
+    for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
+        kept = {
+            name: np.array([at for at, one in enumerate(listed) if one != unit], dtype=np.intp)
+            for name, listed in units.items()
+        }
+        if all(map(len, kept.values())):
+            found = ready.resampled(kept).value
+            held = [name for name, listed in units.items() if unit in listed]
+            rows.append((_shown(unit), " and ".join(held), found, found - value))
+    table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
+    return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
+
+
+def _shown(unit: Any) -> str:
+    return unit if isinstance(unit, str) else " and ".join(unit[0])
+
+
+def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
+    """The default model's contrast for a query, or why there is none."""
+    lists = word_lists_of(query)
+    if isinstance(lists, str):
+        return pd.DataFrame(), lists
+    post = fit(distance_table(kv, lists), seed=seed)
+    table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
+    kept = table[["mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]].reset_index(drop=True)
+    kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
+    verdict = diagnose(post)
+    return kept, str(verdict) if verdict.faults else None
+
+
+def word_lists_of(query: Query) -> WordLists | str:
+    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be.
+
+    Attribute sets named ``human`` and ``neutral`` are controls.
+    """
+    controls = {name: words for name, words in query.attributes.items() if name in CONTROLS}
+    own = [words for name, words in query.attributes.items() if name not in CONTROLS]
+    targets, attributes = len(query.targets), len(own)
+    if targets < 2 or attributes > targets:
+        return (
+            f"The crossed model has no counterpart of {targets} target and {attributes} attribute sets: it compares "
+            "at least two groups, with at most one list for each."
+        )
+    stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
+    try:
+        return WordLists(query.name, query.targets, stereotypes, controls, source=query.source, doi=query.doi)
+    except InputError as error:
+        return f"The crossed model cannot take these sets: {error}."

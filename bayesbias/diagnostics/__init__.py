@@ -1,8 +1,7 @@
 """What a fit says and how far it can be trusted: summaries, predictive checks, convergence, calibration."""
 
-from bayesbias.diagnostics.checks import check_predictions, check_relatedness
 from bayesbias.diagnostics.confounds import Balance, balance, known_balance
-from bayesbias.diagnostics.convergence import Verdict, diagnose
+from bayesbias.diagnostics.convergence import Verdict, check_predictions, check_relatedness, diagnose
 from bayesbias.diagnostics.false_positives import (
     Ranks,
     coverage_study,
@@ -10,9 +9,8 @@ from bayesbias.diagnostics.false_positives import (
     null_false_positive_rate,
     sbc,
 )
-from bayesbias.diagnostics.noise import NullWeat, null_from_noise, simulate_null_weat
 from bayesbias.diagnostics.null_models import NullDistribution, null_distribution
-from bayesbias.diagnostics.simulation import simulate
+from bayesbias.diagnostics.simulation import NullWeat, null_from_noise, simulate, simulate_null_weat
 from bayesbias.diagnostics.summaries import ClusterInterval, cluster_interval, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull, topic_null
 

@@ -17,12 +17,11 @@ from scipy.spatial.distance import squareform
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, interval_of
-from bayesbias.distances.frequencies import FREQUENCY, WordValues, word_values
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
+from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
 from bayesbias.models.data import model_data
-from bayesbias.models.expectations import FEWEST, GROUP, control_slope
-from bayesbias.models.results import check_fit, distances_of
+from bayesbias.models.results import FEWEST, GROUP, check_fit, control_slope, distances_of
 from bayesbias.words import CONTROLS
 
 if TYPE_CHECKING:

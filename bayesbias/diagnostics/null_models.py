@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._checks import flag, one_of, whole_number
-from bayesbias._core.cells import reduce_to_cells
+from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
 from bayesbias._progress import progress
 from bayesbias._results import Result

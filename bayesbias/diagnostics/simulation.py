@@ -1,23 +1,29 @@
-"""Distance tables simulated from a model."""
+"""Simulated distance tables, and metrics of noise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
 
-from bayesbias._checks import whole_number
+from bayesbias._checks import finite_number, one_of, probability, whole_number
+from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
 from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
+from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
+from bayesbias.metrics.catalogue import effect_size
 from bayesbias.models.data import DIMS, ModelData, model_data
 from bayesbias.models.fits import related_data
-from bayesbias.models.priors import Pooled, common_of
 from bayesbias.models.related import draw_errors, priors_of
-from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.spec import ModelSpec, Pooled, common_of, load_model
 
 Shape = pd.DataFrame | Mapping[str, Any]
 Truth = dict[str, FloatArray]
@@ -255,3 +261,269 @@ def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.rando
         drawn = values["interaction_sd"] * rng.standard_normal((words, len(data.group_names)))
         truth["interaction_effect"] = np.where(data.compared, drawn, np.nan)
     return truth
+
+
+def null_from_noise(
+    protected: int = 16,
+    attributes: int = 16,
+    sd: float = 0.08,
+    statistic: str = "weat",
+    draws: int = 10_000,
+    seed: int = 0,
+    observed: float = 1.27,
+) -> NullDistribution:
+    """A statistic when every distance is drawn from N(0, sd^2): no bias, no vectors, no words.
+
+    Half of the protected words belong to each of two groups, half of the attributes to each of two stereotype lists.
+    The defaults are those of the simulation behind Figure 10 of Dobrzeniecka and Urbaniak (2024). Their text says that
+    around 38% of such samples have a WEAT score at least as extreme as 1.27; by WEAT's definition 0.9% do, both sides
+    taken together. Above 1.27 are 38% of the samples if the groups' sums stand in the numerator in place of means.
+
+    Parameters
+    ----------
+    protected, attributes
+        Even numbers of words.
+    sd
+        Of the distances.
+    statistic
+        ``"weat"``, ``"mac"`` or ``"associated - different"``.
+    draws, seed
+        Number and seed of the samples.
+    observed
+        The value to find among them.
+
+    Raises
+    ------
+    InputError
+        A number of words that is odd or below 2, an sd that is not positive, an unknown statistic.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+    """
+    for name, number in (("protected", protected), ("attributes", attributes)):
+        if whole_number(number, name, least=2) % 2:
+            raise InputError(f"{name} is {number}: give an even number, half of it for each of two groups")
+    sd, observed = finite_number(sd, "sd", positive=True), finite_number(observed, "observed")
+    one_of(statistic, ("weat", "mac", "associated - different"), "statistic")
+    draws = whole_number(draws, "draws")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    group, listed = np.repeat([0, 1], protected // 2), np.repeat([0, 1], attributes // 2)
+    own = np.tile(listed, (protected, 1))
+    places = Places((own != group[:, None]).astype(np.intp), own, group)
+    size = max(1, BLOCK // (protected * attributes))
+    counts = (min(size, draws - begin) for begin in range(0, draws, size))
+    blocks = (rng.normal(0, sd, (protected, count, attributes)) for count in counts)
+    values = np.concatenate([named_value(statistic, stereotype_cells(block, places), places.group) for block in blocks])
+    return NullDistribution(statistic, f"noise with sd {sd:g}", observed, values, 0.0, 0)
+
+
+SPLITS = 5_000
+"""Random partitions among which that of the example is chosen."""
+
+
+@dataclass(frozen=True, repr=False)
+class NullWeat(Result):
+    """WEAT where every cosine is noise.
+
+    Attributes
+    ----------
+    words, attributes
+        Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
+    sd
+        Of the cosines.
+    s, effect_size
+        (draws,): WEAT's sum statistic and effect size of samples of noise.
+    sample
+        (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
+    observed_s, observed_effect_size
+        Both of the sample.
+    partition_s, partition_effect_size
+        (partitions,): both when the sample's words are dealt out anew to X and Y.
+    test
+        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
+    prob
+        Probability of the intervals.
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    words: int
+    attributes: int
+    sd: float
+    s: FloatArray
+    effect_size: FloatArray
+    sample: FloatArray
+    observed_s: float
+    observed_effect_size: float
+    partition_s: FloatArray
+    partition_effect_size: FloatArray
+    test: PermutationTest
+    prob: float
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """The sample's raw cosines, X against Y.
+
+        Columns ``compared``, ``difference`` (of means, X - Y), ``low``, ``high``, ``t``, ``df``, ``p_value`` (Welch's t
+        test). The rows ``A`` and ``B`` compare all cosines with an attribute set, as if they were independent, which
+        they are here and are not in a real embedding; ``s of words`` compares the words' own values, one each, which is
+        what WEAT is about.
+        """
+        s = _s(self.sample, self.attributes)
+        sides = {"A": self.sample[:, : self.attributes], "B": self.sample[:, self.attributes :], "s of words": s}
+        rows = []
+        for name, values in sides.items():
+            first, second = values[: self.words].ravel(), values[self.words :].ravel()
+            test = stats.ttest_ind(first, second, equal_var=False)
+            low, high = test.confidence_interval(self.prob)
+            rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
+        return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])
+
+    def summary(self) -> pd.DataFrame:
+        """One row each for ``s`` and ``effect_size``.
+
+        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (central interval of the samples of noise),
+        ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
+        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
+        """
+        tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
+        rows = []
+        for name, observed, noise, dealt in (
+            ("s", self.observed_s, self.s, self.partition_s),
+            ("effect_size", self.observed_effect_size, self.effect_size, self.partition_effect_size),
+        ):
+            as_extreme = float((np.abs(noise) >= abs(observed)).mean())
+            rows.append(
+                (name, observed, *np.quantile(noise, tails), as_extreme, *np.quantile(dealt, tails), self.test.p_value)
+            )
+        columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
+        return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
+
+    def text(self) -> str:
+        """The result in sentences."""
+        s, effect = self.summary().itertuples(index=False)
+        return (
+            f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
+            f"attributes; {len(self.s):,} samples): {100 * self.prob:g}% of effect sizes lie between "
+            f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
+            f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
+            f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
+            f"p = {self.test.p_value:.3g}."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """One row a statistic: :meth:`summary`."""
+        return self.summary()
+
+
+def simulate_null_weat(
+    words: int = 8,
+    attributes: int = 8,
+    sd: float = 0.08,
+    draws: int = 10_000,
+    seed: int = 0,
+    sample: ArrayLike | None = None,
+    effect_size: float = 1.27,
+    prob: float = 0.95,
+) -> NullWeat:
+    """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
+
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
+    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%.
+
+    Parameters
+    ----------
+    words, attributes
+        Words of each of the two target sets, and of each of the two attribute sets.
+    sd
+        Of the cosines.
+    draws, seed
+        Number and seed of the samples of noise.
+    sample
+        Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
+        of the second. By default one sample of noise, its words dealt out so that the effect size comes near
+        ``effect_size``, as in the article: a pattern that chance made and that somebody picked.
+    effect_size
+        Of the default sample.
+    prob
+        Probability of all intervals.
+
+    Raises
+    ------
+    InputError
+        Sizes below 2 words or 1 attribute, an sd that is not positive, a sample of another shape or not of finite
+        numbers, or one whose words all have the same s.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+    """
+    words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
+    sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
+    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0)).spawn(3)
+    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[at]) for at in (0, 1, 2, 2))
+    shape = (2 * words, 2 * attributes)
+    blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
+    s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
+    total, effect = _weat(s, words)
+    chosen = _split_near(of_sample, shape, sd, near) if sample is None else _checked(sample, shape)
+    own = _s(chosen, attributes)
+    (observed_s,), (observed_effect,) = _weat(own[None], words)
+    sums = np.concatenate(list(partition_sums(own, words, draws, of_partitions)))
+    dealt = 2 * sums - own.sum()
+    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
+    return NullWeat(
+        words,
+        attributes,
+        sd,
+        total,
+        effect,
+        chosen,
+        float(observed_s),
+        float(observed_effect),
+        dealt,
+        dealt / words / own.std(),
+        test,
+        prob,
+    )
+
+
+def _s(cosines: FloatArray, attributes: int) -> FloatArray:
+    """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
+    s: FloatArray = cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
+    return s
+
+
+def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
+    """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
+    total = s[:, :words].sum(axis=1) - s[:, words:].sum(axis=1)
+    return total, effect_size(s[:, :words], s[:, words:])
+
+
+def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
+    """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
+    words, attributes = shape[0] // 2, shape[1] // 2
+    sample = rng.normal(0, sd, shape)
+    orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
+    _, effects = _weat(_s(sample, attributes)[orders], words)
+    nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
+    return nearest
+
+
+def _checked(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    try:
+        given = np.array(sample, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the sample does not hold numbers: {error}") from error
+    if given.shape != shape or not np.isfinite(given).all():
+        raise InputError(
+            f"the sample has shape {given.shape}: give finite cosines of shape {shape}, two target sets' words by two "
+            "attribute sets' words, or set words and attributes to its halves"
+        )
+    if not _s(given, shape[1] // 2).std() > 0:
+        raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
+    return given

@@ -26,7 +26,7 @@ from bayesbias.embeddings import Case, Embedding, about, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
-from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.catalogue import METRICS
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from bayesbias.distances.covariances import ENOUGH, FREQUENT, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import NOTHING, Linear, Measured, Option
-from bayesbias.metrics.lookup import FoundSets
+from bayesbias.metrics.queries import FoundSets
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """Hierarchical models of distances: specification, engines, and the fit."""
 
-from bayesbias.models.fits import fit, list_models
-from bayesbias.models.predictive import add_log_likelihood, add_predictive
+from bayesbias.models.fits import add_log_likelihood, add_predictive, fit, list_models
 from bayesbias.models.results import load_fit, save_fit
 from bayesbias.models.spec import ModelSpec, load_model
 

@@ -19,8 +19,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.errors import InputError
 from bayesbias.models import related
 from bayesbias.models.data import Draws, ModelData
-from bayesbias.models.priors import Normal, ScalePrior
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
 
 
 def obstacle(spec: ModelSpec) -> str | None:

@@ -12,15 +12,13 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.cells import Scales
-from bayesbias._core.marginal import DenseSums, equations_at, mean_part, within_part
+from bayesbias._core.marginal import DenseSums, Scales, equations_at, mean_part, within_part
 from bayesbias._core.quadrature import Connection, InnerGrid, scale_grid
 from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.data import ModelData
-from bayesbias.models.importance import LEAST_SHARE, MAX_PARETO_K, importance_sample
-from bayesbias.models.marginal import CrossedTarget, crossed_target, walk
+from bayesbias.models.marginal import LEAST_SHARE, MAX_PARETO_K, CrossedTarget, crossed_target, importance_sample, walk
 from bayesbias.models.related import related_posterior
 from bayesbias.models.spec import ModelSpec
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.cells import cell_numbers
+from bayesbias._core.marginal import cell_numbers
 from bayesbias._core.related import (
     BINS,
     LOG_2PI,
@@ -33,8 +33,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.data import Draws, ModelData, scatter_cells
-from bayesbias.models.priors import InverseWishart, LogNormal
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
 MOST_CELLS = 2000
 """Cells beyond which a covariance matrix of cells is too large for a fit."""

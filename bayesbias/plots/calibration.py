@@ -12,7 +12,7 @@ from scipy import stats
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics import TopicNull
 from bayesbias.diagnostics.false_positives import Ranks
-from bayesbias.diagnostics.noise import NullWeat
+from bayesbias.diagnostics.simulation import NullWeat
 from bayesbias.diagnostics.topics import LISTS, as_far
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (

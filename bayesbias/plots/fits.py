@@ -11,7 +11,7 @@ import xarray as xr
 from bayesbias._checks import interval, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison import GIVEN, POPULATIONS, connections_of, contrast_draws, decomposition_draws
-from bayesbias.diagnostics.checks import check_predictions, predictive_cells
+from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
 from bayesbias.diagnostics.summaries import (
     COMPONENTS,
     PROB,

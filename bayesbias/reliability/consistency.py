@@ -29,7 +29,7 @@ from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import is_embedding
-from bayesbias.metrics.lookup import pairs_once
+from bayesbias.metrics.queries import pairs_once
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:

@@ -34,9 +34,8 @@ from bayesbias.comparison import (
     signed,
     similarity_shift,
 )
-from bayesbias.diagnostics.checks import check_predictions
 from bayesbias.diagnostics.confounds import known_balance
-from bayesbias.diagnostics.convergence import diagnose
+from bayesbias.diagnostics.convergence import check_predictions, diagnose
 from bayesbias.diagnostics.summaries import PROB, share, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.distances.storage import relatedness_of, stored_coverage

@@ -14,23 +14,33 @@ import pandas as pd
 from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
-from bayesbias.comparison.bootstrap import word_lists_of
+from bayesbias.comparison.sensitivity import word_lists_of
 from bayesbias.diagnostics.summaries import PROB, contrasted, hdi
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
-from bayesbias.metrics.lookup import FoundSets, Lookup, alike_in_some, look_up
-from bayesbias.metrics.registry import METRICS, find_metric
+from bayesbias.metrics.catalogue import METRICS, find_metric
+from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, look_up
 from bayesbias.models import load_model
 from bayesbias.models.data import ModelData, data_of_rows, model_data
 from bayesbias.models.fits import Engine, choose_engine
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.spec import ModelSpec
 from bayesbias.silhouettes import studies
-from bayesbias.silhouettes.curves import CURVES, SIZES, Growth, Sets, lengths_of, recorded, shuffled
-from bayesbias.silhouettes.results import Silhouette, silhouette_accuracy, silhouette_separation
+from bayesbias.silhouettes.results import (
+    CURVES,
+    SIZES,
+    Growth,
+    Sets,
+    Silhouette,
+    lengths_of,
+    recorded,
+    shuffled,
+    silhouette_accuracy,
+    silhouette_separation,
+)
 from bayesbias.words import CONTROLS
 
 if TYPE_CHECKING:

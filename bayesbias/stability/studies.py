@@ -17,7 +17,7 @@ from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison import SIMILAR, contrasts
-from bayesbias.comparison.bootstrap import word_lists_of
+from bayesbias.comparison.sensitivity import word_lists_of
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
@@ -26,7 +26,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
-from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models import fit
 from bayesbias.stability.components import FACETS, RANDOM_PAIRS, by_setting, frame_of, setting_components, yardsticks
 from bayesbias.words import pairs_given, words_given

@@ -15,7 +15,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.diagnostics.false_positives import _pseudo_lists
-from bayesbias.distances.frequencies import word_values
+from bayesbias.distances.vocabularies import word_values
 
 HERE = Path(__file__).resolve().parents[1]
 TABLES = (

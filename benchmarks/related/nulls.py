@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 import bayesbias as bb
-from bayesbias._core.cells import reduce_to_cells
+from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.related import factor_points
 from bayesbias._core.vectors import unit_rows
 from bayesbias.distances.covariances import Relatedness

@@ -5,7 +5,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.catalogue import METRICS
 
 WORDS = [f"w{at}" for at in range(150)]
 OPTIONS = {"nbm": {"neighbours": 20}}

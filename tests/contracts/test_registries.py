@@ -9,6 +9,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.catalogue import METRICS
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,9 +30,17 @@ def own(module, kind):
 
 
 def test_every_metric_is_registered():
-    held = [one for module in modules("metrics") for one in getattr(module, "METRICS", ())]
+    held = [one for module in modules("metrics") for one in vars(module).values()]
     written = {one.name for one in held if isinstance(one, Metric)}
-    assert written == set(bb.list_metrics()["name"])
+    functions = {
+        value
+        for module in modules("metrics")
+        for value in own(module, inspect.isfunction).values()
+        if list(inspect.signature(value).parameters)[:2] == ["targets", "attributes"]
+        and value.__annotations__["return"] == "Measured"
+    }
+    assert functions == {metric.measure for metric in METRICS.values()}
+    assert written <= set(bb.list_metrics()["name"])
 
 
 def test_every_debiasing_method_is_registered():
@@ -66,10 +75,10 @@ def test_every_picture_is_public():
 
 
 def test_every_prior_of_a_scale_is_known_to_model_files():
-    from bayesbias.models import priors
+    from bayesbias.models import spec
 
-    written = {value for value in own(priors, inspect.isclass).values() if issubclass(value, priors._Scale)}
-    assert written == set(priors.ScalePrior.__args__)
+    written = {value for value in own(spec, inspect.isclass).values() if issubclass(value, spec._Scale)}
+    assert written == set(spec.ScalePrior.__args__)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "models").glob("*.toml")), ids=lambda path: path.stem)

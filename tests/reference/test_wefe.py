@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.catalogue import METRICS
 
 TOLERANCE = 1e-6
 QUERIES = (

@@ -1,0 +1,561 @@
+"""The classic metrics: what each measures, and the registry of all by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import expit, rel_entr
+from scipy.stats import rankdata
+
+from bayesbias._checks import finite_number, flag, one_of, whole_number
+from bayesbias._core.logistic import fit_logistic
+from bayesbias._core.vectors import FloatArray, mean_unit, nearest_rows, unit_products, unit_rows
+from bayesbias.errors import InputError
+from bayesbias.metrics.base import (
+    NOTHING,
+    Bounds,
+    Linear,
+    Measured,
+    Metric,
+    Option,
+    Sets,
+    Sides,
+    Space,
+    fixed,
+    no_value,
+)
+from bayesbias.metrics.permutation import options_of_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:
+    """s(w) of the words of both target sets: mean cosine with the first attribute set less that with the second."""
+    # the mean of cosines is the product with the mean of unit vectors
+    apart = mean_unit(attributes[0]) - mean_unit(attributes[1])
+    apart[np.abs(apart).max() < NOTHING] = 0  # both sets have one mean
+    return unit_products(targets[0], apart), unit_products(targets[1], apart)
+
+
+def effect_size(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Difference of the means of s over its population standard deviation over both sets, along the last axis.
+
+    NaN where s does not vary.
+    """
+    spread = np.concatenate([first, second], axis=-1).std(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = (first.mean(axis=-1) - second.mean(axis=-1)) / spread
+    return np.where(spread > NOTHING, size, np.nan)
+
+
+def weat(targets: Sets, attributes: Sets) -> Measured:
+    """Sum of s over the first target set less that over the second.
+
+    The permutation test compares the means of s, which for sets of one size is the same.
+    """
+    first, second = associations(targets, attributes)
+    notes: tuple[str, ...] = ()
+    if len(first) != len(second):
+        notes = (
+            f"the target sets have {len(first)} and {len(second)} words, so that the sum is not 0 without bias: read "
+            "the effect size",
+        )
+    return Measured(float(first.sum() - second.sum()), np.concatenate([first, second]), notes=notes)
+
+
+def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:
+    """The effect size d of s, between -2 and 2 for sets of one size (population standard deviation, ddof 0)."""
+    first, second = associations(targets, attributes)
+    value = float(effect_size(first, second))
+    if not np.isfinite(value):
+        return no_value(
+            "s is the same for all target words, so it has no spread to divide by", len(first) + len(second)
+        )
+    single = len(first) == len(second) == 1
+    warning = "with one word in each target set the effect size is 2 or -2 whatever the words" if single else None
+    return Measured(value, np.concatenate([first, second]), warning=warning)
+
+
+def _weat_sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the sum."""
+    return Sides(
+        np.repeat([1.0, -1.0], [len(vectors) for vectors in targets]),
+        np.concatenate([np.full(len(one), sign / len(one)) for sign, one in zip((1, -1), attributes, strict=True)]),
+    )
+
+
+def _weat_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
+    return -2.0 * sum(sizes), 2.0 * sum(sizes)
+
+
+def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
+    most = sum(sizes) / float(np.sqrt(sizes[0] * sizes[1]))
+    return -most, most
+
+
+def _weat_metric(
+    name: str, title: str, measure: Callable[..., Measured], bounds: Bounds, linear: Linear | None = None
+) -> Metric:
+    options = options_of_test(permutation=True, related=linear is not None)
+    return Metric(
+        name=name,
+        title=title,
+        measure=measure,
+        targets=(2, 2),
+        attributes=(2, 2),
+        words="targets",
+        optimum=0.0,
+        bounds=bounds,
+        options=options,
+        of_test=tuple(options),
+        linear=linear,
+        source="Caliskan, Bryson and Narayanan (2017)",
+        doi="10.1126/science.aal4230",
+    )
+
+
+DISTANCES = ("norm", "cos")
+
+
+def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
+    """Mean over attribute words a of ||a - m1|| - ||a - m2||, or of cos(a, m1) - cos(a, m2), m the target sets' means.
+
+    A difference of norms is negative where the words lie nearer to the first set; one of cosines is then positive.
+    """
+    first, second = (vectors.mean(axis=0) for vectors in targets)
+    if distance == "cos" and not (first.any() and second.any()):
+        return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
+    by_word = (
+        _nearer_by_norm(attributes[0], first, second)
+        if distance == "norm"
+        else _nearer_by_cosine(attributes[0], first, second)
+    )
+    return Measured(float(by_word.mean()), by_word)
+
+
+def _nearer_by_norm(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    to_first, to_second = cdist(np.stack([first, second]), words)
+    apart: FloatArray = to_first - to_second
+    return apart
+
+
+def _nearer_by_cosine(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    sides = unit_rows(np.stack([first, second]))
+    return unit_products(words, sides[0] - sides[1])
+
+
+def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the mean of cosines: cos(a, m) = sum over v of |v| cos(a, v) / (n |m|)."""
+    shares = [
+        sign * np.linalg.norm(one, axis=1) / np.linalg.norm(one.sum(axis=0))
+        for sign, one in zip((1, -1), targets, strict=True)
+    ]
+    return Sides(np.concatenate(shares), np.full(len(attributes[0]), 1 / len(attributes[0])))
+
+
+HELD_OUT = 0.2
+
+
+def rnsb(
+    targets: Sets,
+    attributes: Sets,
+    holdout: bool | None = None,
+    train: Sequence[int] | None = None,
+    seed: int = 0,
+    compat: str | None = None,
+) -> Measured:
+    """Kullback-Leibler divergence (natural log) of the target words' negative probabilities from the uniform.
+
+    A logistic regression separates the words of the first attribute set (positive) from the second (negative); the
+    probabilities of the second, over all target words, are scaled to sum 1. Fitted to convergence on all attribute
+    words, unless ``holdout`` leaves a fifth of them out or ``train`` names the rows (of the first set, then the second)
+    to learn from. ``compat="wefe"`` fits with WEFE's solver and tolerance (scikit-learn's liblinear), and holds out by
+    default as WEFE does.
+    """
+    x = np.vstack(attributes)
+    positive = np.arange(len(x)) < len(attributes[0])
+    rows = _learned_from(positive, compat == "wefe" if holdout is None else holdout, train, seed)
+    fitted = _liblinear if compat == "wefe" else fit_logistic
+    w = fitted(x[rows], positive[rows])
+    negative = expit(-(np.vstack(targets) @ w[:-1] + w[-1]))
+    shares = negative / negative.sum()
+    return Measured(float(rel_entr(shares, 1 / len(shares)).sum()), shares)
+
+
+def _learned_from(positive: np.ndarray, holdout: bool, train: Sequence[int] | None, seed: int) -> np.ndarray:
+    """The attribute words that the classifier learns from."""
+    every = np.arange(len(positive))
+    if train is not None and holdout:
+        raise InputError("holdout and train are given both: one of them says which words the classifier learns from")
+    if train is not None:
+        rows = np.asarray(train)
+        if rows.max() >= len(every):
+            raise InputError(f"train holds the row {rows.max()}: the attribute words found are 0 to {len(every) - 1}")
+    elif holdout:
+        from sklearn.model_selection import train_test_split
+
+        rows = train_test_split(every, test_size=HELD_OUT, random_state=seed, stratify=positive)[0]
+    else:
+        rows = every
+    if positive[rows].all() or not positive[rows].any():
+        raise InputError("the classifier would learn from words of one attribute set only: give more words, or train")
+    return rows
+
+
+def _checked_train(value: object, name: str) -> object:
+    if value is None:
+        return None
+    rows = np.asarray(value)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0:
+        raise InputError(f"{name} is {value!r}: give the rows of attribute words to learn from, whole numbers from 0")
+    return rows
+
+
+def _liblinear(x: FloatArray, positive: np.ndarray) -> FloatArray:
+    from sklearn.linear_model import LogisticRegression
+
+    found = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x, positive)
+    coefficients: FloatArray = np.r_[found.coef_[0], found.intercept_]
+    return coefficients
+
+
+def mac(targets: Sets, attributes: Sets) -> Measured:
+    """Mean cosine distance of a target word to an attribute set, over all target words and attribute sets."""
+    sides = np.mean([mean_unit(vectors) for vectors in attributes], axis=0)
+    by_word = 1 - np.concatenate([unit_products(vectors, sides) for vectors in targets])
+    return Measured(float(by_word.mean()), by_word)
+
+
+def _mac_sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the sum: the mean of cosines is subtracted from 1."""
+    words = sum(map(len, targets))
+    return Sides(
+        np.full(words, -1 / words),
+        np.concatenate([np.full(len(one), 1 / len(one)) for one in attributes]) / len(attributes),
+    )
+
+
+def ect(targets: Sets, attributes: Sets) -> Measured:
+    """Spearman correlation over attribute words of their cosines with the mean vectors of two target sets.
+
+    1 is no bias: either group ranks the attribute words alike.
+    """
+    means = np.stack([vectors.mean(axis=0) for vectors in targets])
+    if not means.any(axis=1).all():
+        return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
+    sides = unit_rows(means)
+    ranks: FloatArray = rankdata(unit_products(attributes[0], sides), axis=1)
+    by_word = ranks[0] - ranks[1]
+    if len(by_word) < 2:
+        return no_value("one attribute word has no order", len(by_word))
+    if not ranks.std(axis=1).all():
+        return no_value("all attribute words are as near to a group as each other", len(by_word))
+    few = "with two attribute words it is 1 or -1" if len(by_word) == 2 else None
+    return Measured(float(np.corrcoef(*ranks)[0, 1]), by_word, warning=few)
+
+
+def ripa(targets: Sets, attributes: Sets) -> Measured:
+    """Mean over attribute words and pairs of the inner product with the unit difference vector of a pair.
+
+    Attribute vectors keep their lengths, as in the paper's formula.
+    """
+    apart = targets[0] - targets[1]
+    if not apart.any(axis=1).all():
+        return no_value("the words of a pair have one vector, so that nothing relates them", len(attributes[0]))
+    relations = unit_rows(apart)
+    by_word = attributes[0] @ relations.mean(axis=0)
+    return Measured(float(by_word.mean()), by_word)
+
+
+def _ripa_sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the mean, for vectors of length 1, whose inner products are cosines."""
+    share = 1 / (len(targets[0]) * np.linalg.norm(targets[0] - targets[1], axis=1))
+    return Sides(np.concatenate([share, -share]), np.full(len(attributes[0]), 1 / len(attributes[0])))
+
+
+def principal_direction(first: FloatArray, second: FloatArray) -> FloatArray:
+    """First principal direction of pairs of unit vectors, each pair centred; it points from the second to the first."""
+    apart = unit_rows(first) - unit_rows(second)
+    direction: FloatArray = np.linalg.svd(apart, full_matrices=False)[2][0]
+    return direction if apart.sum(axis=0) @ direction >= 0 else -direction
+
+
+def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measured:
+    """Mean over attribute words w of |cos(w, g)|^c, with g the principal direction of the pairs and c the exponent."""
+    if np.abs(unit_rows(targets[0]) - unit_rows(targets[1])).max() < NOTHING:
+        return no_value(
+            "the words of each pair have one direction, so that nothing sets them apart", len(attributes[0])
+        )
+    direction = principal_direction(*targets)
+    by_word: FloatArray = np.abs(unit_products(attributes[0], direction)) ** exponent
+    return Measured(float(by_word.mean()), by_word)
+
+
+def db_wa(targets: Sets, attributes: Sets) -> Measured:
+    """Mean over attribute words w and pairs (a, b) of cos(w, a) - cos(w, b)."""
+    apart = (unit_rows(targets[0]) - unit_rows(targets[1])).mean(axis=0)
+    by_word = unit_products(attributes[0], apart)
+    return Measured(float(by_word.mean()), by_word)
+
+
+def _db_wa_sides(targets: Sets, attributes: Sets) -> Sides:
+    """Weights of the words in the mean."""
+    pairs, words = len(targets[0]), len(attributes[0])
+    return Sides(np.repeat([1 / pairs, -1 / pairs], pairs), np.full(words, 1 / words))
+
+
+def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) -> Measured:
+    """Mean over attribute words and pairs of (nearer to the first - nearer to the second) / k among k neighbours.
+
+    Neighbours are the words of the vocabulary with the largest cosine, the word itself left out; one that is as near to
+    either word of a pair counts for the first.
+    """
+    if neighbours >= len(space.unit):
+        raise InputError(
+            f"neighbours is {neighbours}: give a whole number from 1 to {len(space.unit) - 1}, the other words of the "
+            "vocabulary"
+        )
+    apart = unit_rows(targets[0]) - unit_rows(targets[1])
+    if np.abs(apart).max(axis=1).min() < NOTHING:
+        reason = "the words of a pair have one direction, so that all neighbours are as near to both"
+        return no_value(reason, len(space.rows))
+    nearest = nearest_rows(space.unit, space.rows, neighbours) if space.nearest is None else space.nearest
+    near, at = np.unique(nearest, return_inverse=True)
+    side = np.where(space.unit[near] @ apart.T >= 0, 1.0, -1.0).mean(axis=1)
+    by_word: FloatArray = side[at].reshape(nearest.shape).mean(axis=1)
+    return Measured(float(by_word.mean()), by_word)
+
+
+def same(targets: Sets, attributes: Sets) -> Measured:
+    """Mean over attribute words of the length of a unit word vector's projection onto the groups' differences.
+
+    The differences are those of the groups' mean unit vectors from the first group's. With two groups it is the paper's
+    |cos(w, m1 - m2)|. With more, the paper adds the |cos| of successive orthogonal differences, which depends on the
+    order of the groups; the length of the projection does not.
+    """
+    means = np.stack([mean_unit(vectors) for vectors in targets])
+    basis = _basis(means[1:] - means[0])
+    by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
+    if not len(basis):
+        return no_value("the groups have one mean, so nothing separates them", len(by_word))
+    return Measured(float(by_word.mean()), by_word)
+
+
+def _basis(differences: FloatArray) -> FloatArray:
+    """Orthonormal rows that span the differences."""
+    _, sizes, axes = np.linalg.svd(differences, full_matrices=False)
+    spanning: FloatArray = axes[sizes > NOTHING]
+    return spanning
+
+
+def semaxis(targets: Sets, attributes: Sets) -> Measured:
+    """Cosine of target words with mean(A1) - mean(A2): its mean, or with two target sets the difference of their means.
+
+    Positive is towards the first attribute set.
+    """
+    ends = np.stack([vectors.mean(axis=0) for vectors in attributes])
+    axis = ends[0] - ends[1]
+    if np.abs(axis).max() <= NOTHING * np.abs(ends).max():
+        return no_value("both attribute sets have one mean, so there is no axis", sum(map(len, targets)))
+    sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
+    means = [float(side.mean()) for side in sides]
+    return Measured(means[0] - (means[1] if len(means) > 1 else 0.0), np.concatenate(sides))
+
+
+RELATED = options_of_test(related=True)
+"""The one test of metrics that are weighted sums of cosines."""
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        _weat_metric("weat", "WEAT", weat, _weat_bounds, Linear(_weat_sides)),
+        _weat_metric("weat_effect_size", "WEAT effect size", weat_effect_size, _effect_bounds),
+        Metric(
+            name="rnd",
+            title="RND",
+            measure=rnd,
+            targets=(2, 2),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=0.0,
+            bounds=lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
+            options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name)), **RELATED},
+            of_test=tuple(RELATED),
+            linear=Linear(_rnd_sides, needs={"distance": "cos"}),
+            source="Garg, Schiebinger, Jurafsky and Zou (2018)",
+            doi="10.1073/pnas.1720347115",
+        ),
+        Metric(
+            name="rnsb",
+            title="RNSB",
+            measure=rnsb,
+            targets=(1, None),
+            attributes=(2, 2),
+            words="targets",
+            optimum=0.0,
+            bounds=lambda sizes, options: (0.0, float(np.log(sum(sizes)))),
+            options={
+                "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
+                "train": Option(None, _checked_train),
+                "seed": Option(0, lambda value, name: whole_number(value, name, least=0)),
+            },
+            source="Sweeney and Najafian (2019)",
+            doi="10.18653/v1/P19-1162",
+            compat=True,
+        ),
+        Metric(
+            name="mac",
+            title="MAC",
+            measure=mac,
+            targets=(1, None),
+            attributes=(1, None),
+            words="targets",
+            optimum=1.0,
+            bounds=fixed(0.0, 2.0),
+            options=RELATED,
+            of_test=tuple(RELATED),
+            linear=Linear(_mac_sides, constant=1.0),
+            source="Manzini, Lim, Tsvetkov and Black (2019)",
+            doi="10.18653/v1/N19-1062",
+        ),
+        Metric(
+            name="ect",
+            title="ECT",
+            measure=ect,
+            targets=(2, 2),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=1.0,
+            bounds=fixed(-1.0, 1.0),
+            source="Dev and Phillips (2019)",
+            doi="10.48550/arXiv.1901.07656",
+        ),
+        Metric(
+            name="ripa",
+            title="RIPA",
+            measure=ripa,
+            targets=(2, 2),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=0.0,
+            bounds=lambda sizes, options: (-np.inf, np.inf),
+            options=RELATED,
+            of_test=tuple(RELATED),
+            linear=Linear(_ripa_sides, needs={"normalise": True}),
+            source="Ethayarajh, Duvenaud and Hirst (2019)",
+            doi="10.18653/v1/P19-1166",
+            paired=True,
+        ),
+        Metric(
+            name="direct_bias",
+            title="direct bias",
+            measure=direct_bias,
+            targets=(2, 2),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=0.0,
+            bounds=fixed(0.0, 1.0),
+            options={"exponent": Option(1.0, lambda value, name: finite_number(value, name, positive=True))},
+            source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
+            doi="10.48550/arXiv.1607.06520",
+            paired=True,
+        ),
+        Metric(
+            name="db_wa",
+            title="DB/WA",
+            measure=db_wa,
+            targets=(2, 2),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=0.0,
+            bounds=fixed(-2.0, 2.0),
+            options=RELATED,
+            of_test=tuple(RELATED),
+            linear=Linear(_db_wa_sides),
+            source="Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
+            doi="10.18653/v1/2021.emnlp-main.785",
+            paired=True,
+        ),
+        Metric(
+            name="nbm",
+            title="NBM",
+            measure=nbm,
+            targets=(2, 2),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=0.0,
+            bounds=fixed(-1.0, 1.0),
+            options={"neighbours": Option(100, whole_number)},
+            source="Gonen and Goldberg (2019)",
+            doi="10.18653/v1/N19-1061",
+            paired=True,
+            space=True,
+        ),
+        Metric(
+            name="same",
+            title="SAME",
+            measure=same,
+            targets=(2, None),
+            attributes=(1, 1),
+            words="attributes",
+            optimum=0.0,
+            bounds=fixed(0.0, 1.0),
+            source="Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
+            doi="10.48550/arXiv.2111.07864",
+        ),
+        Metric(
+            name="semaxis",
+            title="SemAxis",
+            measure=semaxis,
+            targets=(1, 2),
+            attributes=(2, 2),
+            words="targets",
+            optimum=0.0,
+            bounds=lambda sizes, options: (-float(len(sizes)), float(len(sizes))),
+            source="An, Kwak and Ahn (2018)",
+            doi="10.18653/v1/P18-1228",
+        ),
+    )
+}
+
+
+def find_metric(name: object) -> Metric:
+    """A metric by name.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
+    if isinstance(name, str) and name in METRICS:
+        return METRICS[name]
+    near = get_close_matches(str(name).lower().replace(" ", "_"), METRICS, 1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    raise InputError(f"there is no metric {name!r}{meant}: valid are {', '.join(METRICS)}")
+
+
+def list_metrics() -> pd.DataFrame:
+    """The metrics: ``name``, ``title``, sets of ``targets`` and ``attributes``, ``optimum``, ``options``, origin.
+
+    Examples
+    --------
+    >>> bb.list_metrics()["name"].tolist()[:3]
+    ['weat', 'weat_effect_size', 'rnd']
+    """
+    import pandas as pd
+
+    rows = [
+        (m.name, m.title, _shown(m.targets), _shown(m.attributes), m.optimum, ", ".join(m.options), m.source, m.doi)
+        for m in METRICS.values()
+    ]
+    return pd.DataFrame(rows, columns=["name", "title", "targets", "attributes", "optimum", "options", "source", "doi"])
+
+
+def _shown(sets: tuple[int, int | None]) -> str:
+    least, most = sets
+    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
