@@ -21,7 +21,7 @@ LAYERS = (
     ("models", "metrics", "debiasing"),
     ("diagnostics",),
     ("comparison",),
-    ("silhouettes", "reliability", "stability"),
+    ("silhouettes", "reliability", "stability", "second_stage"),
     ("plots",),
     ("reporting",),
     ("calibration", "checks"),

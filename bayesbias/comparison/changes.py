@@ -381,6 +381,28 @@ def _nuts_faults(joint: JointDraws) -> tuple[str, ...]:
     return tuple(fault for failed, fault in checks if failed)
 
 
+def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:
+    """The first relatedness with the distances of each embedding's words to what all samples share, or why not.
+
+    Its other fields are those of the first.
+    """
+    first = found[0]
+    shared = set(first.sample_words).intersection(*(each.sample_words for each in found[1:]))
+    if len(shared) < LEAST:
+        return f"the samples of the vocabularies share {len(shared)} words, and {LEAST} are needed"
+    if any(each.kind != first.kind for each in found[1:]):
+        return "the vocabularies were sampled in different ways"
+    kept = [at for at, word in enumerate(first.sample_words) if word in shared]
+    rows = []
+    for each, chosen in zip(found, words, strict=True):
+        place = {word: at for at, word in enumerate(each.sample_words)}
+        own = [each.protected_words.index(word) for word in chosen]
+        columns = [place[first.sample_words[at]] for at in kept]
+        scatter = each.scatter.astype(float)[np.ix_(own, columns)]
+        rows.append(scatter - scatter.mean(axis=1, keepdims=True))
+    return first.with_sample(np.array(kept), np.concatenate(rows))
+
+
 def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> Relatedness | str:
     """The relatedness of protected words in several embeddings, or why there is none.
 
@@ -394,22 +416,12 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
         Protected words, which all hold; the result has them once for each embedding, in its order.
     """
     first = found[0]
-    shared = set(first.sample_words).intersection(*(each.sample_words for each in found[1:]))
-    if len(shared) < LEAST:
-        return f"the samples of the vocabularies share {len(shared)} words, and {LEAST} are needed"
-    if any(each.kind != first.kind for each in found[1:]):
-        return "the vocabularies were sampled in different ways"
-    kept = [at for at, word in enumerate(first.sample_words) if word in shared]
-    rows = []
-    for each in found:
-        place = {word: at for at, word in enumerate(each.sample_words)}
-        own = [each.protected_words.index(word) for word in words]
-        columns = [place[first.sample_words[at]] for at in kept]
-        scatter = each.scatter.astype(float)[np.ix_(own, columns)]
-        rows.append(scatter - scatter.mean(axis=1, keepdims=True))
+    scatter = stacked_scatter(found, [words] * len(found))
+    if isinstance(scatter, str):
+        return scatter
     own = [first.protected_words.index(word) for word in words]
     return replace(
-        first.with_sample(np.array(kept), np.concatenate(rows)),
+        scatter,
         protected_words=tuple(f"{word} {number}" for number in range(len(found)) for word in words),
         protected=np.concatenate([first.protected[own]] * len(found)),
         protected_correlation=np.tile(first.protected_correlation[np.ix_(own, own)], (len(found), len(found))),

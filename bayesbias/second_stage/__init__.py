@@ -1,0 +1,7 @@
+"""A second stage over estimates: many embeddings, trends, and outside criteria."""
+
+from bayesbias.second_stage.criteria import Criterion, criterion
+from bayesbias.second_stage.pools import Pool, pool
+from bayesbias.second_stage.trends import Trend, trend
+
+__all__ = ["Criterion", "Pool", "Trend", "criterion", "pool", "trend"]

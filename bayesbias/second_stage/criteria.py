@@ -1,0 +1,289 @@
+"""``criterion``: whether words whose contrast is larger have more of something outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import probability
+from bayesbias._core.second_stage import latent_relation
+from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
+from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share
+from bayesbias.distances.storage import relatedness_in_fit
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.results import check_fit
+from bayesbias.second_stage.estimates import cells_of, checked_contrast, contrasts_of
+
+FEWEST = 5
+"""Words from which a relation is estimated."""
+WIDTH = 0.1
+"""Width of the half-Cauchy prior of the spread of words' contrasts, in cosine distance."""
+ALIKE = (0.0, 0.25, 0.5, 0.75, 0.95)
+"""Shares of the spread around the line that alike words have in common; equally probable beforehand."""
+MOST_WORDS = 1000
+STEPS = ("chain", "draw")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Criterion(Result):
+    """The relation of words' latent contrasts to outside values.
+
+    Attributes
+    ----------
+    contrast
+        The two connections.
+    words
+        One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
+        ``value_se``, ``fitted`` (on the line), ``residual``.
+    covariance
+        Joint covariance of the words' estimates, (words, words), in squared cosine distance.
+    tree
+        A DataTree that ArviZ reads: ``posterior`` with ``correlation``, ``slope``, ``intercept``, ``residual_sd`` and
+        ``r2``.
+    plain
+        The correlation of the estimates with the values, which takes no error into account.
+    missing
+        Words of the fit without a value, and words with a value that the fit does not hold.
+    errors
+        Whether the values have standard errors.
+    notes
+        What limits the result.
+    """
+
+    contrast: tuple[str, str]
+    words: pd.DataFrame
+    covariance: FloatArray
+    tree: xr.DataTree
+    plain: float
+    missing: Mapping[str, tuple[str, ...]]
+    errors: bool
+    notes: tuple[str, ...]
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws (D,) of a variable of the posterior."""
+        return flat_draws(self.tree["posterior"][name].to_numpy())
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """The relation in numbers.
+
+        Parameters
+        ----------
+        prob
+            Mass of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            Rows ``correlation``, ``slope`` (cosine distance per unit of the value), ``intercept``, ``residual_sd``,
+            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``, ``p_positive``.
+        """
+        names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
+        draws = np.column_stack([self.draws(name) for name in names])
+        table = pd.DataFrame(
+            {"quantity": pd.array(names, dtype="string"), **describe(draws, probability(prob, "prob"))}
+        )
+        table["p_positive"] = (draws > 0).mean(axis=0)
+        return table
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        rows = self.table(prob).set_index("quantity").to_dict("index")
+        rho, r2 = rows["correlation"], rows["r2"]
+        first, second = self.contrast
+        settled = rho["hdi_low"] > 0 or rho["hdi_high"] < 0
+        percent = f"{100 * prob:g}%"
+        sentences = [
+            f"Over {len(self.words)} words the contrast {first} \N{MINUS SIGN} {second} is "
+            f"{'' if settled else 'not in a settled way '}correlated with the outside values: the correlation of what "
+            f"lies behind the estimates is {rho['mean']:.2f} ({percent} interval {rho['hdi_low']:.2f} to "
+            f"{rho['hdi_high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
+            f"R2 is {r2['mean']:.2f} ({r2['hdi_low']:.2f} to {r2['hdi_high']:.2f}).",
+            "The correlation of the estimates with the values, which takes no error into account, is "
+            f"{self.plain:.2f}.",
+        ]
+        off = self.words.reindex(self.words["residual"].abs().sort_values(ascending=False).index)["word"].head(3)
+        sentences.append(f"Furthest from the line: {', '.join(off)}.")
+        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+
+
+def criterion(
+    post: xr.DataTree,
+    values: Mapping[str, float] | pd.Series,
+    se: Mapping[str, float] | pd.Series | float | None = None,
+    contrast: tuple[str, str] | None = None,
+    seed: int | None = 0,
+    draws: int = 4000,
+    chains: int = 4,
+) -> Criterion:
+    """Whether protected words whose contrast is larger have more of something outside.
+
+    The words' estimates are taken as they are, not shrunken, with their joint covariance: all are distances to the same
+    attribute words, and their errors are those of further attribute words on the same topics. Latent contrasts and
+    values are normal with a correlation. Where the fit knows how words are related, a share of the spread around the
+    line, itself unknown, is common to alike words such as *nurse* and *midwife*.
+
+    Parameters
+    ----------
+    post
+        A fit (:func:`fit`).
+    values
+        Protected word to its outside value, such as the share of women in an occupation.
+    se
+        Standard errors of the values: by word, or one for all; None where the values are exact.
+    contrast
+        Two connections; by default associated less the first of different and the control lists that the fit holds.
+    seed
+        Seed of the draws; None takes a fresh one.
+    draws, chains
+        Draws in all, split evenly over chains.
+
+    Returns
+    -------
+    Criterion
+        ``table()``, ``text()``, ``words`` and ``tree``.
+
+    Raises
+    ------
+    InputError
+        Fewer than five words with a value, values that are all the same or not finite, a negative standard error, or a
+        connection that the fit does not hold.
+
+    References
+    ----------
+    Fuller, W. A. (1987). Measurement Error Models. Wiley. https://doi.org/10.1002/9780470316665
+    Pagel, M. (1999). Inferring the historical patterns of biological evolution. Nature 401.
+    https://doi.org/10.1038/44766
+    """
+    check_fit(post)
+    pair = _default_contrast(post) if contrast is None else checked_contrast(contrast)
+    outside, errors = _values(values, se)
+    draws, chains = checked_draws(draws, chains)
+    used = used_seed(seed)
+    cells = cells_of({"fit": post}, pair, topic=True)
+    every = list(dict.fromkeys(cells.word.tolist()))
+    found = contrasts_of(cells, pair, every)
+    held = [word for word in found.words.tolist() if word in outside.index]
+    missing = {
+        "without a value": tuple(word for word in found.words.tolist() if word not in outside.index),
+        "not in the fit": tuple(word for word in outside.index if word not in set(found.words.tolist())),
+    }
+    if len(held) < FEWEST:
+        raise InputError(
+            f"{len(held)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
+            f"{listed(found.words.tolist())}, the values are for {listed(outside.index.tolist())}"
+        )
+    if len(held) > MOST_WORDS:
+        raise InputError(f"{len(held):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
+    rows = np.array([found.words.tolist().index(word) for word in held])
+    y, covariance = found.values[rows], found.covariance[np.ix_(rows, rows)]
+    x, x_se = outside[held].to_numpy(), errors[held].to_numpy()
+    if np.ptp(x) == 0:
+        raise InputError("the values of all words are the same: they cannot be related to anything")
+    related = relatedness_in_fit(post)
+    residuals = [np.eye(len(held))]
+    if related is not None:
+        alike = related.families(held)
+        residuals = [share_ * alike + (1 - share_) * np.eye(len(held)) for share_ in ALIKE]
+    rng = np.random.default_rng([used, 3])
+    relation = latent_relation(y, covariance, x, x_se**2, residuals, WIDTH, draws, rng)
+    fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
+    groups = dict(
+        zip(
+            post["constant_data/protected_word"].to_numpy().tolist(),
+            post["constant_data/group"].to_numpy().tolist(),
+            strict=True,
+        )
+    )
+    words = pd.DataFrame(
+        {
+            "word": pd.array(held, dtype="string"),
+            "group": pd.array([groups[word] for word in held], dtype="string"),
+            "estimate": y,
+            "se": np.sqrt(np.diag(covariance)),
+            "value": x,
+            "value_se": x_se,
+            "fitted": fitted,
+            "residual": y - fitted,
+        }
+    )
+    shape = (chains, draws // chains)
+    parts = {
+        "correlation": relation.correlation,
+        "slope": relation.slope,
+        "intercept": relation.intercept,
+        "residual_sd": relation.residual_sd,
+        "r2": relation.correlation**2,
+    }
+    coords = {"chain": np.arange(chains), "draw": np.arange(shape[1])}
+    dataset = xr.Dataset({name: (STEPS, value.reshape(shape)) for name, value in parts.items()}, coords=coords)
+    tree = xr.DataTree.from_dict({"/posterior": dataset})
+    tree.attrs = {"seed": used, "engine": "exact"}
+    return Criterion(
+        contrast=pair,
+        words=words,
+        covariance=covariance,
+        tree=tree,
+        plain=float(np.corrcoef(y, x)[0, 1]),
+        missing=missing,
+        errors=bool(x_se.any()),
+        notes=_notes(missing, related is not None, bool(x_se.any()), cells.notes),
+    )
+
+
+def _default_contrast(post: xr.DataTree) -> tuple[str, str]:
+    from bayesbias.comparison.contrast import beside_associated
+
+    others = beside_associated(post)
+    if not others:
+        raise InputError("the fit has no associated distances beside others: name two connections as contrast")
+    return "associated", others[0]
+
+
+def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
+    """Values by word and their standard errors."""
+    if not isinstance(values, Mapping | pd.Series) or not len(values):
+        raise InputError(f"values is {shown(values)}: give a mapping of protected words to numbers")
+    outside = _numbers(values, "values")
+    if se is None or (isinstance(se, int | float | np.integer | np.floating) and not isinstance(se, bool)):
+        errors = pd.Series(float(se or 0.0), index=outside.index)
+    elif isinstance(se, Mapping | pd.Series):
+        errors = _numbers(se, "se").reindex(outside.index)
+        if errors.isna().any():
+            raise InputError(f"se lacks {listed(errors.index[errors.isna()].tolist())}: give one for each value")
+    else:
+        raise InputError(f"se is {shown(se)}: give one number, a mapping of words to numbers, or None")
+    if not np.isfinite(errors).all() or (errors < 0).any():
+        raise InputError("se holds a negative number or one that is not finite: give standard errors")
+    return outside, errors
+
+
+def _numbers(given: Mapping[str, float] | pd.Series, name: str) -> pd.Series:
+    try:
+        found = pd.Series(dict(given.items()), dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} holds what is no number: give a mapping of words to numbers") from None
+    found.index = found.index.map(str)
+    bad = found.index[~np.isfinite(found)]
+    if len(bad):
+        raise InputError(f"{name} of {bad[0]!r} is {found[bad[0]]}: give finite numbers, and leave unknown words out")
+    if found.index.duplicated().any():
+        raise InputError(f"{name} has two numbers for {found.index[found.index.duplicated()][0]!r}")
+    return found
+
+
+def _notes(
+    missing: Mapping[str, tuple[str, ...]], related: bool, errors: bool, others: tuple[str, ...]
+) -> tuple[str, ...]:
+    notes = [f"{len(words)} words are {what}: {listed(list(words))}." for what, words in missing.items() if words]
+    if not related:
+        notes.append("The table does not know how words are related: alike words count as different ones.")
+    if not errors:
+        notes.append("The values are taken as exact.")
+    return (*notes, *others)

@@ -1,0 +1,491 @@
+"""Mean distances of several embeddings with their joint covariance, and contrasts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayesbias._core.related import Components, cell_covariance, list_correlations
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._progress import progress
+from bayesbias.comparison.changes import stacked_scatter
+from bayesbias.diagnostics.summaries import contrasted
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.data import ModelData
+from bayesbias.models.fits import fit, related_data
+from bayesbias.models.related import cell_lists, components_for, related_posterior, relatedness_for
+from bayesbias.models.results import by_connection, distances_of, model_of
+
+STACKED, SHARED, APART = "related", "shared words", "independent"
+JOINT = {
+    STACKED: "The covariance of the estimates was read off the vectors of the embeddings together.",
+    SHARED: "Errors of embeddings with the same attribute words are correlated; how much was estimated from the words.",
+    APART: "The embeddings share no attribute words, and their errors are independent.",
+}
+"""What is said about the joint covariance of embeddings."""
+MOST_CELLS = 4000
+"""Mean distances whose covariance matrix is built."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Mean distances of protected words to connections in several embeddings.
+
+    Attributes
+    ----------
+    embeddings
+        Their names.
+    embedding, word, connection
+        Embedding (a number), protected word and connection of each mean, (n,).
+    y
+        The means, not shrunken, (n,).
+    covariance
+        Their covariance for attribute lists like these, (n, n).
+    joint
+        How the covariance between embeddings was found: a key of :data:`JOINT`.
+    correlation
+        Of the errors that attribute words cause in two embeddings, on average; NaN for one embedding.
+    notes
+        What is to be said about it.
+    """
+
+    embeddings: tuple[str, ...]
+    embedding: IntArray
+    word: np.ndarray
+    connection: np.ndarray
+    y: FloatArray
+    covariance: FloatArray
+    joint: str
+    correlation: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Contrasts of cells: ``values`` (m,), ``covariance`` (m, m), and the embedding and word that each is about.
+
+    ``words`` is empty where each is the mean over protected words; ``counts`` says over how many.
+    """
+
+    embedding: IntArray
+    words: NDArray[np.str_]
+    counts: IntArray
+    values: FloatArray
+    covariance: FloatArray
+
+
+def checked_tables(tables: object, least: int, what: str) -> dict[str, pd.DataFrame]:
+    """Named distance tables, at least so many.
+
+    Raises
+    ------
+    InputError
+        No mapping of names to tables, an empty name, or too few tables.
+    """
+    if not isinstance(tables, Mapping) or not all(isinstance(table, pd.DataFrame) for table in tables.values()):
+        raise InputError(
+            f"tables is {shown(tables)}: give a mapping of names to distance tables, such as {{'de': table}}"
+        )
+    named = {str(name): table for name, table in tables.items()}
+    if len(named) < len(tables) or not all(name.strip() and name.isprintable() for name in named):
+        raise InputError(
+            f"tables has the names {listed([str(name) for name in tables])}: give different printable names"
+        )
+    if len(named) < least:
+        raise InputError(
+            f"{what} needs at least {least} embeddings, given {'is' if len(named) == 1 else 'are'} {len(named)}"
+        )
+    return named
+
+
+def checked_contrast(contrast: object) -> tuple[str, str]:
+    """Two connections.
+
+    Raises
+    ------
+    InputError
+        Anything but two different names.
+    """
+    if (
+        isinstance(contrast, tuple | list)
+        and len(contrast) == 2
+        and all(isinstance(name, str) for name in contrast)
+        and contrast[0] != contrast[1]
+    ):
+        return contrast[0], contrast[1]
+    raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
+
+
+def fits_of(tables: Mapping[str, pd.DataFrame], seed: int, **options: Any) -> dict[str, xr.DataTree]:
+    """A fit of each table: all of related words where every table knows how words are related, else all crossed."""
+    related = all(related_data(table).relatedness is not None for table in tables.values())
+    found = {}
+    with progress("fitting the embeddings", len(tables)) as done:
+        for number, (name, table) in enumerate(tables.items()):
+            try:
+                found[name] = fit(table, "related" if related else "crossed", seed=seed + number, **options)
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
+            done(number + 1)
+    return found
+
+
+def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: bool = False) -> Cells:
+    """The means behind fits of one or more embeddings, with their joint covariance.
+
+    Parameters
+    ----------
+    fits
+        Fits by name of the embedding.
+    contrast
+        Two connections.
+    topic
+        Whether errors are those of further words on the same topics (one embedding only). Otherwise they are those of
+        attribute lists like these, whose topics differ too.
+
+    Raises
+    ------
+    InputError
+        A fit without one of the two connections, or too many means.
+    """
+    parts = []
+    for name, post in fits.items():
+        try:
+            parts.append(_part(post, contrast, topic))
+        except InputError as error:
+            raise InputError(f"{name}: {error}" if len(fits) > 1 else str(error)) from error
+    sizes = [len(part.y) for part in parts]
+    if sum(sizes) > MOST_CELLS:
+        raise InputError(
+            f"there are {sum(sizes):,} means (protected words x connections x embeddings), more than {MOST_CELLS:,}: "
+            "take fewer protected words"
+        )
+    own = np.zeros((sum(sizes), sum(sizes)))
+    ends = np.cumsum([0, *sizes])
+    for part, begin, end in zip(parts, ends[:-1], ends[1:], strict=True):
+        own[begin:end, begin:end] = part.covariance
+    embedding = np.repeat(np.arange(len(parts)), sizes)
+    joint, between, notes = _between(parts, embedding)
+    covariance = np.where(embedding[:, None] == embedding, own, between)
+    return Cells(
+        embeddings=tuple(fits),
+        embedding=embedding,
+        word=np.concatenate([part.word for part in parts]),
+        connection=np.concatenate([part.connection for part in parts]),
+        y=np.concatenate([part.y for part in parts]),
+        covariance=covariance,
+        joint=joint,
+        correlation=_mean_correlation(covariance, embedding),
+        notes=notes,
+    )
+
+
+def _mean_correlation(covariance: FloatArray, embedding: IntArray) -> float:
+    """Mean correlation of the errors of cells in two embeddings."""
+    apart = embedding[:, None] != embedding
+    if not apart.any():
+        return float("nan")
+    sd = np.sqrt(np.diag(covariance))
+    return float((covariance / np.outer(sd, sd))[apart].mean())
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The cells of one embedding; ``sources`` are roots (n, units) of independent parts of the covariance."""
+
+    data: ModelData
+    word: np.ndarray
+    connection: np.ndarray
+    y: FloatArray
+    covariance: FloatArray
+    factors: FloatArray | None
+    sources: tuple[tuple[sparse.csr_array, np.ndarray], ...]
+
+
+def _part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
+    data = related_data(distances_of(post), check=False)
+    contrasted(*contrast, data.connections.tolist(), data.filled)
+    if "sd_factor" in post["posterior"]:
+        found = related_posterior(model_of(post), data)
+        kept = np.isin(data.connections[found.sums.connection], contrast)
+        # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
+        factors = np.sqrt(np.diag(found.grid.products))[found.sums.kind][kept]
+        covariance = within_topics(data) if topic else found.sums.covariance
+        return _Part(
+            data=data,
+            word=data.protected_words[found.sums.word[kept]],
+            connection=data.connections[found.sums.connection[kept]],
+            y=found.sums.y[kept],
+            covariance=covariance[np.ix_(kept, kept)] * np.outer(factors, factors),
+            factors=factors,
+            sources=(),
+        )
+    return _crossed_part(post, data, contrast)
+
+
+def within_topics(data: ModelData) -> FloatArray:
+    """Covariance (n, n) of cells' means for further words on the topics of their lists, for a factor of 1.
+
+    In each component the words of a list share the part that their similarity says, which belongs to the topic; what is
+    left is independent from word to word.
+    """
+    found = relatedness_for(data)
+    parts, lists = components_for(found, data.protected_words), cell_lists(data)
+    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
+    own = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T  # (lists, Q), different words only
+    pairs = 1 - np.diag(same)
+    alike = np.divide(own, pairs[:, None], out=np.zeros_like(own), where=pairs[:, None] > 0)
+    loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * np.maximum(1 - alike, 0)[lists.listed])
+    covariance: FloatArray = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
+    return covariance
+
+
+def _crossed_part(post: xr.DataTree, data: ModelData, contrast: tuple[str, str]) -> _Part:
+    """Cells of a model whose scales are in its posterior: attribute words, word x group, residuals."""
+    posterior = post["posterior"]
+    word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
+    number = np.full(data.filled.shape, -1)
+    number[word, connection] = np.arange(len(word))
+    cell = number[data.word, data.connection]
+    rows = cell >= 0
+    share = 1 / data.cells.n[word, connection]
+
+    def root(units: IntArray, scales: FloatArray) -> sparse.csr_array:
+        """(cells, units): the share of each unit in a cell's mean, times the scale of the cell's connection."""
+        values = (share * scales[connection])[cell[rows]]
+        return sparse.csr_array((values, (cell[rows], units[rows])), shape=(len(word), int(units.max()) + 1))
+
+    def scales(name: str) -> FloatArray:
+        return np.sqrt((posterior[name].to_numpy() ** 2).mean(axis=(0, 1)))
+
+    groups = data.group_index[data.word]
+    pair = data.word * len(data.attribute_words) + data.attribute
+    labels = data.attribute_words
+    sources = []
+    if "attribute_sd" in posterior:
+        sd = (
+            np.sqrt((by_connection(post, "attribute_sd") ** 2).mean(axis=(0, 1)))
+            if "attribute_class" in posterior["attribute_sd"].dims
+            else np.full(len(data.connections), float(scales("attribute_sd")))
+        )
+        sources.append((root(data.attribute, sd), labels))
+    if "interaction_sd" in posterior:
+        units = data.attribute * len(data.group_names) + groups
+        names = np.array([f"{w}\t{g}" for w in labels for g in data.group_names])
+        sources.append((root(units, np.full(len(data.connections), float(scales("interaction_sd")))), names))
+    sigma = np.broadcast_to(scales("sigma"), (len(data.connections),))
+    names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
+    sources.append((root(pair, sigma), names))
+    covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
+    return _Part(
+        data=data,
+        word=data.protected_words[word],
+        connection=data.connections[connection],
+        y=data.cells.mean[word, connection],
+        covariance=covariance,
+        factors=None,
+        sources=tuple(sources),
+    )
+
+
+def _between(parts: Sequence[_Part], embedding: IntArray) -> tuple[str, FloatArray, tuple[str, ...]]:
+    """How the covariance between embeddings is known, and that covariance (n, n)."""
+    size = len(embedding)
+    if len(parts) == 1:
+        return APART, np.zeros((size, size)), ()
+    if all(part.factors is not None for part in parts):
+        found = _stacked(parts)
+        if not isinstance(found, str):
+            return STACKED, found, ()
+        shared = _shared_words(parts)
+        note = f"The embeddings were taken as independent, since {found}." if shared else ""
+        return APART, np.zeros((size, size)), (note,) if note else ()
+    if not _shared_words(parts):
+        return APART, np.zeros((size, size)), ()
+    return SHARED, _shared(parts), ()
+
+
+def _shared_words(parts: Sequence[_Part]) -> bool:
+    """Whether any two embeddings have an attribute word in common."""
+    seen: set[str] = set()
+    for part in parts:
+        own = set(part.data.attribute_words.tolist())
+        if own & seen:
+            return True
+        seen |= own
+    return False
+
+
+def _stacked(parts: Sequence[_Part]) -> FloatArray | str:
+    """The covariance of all cells from the vectors of all embeddings, or why there is none."""
+    found = [part.data.relatedness for part in parts if part.data.relatedness is not None]
+    names = list(dict.fromkeys(word for part in parts for word in part.data.attribute_words.tolist()))
+    related = stacked_scatter(found, [part.data.protected_words.tolist() for part in parts])
+    if isinstance(related, str):
+        return related
+    units = joined_units(found, names)
+    related = replace(
+        related, attribute_words=tuple(names), attributes=units.astype(np.float16), centre=np.zeros(units.shape[1])
+    )
+    member: list[np.ndarray] = []
+    rows: list[IntArray] = []
+    places: list[IntArray] = []
+    begin = lists_before = 0
+    for part in parts:
+        lists = cell_lists(part.data)
+        kept = np.isin(part.data.connections[lists.connection], np.unique(part.connection))
+        own = np.zeros((len(lists.member), len(names)), dtype=bool)
+        own[:, [names.index(word) for word in part.data.attribute_words.tolist()]] = lists.member
+        rows.append(begin + lists.word[kept])
+        places.append(lists_before + lists.listed[kept])
+        member.append(own)
+        lists_before += len(own)
+        begin += len(part.data.protected_words)
+    # equal lists of several embeddings are one
+    every, place = np.unique(np.concatenate(member), axis=0, return_inverse=True)
+    same, shares = related.overlaps(every, names)
+    kernel = related.components
+    correlations = list_correlations(kernel.correlations, same, shares)
+    components = Components(kernel.variances, kernel.loadings, kernel.correlations)
+    raw = cell_covariance(components, correlations, np.concatenate(rows), place.ravel()[np.concatenate(places)])
+    factors = np.concatenate([part.factors for part in parts if part.factors is not None])
+    covariance: FloatArray = raw * np.outer(factors, factors)
+    return covariance
+
+
+def joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArray:
+    """Vectors of words whose products are their mean similarities over embeddings, (words, sum of dimensions)."""
+    parts = []
+    for each in found:
+        own = np.zeros((len(words), each.units.shape[1]))
+        held = [at for at, word in enumerate(words) if word in each.attribute_words]
+        own[held] = each.units_of([words[at] for at in held])
+        parts.append(own)
+    joined = np.concatenate(parts, axis=1)
+    units: FloatArray = joined / np.linalg.norm(joined, axis=1, keepdims=True)
+    return units
+
+
+def _shared(parts: Sequence[_Part]) -> FloatArray:
+    """The covariance between embeddings that words cause which both have.
+
+    Each part of the covariance (attribute words, word x group, residuals) has one correlation over pairs of
+    embeddings, estimated from the deviations of distances from the means of their cells.
+    """
+    by_word, by_pair = _deviations(parts)
+    word = _mean_positive(by_word)
+    pair = _mean_positive(by_pair)
+    total = 0.0
+    count = max(len(part.sources) for part in parts)
+    for source in range(count):
+        roots = [part.sources[min(source, len(part.sources) - 1)] for part in parts if len(part.sources) > source]
+        if len(roots) < len(parts):
+            continue
+        names = np.unique(np.concatenate([labels for _, labels in roots]))
+        stacked = sparse.vstack(
+            [
+                sparse.csr_array(
+                    (root.tocoo().data, (root.tocoo().row, np.searchsorted(names, labels)[root.tocoo().col])),
+                    shape=(root.shape[0], len(names)),
+                )
+                for root, labels in roots
+            ]
+        ).tocsr()
+        total = total + (pair if source == count - 1 else word) * (stacked @ stacked.T).toarray()
+    size = sum(len(part.y) for part in parts)
+    return total + np.zeros((size, size))
+
+
+def _deviations(parts: Sequence[_Part]) -> tuple[FloatArray, FloatArray]:
+    """Correlations over pairs of embeddings: of attribute words' mean deviations, and of what is left of each pair."""
+    frames = []
+    for part in parts:
+        data = part.data
+        rows = np.isin(data.connections[data.connection], np.unique(part.connection))
+        frame = pd.DataFrame(
+            {
+                "word": data.protected_words[data.word[rows]],
+                "attribute": data.attribute_words[data.attribute[rows]],
+                "connection": data.connections[data.connection[rows]],
+                "value": (data.y - data.cells.mean[data.word, data.connection])[rows],
+            }
+        )
+        frame["mean"] = frame.groupby(["attribute", "connection"])["value"].transform("mean")
+        frame["rest"] = frame["value"] - frame["mean"]
+        frames.append(frame)
+    means = [frame.groupby(["attribute", "connection"])["mean"].first() for frame in frames]
+    rests = [frame.set_index(["word", "attribute", "connection"])["rest"] for frame in frames]
+    return _pairwise(means), _pairwise([rest[~rest.index.duplicated()] for rest in rests])
+
+
+def _pairwise(series: Sequence[pd.Series]) -> FloatArray:
+    """Correlations of each two series at their common places; NaN where there are fewer than three."""
+    wide = pd.concat(series, axis=1, keys=range(len(series)))
+    found = wide.corr(min_periods=3).to_numpy()
+    return found[np.triu_indices(len(series), 1)]
+
+
+def _mean_positive(correlations: FloatArray) -> float:
+    known = correlations[np.isfinite(correlations)]
+    return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
+
+
+def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] | None = None) -> Contrasts:
+    """Contrasts of cells: for each embedding the mean over protected words, or for each embedding and word.
+
+    Parameters
+    ----------
+    cells
+        From :func:`cells_of`.
+    contrast
+        Two connections.
+    words
+        The protected words to take one by one; None for the mean over all words of an embedding with both.
+    """
+    first, second = contrast
+    wanted = None if words is None else set(words)
+    weights: list[FloatArray] = []
+    embedding: list[int] = []
+    labels: list[str] = []
+    counts: list[int] = []
+    for number in range(len(cells.embeddings)):
+        own = cells.embedding == number
+        at = {
+            name: dict(zip(cells.word[rows].tolist(), np.flatnonzero(rows).tolist(), strict=True))
+            for name in (first, second)
+            for rows in [own & (cells.connection == name)]
+        }
+        both = [word for word in at[first] if word in at[second]]
+        kept = both if wanted is None else [word for word in both if word in wanted]
+        rows = np.zeros((len(kept), len(cells.y)))
+        for place, word in enumerate(kept):
+            rows[place, at[first][word]], rows[place, at[second][word]] = 1.0, -1.0
+        if not kept:
+            raise InputError(f"{cells.embeddings[number]}: no protected word has {first} and {second} distances")
+        weights.append(rows.mean(axis=0, keepdims=True) if wanted is None else rows)
+        embedding += [number] * len(weights[-1])
+        labels += kept if wanted is not None else [""]
+        counts.append(len(kept))
+    matrix = np.concatenate(weights)
+    covariance = matrix @ cells.covariance @ matrix.T
+    return Contrasts(
+        embedding=np.array(embedding),
+        words=np.array(labels, dtype=str),
+        counts=np.array(counts),
+        values=matrix @ cells.y,
+        covariance=(covariance + covariance.T) / 2,
+    )
+
+
+def standardised(found: Contrasts, spreads: Sequence[float]) -> Contrasts:
+    """Contrasts in units of a spread of each embedding, taken as known."""
+    scale = 1 / np.array(spreads)[found.embedding]
+    return replace(found, values=found.values * scale, covariance=found.covariance * np.outer(scale, scale))

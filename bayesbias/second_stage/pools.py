@@ -1,0 +1,506 @@
+"""``pool``: one contrast in many embeddings, partially pooled, and its relation to something outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import ndtri
+
+from bayesbias._checks import flag, probability
+from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._results import Result
+from bayesbias.comparison.contrast import signed
+from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.second_stage.estimates import (
+    JOINT,
+    Cells,
+    cells_of,
+    checked_contrast,
+    checked_tables,
+    contrasts_of,
+    fits_of,
+    standardised,
+)
+
+WIDTH = 0.05
+"""Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
+STANDARD_WIDTH = 0.5
+"""The same in standard deviations of distances."""
+FEWEST = 3
+"""Embeddings from which a relation to an outside variable is estimated."""
+STEPS = ("chain", "draw")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Pool(Result):
+    """One contrast in several embeddings, partially pooled.
+
+    Attributes
+    ----------
+    contrast
+        The two connections.
+    standardised
+        Whether contrasts are in standard deviations of an embedding's distances, else in cosine distance.
+    estimates
+        One row an embedding: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``estimate``,
+        ``se``.
+    covariance
+        Joint covariance of the estimates, (embeddings, embeddings), in squared cosine distance.
+    tree
+        A DataTree that ArviZ reads: group ``posterior`` with ``mean`` (of embeddings like these), ``between_sd``,
+        ``theta`` (setting), and where they are asked for ``group_mean``, ``group_sd``, ``training_sd``.
+    relation
+        One row for each outside variable: its correlation and slope with the latent contrasts, errors of both sides
+        taken out, and ``plain``, the correlation of the estimates. Empty without ``on``.
+    outside
+        The outside variables by setting, with their standard errors.
+    lines
+        Draws (D, 2) of intercept and slope by variable.
+    training_share
+        By setting, the share of the variance of its interval that is noise of training; None without replicates.
+    notes
+        What limits the result.
+    """
+
+    contrast: tuple[str, str]
+    standardised: bool
+    estimates: pd.DataFrame
+    covariance: FloatArray
+    tree: xr.DataTree
+    relation: pd.DataFrame
+    outside: pd.DataFrame
+    lines: Mapping[str, FloatArray]
+    training_share: pd.Series | None
+    notes: tuple[str, ...]
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """Each setting, raw and shrunken.
+
+        Parameters
+        ----------
+        prob
+            Mass of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``, ``low``,
+            ``high`` (its own interval), ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (partially pooled), ``rank`` (1:
+            the smallest contrast), ``rank_low``, ``rank_high``, ``p_below_zero``. Cosine distance.
+        """
+        prob = probability(prob, "prob")
+        names, draws = self.settings, self.draws("theta")
+        raw = self._raw()
+        ranks = draws.argsort(axis=1).argsort(axis=1) + 1
+        reach = float(ndtri((1 + prob) / 2))
+        ends = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
+        return pd.DataFrame(
+            {
+                "name": pd.array(names, dtype="string"),
+                "estimate": raw["estimate"],
+                "se": raw["se"],
+                "low": raw["estimate"] - reach * raw["se"],
+                "high": raw["estimate"] + reach * raw["se"],
+                **describe(draws, prob),
+                "rank": ranks.mean(axis=0),
+                "rank_low": ends[0].astype(int),
+                "rank_high": ends[1].astype(int),
+                "p_below_zero": (draws < 0).mean(axis=0),
+            }
+        )
+
+    @property
+    def settings(self) -> list[str]:
+        """Names of what is pooled: embeddings, or settings where there are replicates."""
+        return [str(name) for name in self.tree["posterior/setting"].to_numpy()]
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws (D, ...) of a variable of the posterior."""
+        return flat_draws(self.tree["posterior"][name].to_numpy())
+
+    def probability(self, first: str, second: str) -> float:
+        """Probability that the contrast of one setting is larger than that of another.
+
+        Raises
+        ------
+        InputError
+            A name that is not here.
+        """
+        for name in (first, second):
+            if name not in self.settings:
+                raise InputError(f"there is no {shown(name)}: valid are {', '.join(self.settings)}")
+        draws = self.draws("theta")
+        return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
+
+    def _raw(self) -> dict[str, FloatArray]:
+        """Mean estimate of each setting and its standard error."""
+        weights = _setting_weights(self.estimates["setting"].tolist(), self.settings)
+        se = np.sqrt(np.diag(weights @ self.covariance @ weights.T))
+        return {"estimate": weights @ self.estimates["estimate"].to_numpy(), "se": se}
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        first, second = self.contrast
+        percent = f"{100 * probability(prob, 'prob'):g}%"
+        whole = describe(self.draws("mean")[:, None], prob)
+        spread = describe(self.draws("between_sd")[:, None], prob)
+        many = "settings" if self.training_share is not None else "embeddings"
+        low, high = whole["hdi_low"][0], whole["hdi_high"][0]
+        settled = "excludes" if low > 0 or high < 0 else "includes"
+        unit = "standard deviations of distances " if self.standardised else ""
+        sentences = [
+            f"Over {len(self.settings)} {many} the contrast {first} \N{MINUS SIGN} {second} is "
+            f"{signed(whole['mean'][0])} {unit}on average ({percent} interval {signed(low)} to {signed(high)}, which "
+            f"{settled} 0; negative: {first} words are closer).",
+            f"Between {many} it varies with a standard deviation of {signed(spread['mean'][0])} ({percent} interval "
+            f"{signed(spread['hdi_low'][0])} to {signed(spread['hdi_high'][0])}).",
+        ]
+        table = self.table(prob).sort_values("mean")
+        lowest, highest = table.iloc[0], table.iloc[-1]
+        sentences.append(
+            f"It is smallest in {lowest['name']} ({signed(lowest['mean'])}) and largest in {highest['name']} "
+            f"({signed(highest['mean'])}); the probability that this order is right is "
+            f"{share(self.probability(highest['name'], lowest['name']))}."
+        )
+        if self.training_share is not None:
+            sentences.append(
+                f"Noise of training is {100 * self.training_share.mean():.0f}% of the variance of a setting's "
+                "interval, on average."
+            )
+        for row in self.relation.to_dict("records"):
+            known = "" if row["errors"] else ", whose values are taken as exact"
+            sentences.append(
+                f"The correlation with {row['variable']}{known} is {row['correlation']:.2f} ({percent} interval "
+                f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) for {row['n']} {many}; the "
+                f"correlation of the estimates, which takes no error into account, is {row['plain']:.2f}."
+            )
+        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+
+
+def pool(
+    tables: Mapping[str, pd.DataFrame],
+    contrast: tuple[str, str] = ("associated", "human"),
+    on: pd.DataFrame | None = None,
+    groups: Mapping[str, str] | None = None,
+    seed: int | None = 0,
+    replicates: Mapping[str, str] | None = None,
+    standardise: bool = False,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Any = None,
+    prob: float = PROB,
+    draws: int = 4000,
+    chains: int = 4,
+) -> Pool:
+    """One contrast in many embeddings: each raw and partially pooled, their mean, spread and order.
+
+    The estimates of the embeddings are taken with their joint covariance, which is known from the vectors (embeddings
+    that share words), or estimated from the words that they share. The contrasts themselves are normal around a mean,
+    or around the means of groups. Everything Gaussian is integrated exactly and the scales by quadrature.
+
+    Parameters
+    ----------
+    tables
+        Name of each embedding to its distance table.
+    contrast
+        Two connections; the contrast is the mean of the first less that of the second.
+    on
+        Variables of the embeddings from outside, one column each, with the embeddings' names as index (or in a column
+        ``name``). A column ``<variable>_se`` holds standard errors.
+    groups
+        Name of each embedding to a group of embeddings that are more alike, such as the language of a corpus.
+    seed
+        Seed of the draws; None takes a fresh one.
+    replicates
+        Name of each embedding to its setting, where several are trainings, seeds or resampled corpora of one setting:
+        the noise of training is then a variance of its own, and ``training_share`` says how much it widens intervals.
+    standardise
+        Whether contrasts are in standard deviations of each embedding's distances instead of cosine distance: for
+        embeddings whose distances have other scales, such as those of several languages.
+    adjust, frequencies
+        As in :func:`fit`.
+    prob
+        Mass of the intervals in ``relation``.
+    draws, chains
+        Draws in all, split evenly over chains.
+
+    Returns
+    -------
+    Pool
+        ``table()``, ``text()``, ``probability(a, b)``, ``relation`` and ``tree``.
+
+    Raises
+    ------
+    InputError
+        Fewer than two embeddings, a table without one of the two connections, names in ``on``, ``groups`` or
+        ``replicates`` that are not those of the tables, constant or missing values, negative standard errors.
+
+    References
+    ----------
+    Gelman, A. et al. (2013). Bayesian Data Analysis, 3rd edition, chapter 5. https://doi.org/10.1201/b16018
+    """
+    prob = probability(prob, "prob")
+    named, pair = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
+    group_of = _labels(groups, list(named), "groups")
+    setting_of = _labels(replicates, list(named), "replicates")
+    settings = list(dict.fromkeys(setting_of.values())) if setting_of else list(named)
+    if setting_of and len(settings) == len(named):
+        raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
+    if len(settings) < 2:
+        raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
+    variables = _outside(on, settings)
+    draws, chains = checked_draws(draws, chains)
+    used = used_seed(seed)
+    rng = np.random.default_rng([used, 1])
+    cells = cells_of(fits_of(named, used, adjust=adjust, frequencies=frequencies, draws=400, chains=4), pair)
+    found = contrasts_of(cells, pair)
+    if flag(standardise, "standardise"):
+        found = standardised(found, [float(table["distance"].std()) for table in named.values()])
+    width = STANDARD_WIDTH if standardise else WIDTH
+    own = np.array([settings.index(setting_of.get(name, name)) for name in named])
+    bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
+    band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
+    drawn, outer = _drawn(found.values, found.covariance, own, band, bool(setting_of), width, draws, rng)
+    theta = _settings(drawn, outer, own, len(settings), bool(setting_of))
+    estimates = pd.DataFrame(
+        {
+            "embedding": pd.array(list(named), dtype="string"),
+            "setting": pd.array([settings[at] for at in own], dtype="string"),
+            "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
+            "protected_words": found.counts,
+            "estimate": found.values,
+            "se": np.sqrt(np.diag(found.covariance)),
+        }
+    )
+    training = None
+    if setting_of:
+        training = pd.Series(_training_share(found.covariance, own, band, drawn, outer, len(settings)), index=settings)
+    lines, relation = _relations(
+        variables, found.values, found.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
+    )
+    return Pool(
+        contrast=pair,
+        standardised=standardise,
+        estimates=estimates,
+        covariance=found.covariance,
+        tree=_tree(drawn, outer, theta, settings, bands, band, bool(setting_of), chains, used),
+        relation=relation,
+        outside=variables,
+        lines=lines,
+        training_share=training,
+        notes=_notes(cells, named, variables, settings),
+    )
+
+
+def _labels(given: Mapping[str, str] | None, names: list[str], argument: str) -> dict[str, str]:
+    """Label of each embedding; empty where none are given."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or set(map(str, given)) != set(names):
+        raise InputError(f"{argument} is {shown(given)}: give a mapping with the names of all tables, {listed(names)}")
+    labels = {str(name): str(given[name]) for name in given}
+    if not all(label.strip() for label in labels.values()):
+        raise InputError(f"{argument} holds an empty label")
+    return labels
+
+
+def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
+    """Outside variables by setting; standard errors of 0 where they are not given."""
+    if on is None:
+        return pd.DataFrame(index=settings)
+    if not isinstance(on, pd.DataFrame) or on.columns.duplicated().any():
+        raise InputError("on: give a DataFrame with one row an embedding and one column a variable")
+    frame = on.set_index("name") if "name" in on.columns else on
+    frame = frame.set_axis(frame.index.map(str), axis=0)
+    if frame.index.duplicated().any():
+        raise InputError(f"on has two rows for {frame.index[frame.index.duplicated()][0]!r}")
+    missing = [name for name in settings if name not in frame.index]
+    if len(settings) - len(missing) < FEWEST:
+        raise InputError(
+            f"on knows {len(settings) - len(missing)} of {len(settings)} embeddings, and {FEWEST} are needed: its "
+            f"index holds {listed(frame.index.tolist())}, the embeddings are {listed(settings)}"
+        )
+    frame = frame.reindex(settings)
+    names = [str(name) for name in frame.columns if not str(name).endswith("_se")]
+    if not names:
+        raise InputError(f"on has no variable: its columns are {listed([str(name) for name in frame.columns])}")
+    found = pd.DataFrame(index=settings)
+    for name in names:
+        values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
+        errors = pd.to_numeric(frame.get(f"{name}_se", pd.Series(0.0, index=settings)), errors="coerce")
+        se = errors.to_numpy(dtype=float)
+        known = np.isfinite(values) & np.isfinite(se)
+        if known.sum() < FEWEST:
+            raise InputError(
+                f"the variable {name!r} is known for {known.sum()} embeddings, and a relation needs {FEWEST}"
+            )
+        if np.ptp(values[known]) == 0:
+            raise InputError(f"the variable {name!r} is the same for all embeddings: it cannot be related to anything")
+        if (se[known] < 0).any():
+            raise InputError(f"{name}_se holds a negative number: give standard errors")
+        found[name], found[f"{name}_se"] = np.where(known, values, np.nan), np.where(known, se, np.nan)
+    return found
+
+
+def _setting_weights(labels: list[str], settings: list[str]) -> FloatArray:
+    """Weights (settings, embeddings) of the mean over the embeddings of each setting."""
+    member = np.array([[label == name for label in labels] for name in settings], dtype=float)
+    weights: FloatArray = member / member.sum(axis=1, keepdims=True)
+    return weights
+
+
+def _drawn(
+    y: FloatArray,
+    covariance: FloatArray,
+    own: IntArray,
+    band: IntArray | None,
+    replicated: bool,
+    width: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[StageDraws, list[str]]:
+    """Draws of the second stage, and the names of its effects but the last."""
+    outer, effects = [], []
+    if band is not None:
+        outer.append("group")
+        effects.append((band[:, None] == band).astype(float))
+    if replicated:
+        outer.append("setting")
+        effects.append((own[:, None] == own).astype(float))
+    design = np.ones((len(y), 1))
+    stage = second_stage(y, covariance, design, [*effects, np.eye(len(y))], [width] * (len(effects) + 1))
+    return stage.draw(draws, rng), outer
+
+
+def _settings(drawn: StageDraws, outer: list[str], own: IntArray, count: int, replicated: bool) -> FloatArray:
+    """Draws (D, settings) of the contrast of each setting; the noise of training is no part of it."""
+    effects = drawn.effects[:-1] if replicated else drawn.effects
+    every = drawn.coefficients + effects.sum(axis=0)
+    first = [int(np.flatnonzero(own == at)[0]) for at in range(count)]
+    theta: FloatArray = every[:, first]
+    return theta
+
+
+def _training_share(
+    covariance: FloatArray,
+    own: IntArray,
+    band: IntArray | None,
+    drawn: StageDraws,
+    outer: list[str],
+    count: int,
+) -> FloatArray:
+    """Share of the variance of each setting's error that is noise of training, at the medians of the scales."""
+    median = np.median(drawn.scales, axis=0) ** 2
+    signal = median[outer.index("setting")] * (own[:, None] == own)
+    if band is not None:
+        signal = signal + median[outer.index("group")] * (band[:, None] == band)
+    noise = covariance + median[-1] * np.eye(len(own))
+    precision = np.linalg.inv(signal + noise)
+    one = np.ones((len(own), 1))
+    mean = np.linalg.solve(one.T @ precision @ one, one.T @ precision)
+    # posterior means as weights on the estimates
+    weights = one @ mean + signal @ precision @ (np.eye(len(own)) - one @ mean)
+    first = [int(np.flatnonzero(own == at)[0]) for at in range(count)]
+    rows = weights[first]
+    total = np.einsum("sn,nm,sm->s", rows, noise, rows)
+    share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
+    return share_
+
+
+def _relations(
+    variables: pd.DataFrame,
+    y: FloatArray,
+    covariance: FloatArray,
+    own: IntArray,
+    settings: list[str],
+    drawn: StageDraws,
+    replicated: bool,
+    width: float,
+    draws: int,
+    rng: np.random.Generator,
+    prob: float,
+) -> tuple[dict[str, FloatArray], pd.DataFrame]:
+    """The relation of the settings' contrasts to each variable."""
+    weights = _setting_weights([settings[at] for at in own], settings)
+    if replicated:
+        covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(y))
+    y, covariance = weights @ y, weights @ covariance @ weights.T
+    lines, rows = {}, []
+    for name in [name for name in variables.columns if not name.endswith("_se")]:
+        values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
+        kept = np.flatnonzero(np.isfinite(values))
+        found = latent_relation(
+            y[kept], covariance[np.ix_(kept, kept)], values[kept], se[kept] ** 2, [np.eye(len(kept))], width, draws, rng
+        )
+        lines[name] = np.column_stack([found.intercept, found.slope])
+        rho, slope = describe(found.correlation[:, None], prob), describe(found.slope[:, None], prob)
+        rows.append(
+            {
+                "variable": name,
+                "n": len(kept),
+                "errors": bool(se[kept].any()),
+                "correlation": rho["mean"][0],
+                "correlation_low": rho["hdi_low"][0],
+                "correlation_high": rho["hdi_high"][0],
+                "p_positive": float((found.correlation > 0).mean()),
+                "slope": slope["mean"][0],
+                "slope_low": slope["hdi_low"][0],
+                "slope_high": slope["hdi_high"][0],
+                "residual_sd": float(found.residual_sd.mean()),
+                "plain": float(np.corrcoef(y[kept], values[kept])[0, 1]),
+            }
+        )
+    return lines, pd.DataFrame(rows)
+
+
+def _tree(
+    drawn: StageDraws,
+    outer: list[str],
+    theta: FloatArray,
+    settings: list[str],
+    bands: list[str],
+    band: IntArray | None,
+    replicated: bool,
+    chains: int,
+    seed: int,
+) -> xr.DataTree:
+    shape = (chains, -1)
+    names = [*outer, "training" if replicated else "between"]
+    between = names.index("setting") if replicated else len(names) - 1
+    variables: dict[str, Any] = {
+        "mean": (STEPS, drawn.coefficients[:, 0].reshape(shape)),
+        "between_sd": (STEPS, drawn.scales[:, between].reshape(shape)),
+        "theta": ((*STEPS, "setting"), theta.reshape(chains, -1, len(settings))),
+    }
+    if replicated:
+        variables["training_sd"] = (STEPS, drawn.scales[:, -1].reshape(shape))
+    if band is not None:
+        first = [int(np.flatnonzero(band == at)[0]) for at in range(len(bands))]
+        means = drawn.coefficients + drawn.effects[outer.index("group")][:, first]
+        variables["group_sd"] = (STEPS, drawn.scales[:, outer.index("group")].reshape(shape))
+        variables["group_mean"] = ((*STEPS, "group"), means.reshape(chains, -1, len(bands)))
+    size = len(theta) // chains
+    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(size), "setting": settings}
+    if band is not None:
+        coords["group"] = bands
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
+    tree.attrs = {"seed": seed, "engine": "exact"}
+    return tree
+
+
+def _notes(
+    cells: Cells, named: Mapping[str, pd.DataFrame], variables: pd.DataFrame, settings: list[str]
+) -> tuple[str, ...]:
+    notes = [JOINT[cells.joint], *cells.notes]
+    for name in [name for name in variables.columns if not name.endswith("_se")]:
+        missing = [settings[at] for at in np.flatnonzero(variables[name].isna())]
+        if missing:
+            notes.append(f"{name} is not known for {listed(missing)}.")
+    return tuple(notes)

@@ -1,0 +1,389 @@
+"""``trend``: one contrast over ordered embeddings, for the whole list and for each protected word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import ndtri
+
+from bayesbias._checks import one_of, probability
+from bayesbias._core.second_stage import second_stage
+from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
+from bayesbias.comparison.contrast import signed
+from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.second_stage.estimates import (
+    JOINT,
+    Cells,
+    cells_of,
+    checked_contrast,
+    checked_tables,
+    contrasts_of,
+    fits_of,
+)
+
+KINDS = ("linear", "walk")
+WIDTH = 0.02
+"""Width of the half-Cauchy prior of embeddings' deviations from a trend, in cosine distance."""
+FEWEST = 3
+"""Embeddings that a trend needs."""
+ESTIMATED = 4
+"""Embeddings from which deviations from the trend are estimated."""
+STEPS = ("chain", "draw")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Trend(Result):
+    """One contrast over time.
+
+    Attributes
+    ----------
+    contrast
+        The two connections.
+    kind
+        ``"linear"``, or ``"walk"``: levels that change by normal steps.
+    estimates
+        One row an embedding, in the order of time: ``embedding``, ``time``, ``protected_words``, ``estimate``, ``se``.
+    covariance
+        Joint covariance of the estimates, (embeddings, embeddings).
+    tree
+        A DataTree that ArviZ reads: ``posterior`` with ``level`` (embedding; the trend itself), ``deviation_sd``,
+        ``slope`` (of a linear trend, per unit of time) or ``step_sd`` (of a walk, per unit of time), and ``word_slope``
+        (protected_word).
+    unadjusted
+        The trend of distances that are not adjusted, where adjustment was asked for; else None.
+    notes
+        What limits the result.
+    """
+
+    contrast: tuple[str, str]
+    kind: str
+    estimates: pd.DataFrame
+    covariance: FloatArray
+    tree: xr.DataTree
+    unadjusted: Trend | None
+    notes: tuple[str, ...]
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws (D, ...) of a variable of the posterior."""
+        return flat_draws(self.tree["posterior"][name].to_numpy())
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """Each embedding: its estimate, and the level of the trend there.
+
+        Parameters
+        ----------
+        prob
+            Mass of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            One row an embedding: ``embedding``, ``time``, ``estimate``, ``se``, ``low``, ``high`` (its own interval),
+            ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (the trend). Cosine distance.
+        """
+        reach = float(ndtri((1 + probability(prob, "prob")) / 2))
+        held = self.estimates
+        return pd.DataFrame(
+            {
+                **{name: held[name] for name in ("embedding", "time", "estimate", "se")},
+                "low": held["estimate"] - reach * held["se"],
+                "high": held["estimate"] + reach * held["se"],
+                **describe(self.draws("level"), prob),
+            }
+        )
+
+    def slopes(self, prob: float = PROB) -> pd.DataFrame:
+        """The change from the first to the last embedding, and per unit of time: whole list first, then words.
+
+        Returns
+        -------
+        DataFrame
+            ``protected_word`` (pd.NA: the whole list), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``, ``p_below_zero``
+            of the change per unit of time, and ``over_all``, the mean change over the whole time. Words have linear
+            trends under either kind.
+        """
+        prob = probability(prob, "prob")
+        level, time = self.draws("level"), self.estimates["time"].to_numpy(dtype=float)
+        whole = (level[:, -1] - level[:, 0]) / (time[-1] - time[0])
+        draws = np.column_stack([whole, self.draws("word_slope")])
+        words = [pd.NA, *self.tree["posterior/protected_word"].to_numpy().tolist()]
+        table = pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **describe(draws, prob)})
+        table["p_below_zero"] = (draws < 0).mean(axis=0)
+        table["over_all"] = table["mean"] * (time[-1] - time[0])
+        return table
+
+    def change(self, before: str, after: str, prob: float = PROB) -> dict[str, float]:
+        """The change of the trend between two embeddings: mean, sd, interval, and ``p_rose``.
+
+        Raises
+        ------
+        InputError
+            A name that is not here.
+        """
+        names = self.estimates["embedding"].tolist()
+        for name in (before, after):
+            if name not in names:
+                raise InputError(f"there is no {shown(name)}: valid are {', '.join(names)}")
+        level = self.draws("level")
+        draws = level[:, names.index(after)] - level[:, names.index(before)]
+        found = describe(draws[:, None], probability(prob, "prob"))
+        return {name: float(value[0]) for name, value in found.items()} | {"p_rose": float((draws > 0).mean())}
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        first, second = self.contrast
+        held, names = self.estimates, self.estimates["embedding"].tolist()
+        row = self.change(names[0], names[-1], prob)
+        percent = f"{100 * prob:g}% interval {signed(row['hdi_low'])} to {signed(row['hdi_high'])}"
+        settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+        verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change in a way that is settled"
+        sentences = [
+            f"From {names[0]} to {names[-1]} the contrast {first} \N{MINUS SIGN} {second} {verb}: the trend changed by "
+            f"{signed(row['mean'])} ({percent}; negative: {first} words came closer).",
+        ]
+        deviation = float(self.draws("deviation_sd").mean())
+        if len(held) >= ESTIMATED:
+            sentences.append(
+                f"Single embeddings deviate from the trend with a standard deviation of {signed(deviation)}, which "
+                "widens the interval."
+            )
+        words = self.slopes(prob).iloc[1:]
+        down = words.loc[words["hdi_high"] < 0, "protected_word"].tolist()
+        up = words.loc[words["hdi_low"] > 0, "protected_word"].tolist()
+        sentences.append(
+            f"Of {len(words)} protected words with a trend of their own, the contrast rose for {_named(up)} and fell "
+            f"for {_named(down)}."
+        )
+        if self.unadjusted is not None:
+            raw = self.unadjusted.change(names[0], names[-1], prob)
+            was = raw["hdi_low"] > 0 or raw["hdi_high"] < 0
+            ends = f"{signed(raw['hdi_low'])} to {signed(raw['hdi_high'])}"
+            sentences.append(f"Without adjustment it changed by {signed(raw['mean'])} ({ends}).")
+            if was and not settled:
+                sentences.append("The trend of the raw distances is one that the adjustment explains.")
+        return " ".join([*sentences, *self.notes])
+
+
+def _named(words: list[str]) -> str:
+    return f"{len(words)} ({listed(words)})" if words else "none"
+
+
+def trend(
+    tables: Mapping[str, pd.DataFrame],
+    time: Mapping[str, float] | None = None,
+    contrast: tuple[str, str] = ("associated", "human"),
+    kind: str = "linear",
+    seed: int | None = 0,
+    adjust: str | None = None,
+    frequencies: Any = None,
+    draws: int = 4000,
+    chains: int = 4,
+) -> Trend:
+    """How a contrast changes over ordered embeddings.
+
+    The estimates of all embeddings are taken with their joint covariance: the same words in every embedding, so that
+    changes are known better than levels. Deviations of whole embeddings from the trend, which training and corpora
+    cause, are estimated where there are four embeddings or more, and widen it.
+
+    Parameters
+    ----------
+    tables
+        Name of each embedding to its distance table. The whole list is the protected words that all tables have under
+        both connections; a word's own trend needs three tables.
+    time
+        Name of each embedding to its time, a number; None where the names are numbers themselves.
+    contrast
+        Two connections; the contrast is the mean of the first less that of the second.
+    kind
+        ``"linear"``, or ``"walk"``: a random walk, for steps and turns.
+    seed
+        Seed of the draws; None takes a fresh one.
+    adjust, frequencies
+        As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes, for
+        frequencies that change over time. The result then says whether the raw trend is one of frequency.
+    draws, chains
+        Draws in all, split evenly over chains.
+
+    Returns
+    -------
+    Trend
+        ``table()``, ``slopes()``, ``change(before, after)``, ``text()`` and ``tree``.
+
+    Raises
+    ------
+    InputError
+        Fewer than three embeddings, times that repeat or are no numbers, a table without one of the two connections, or
+        no protected word that all tables share.
+    """
+    one_of(kind, KINDS, "kind")
+    named, pair = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)
+    at = _times(time, list(named))
+    ordered = {name: named[name] for name in sorted(named, key=lambda name: at[name])}
+    times = np.array([at[name] for name in ordered])
+    draws, chains = checked_draws(draws, chains)
+    used = used_seed(seed)
+    if adjust is not None:
+        raw = trend(named, at, pair, kind, used, draws=draws, chains=chains)
+    fits = _adjusted_fits(ordered, used, adjust, frequencies)
+    return _trend(fits, times, pair, kind, used, draws, chains, raw if adjust is not None else None)
+
+
+def _adjusted_fits(
+    tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any, frequencies: Any
+) -> dict[str, xr.DataTree]:
+    """Fits of the tables, each with its own frequencies where there are such."""
+    by_name = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(tables)
+    if not by_name:
+        return fits_of(tables, seed, adjust=adjust, frequencies=frequencies, draws=400, chains=4)
+    own = {str(name): value for name, value in frequencies.items()}
+    found: dict[str, xr.DataTree] = {}
+    for number, (name, table) in enumerate(tables.items()):
+        found |= fits_of({name: table}, seed + number, adjust=adjust, frequencies=own[name], draws=400, chains=4)
+    return found
+
+
+def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
+    """Time of each embedding."""
+    given = {name: name for name in names} if time is None else time
+    if not isinstance(given, Mapping) or set(map(str, given)) != set(names):
+        raise InputError(f"time is {shown(time)}: give a mapping with the names of all tables, {listed(names)}")
+    found: dict[str, float] = {}
+    for name, value in given.items():
+        try:
+            found[str(name)] = float(value)
+        except (TypeError, ValueError):
+            found[str(name)] = np.nan
+        if not np.isfinite(found[str(name)]) or isinstance(value, bool):
+            raise InputError(f"time of {name} is {shown(value)}: give a finite number, such as 1990")
+    if len(set(found.values())) < len(found):
+        raise InputError("time repeats: give each embedding its own time, or pool embeddings of one time first")
+    return found
+
+
+def _trend(
+    fits: Mapping[str, xr.DataTree],
+    times: FloatArray,
+    contrast: tuple[str, str],
+    kind: str,
+    seed: int,
+    draws: int,
+    chains: int,
+    raw: Trend | None,
+) -> Trend:
+    rng = np.random.default_rng([seed, 2])
+    cells = cells_of(fits, contrast)
+    every, notes = _words(cells, contrast)
+    words = every.index[every.all(axis=1)].tolist()
+    if not words:
+        raise InputError(
+            "no protected word has both connections in all tables: a trend needs words that stay; the tables share "
+            f"none of {listed(every.index.tolist())}"
+        )
+    by_word = contrasts_of(cells, contrast, every.index.tolist())
+    kept = np.isin(by_word.words, words)
+    mean = np.array([(by_word.embedding == e) & kept for e in range(len(times))], dtype=float) / len(words)
+    y, covariance = mean @ by_word.values, mean @ by_word.covariance @ mean.T
+    level, extra = _levels(y, covariance, times, kind, draws, rng)
+    own, slopes = [], []
+    for word in every.index:
+        rows = np.flatnonzero(by_word.words == word)
+        if len(rows) < FEWEST:
+            continue
+        place = by_word.embedding[rows]
+        found = _levels(
+            by_word.values[rows], by_word.covariance[np.ix_(rows, rows)], times[place], "linear", draws, rng
+        )[1]
+        own.append(word)
+        slopes.append(found["slope"])
+    shape = (chains, draws // chains)
+    variables: dict[str, Any] = {
+        "level": ((*STEPS, "embedding"), level.reshape(*shape, -1)),
+        "word_slope": ((*STEPS, "protected_word"), np.column_stack(slopes).reshape(*shape, -1)),
+        **{name: (STEPS, value.reshape(shape)) for name, value in extra.items()},
+    }
+    coords = {
+        "chain": np.arange(chains),
+        "draw": np.arange(draws // chains),
+        "embedding": list(fits),
+        "protected_word": own,
+    }
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
+    tree.attrs = {"seed": seed, "engine": "exact"}
+    if len(times) < ESTIMATED:
+        notes.append(
+            f"With {len(times)} embeddings their deviations from the trend are not estimated and taken as 0: intervals "
+            "hold no noise of training."
+        )
+    return Trend(
+        contrast=contrast,
+        kind=kind,
+        estimates=pd.DataFrame(
+            {
+                "embedding": pd.array(list(fits), dtype="string"),
+                "time": times,
+                "protected_words": len(words),
+                "estimate": y,
+                "se": np.sqrt(np.diag(covariance)),
+            }
+        ),
+        covariance=covariance,
+        tree=tree,
+        unadjusted=raw,
+        notes=(JOINT[cells.joint], *cells.notes, *notes),
+    )
+
+
+def _words(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[str]]:
+    """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
+    frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
+    frame = frame[frame["connection"].isin(contrast)]
+    counts = frame.groupby(["word", "embedding"], sort=False)["connection"].nunique().unstack(fill_value=0)
+    held = (counts == 2).reindex(columns=range(len(cells.embeddings)), fill_value=False)
+    held = held[held.any(axis=1)]
+    partly = held.index[~held.all(axis=1)].tolist()
+    note = (
+        f"{len(partly)} of {len(held)} protected words are not in all embeddings, nor in the whole list: "
+        f"{listed(partly)}."
+    )
+    return held, [note] if partly else []
+
+
+def _levels(
+    y: FloatArray, covariance: FloatArray, times: FloatArray, kind: str, draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Draws (D, E) of the trend's levels, and of its parameters."""
+    size, at = len(y), times - times.mean()
+    estimated = size >= ESTIMATED
+    if kind == "linear":
+        design = np.column_stack([np.ones(size), at])
+        if not estimated:
+            return _exact_line(y, covariance, design, draws, rng)
+        found = second_stage(y, covariance, design, [np.eye(size)], [WIDTH]).draw(draws, rng)
+        level = found.coefficients @ design.T
+        return level, {"slope": found.coefficients[:, 1], "deviation_sd": found.scales[:, 0]}
+    begin = times - times.min()
+    steps = np.minimum(begin[:, None], begin)  # Brownian motion from the first time
+    unit = float(np.diff(np.sort(times)).mean())
+    effects, widths = [steps / unit, np.eye(size)], [WIDTH, WIDTH]
+    found = second_stage(y, covariance, np.ones((size, 1)), effects, widths).draw(draws, rng)
+    level = found.coefficients + found.effects[0]
+    return level, {"step_sd": found.scales[:, 0] / np.sqrt(unit), "deviation_sd": found.scales[:, 1]}
+
+
+def _exact_line(
+    y: FloatArray, covariance: FloatArray, design: FloatArray, draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """A line through estimates that do not deviate from it otherwise."""
+    precision = np.linalg.pinv(covariance, hermitian=True)
+    spread = np.linalg.inv(design.T @ precision @ design)
+    mean = spread @ design.T @ precision @ y
+    drawn = rng.multivariate_normal(mean, spread, size=draws, method="eigh")
+    return drawn @ design.T, {"slope": drawn[:, 1], "deviation_sd": np.zeros(draws)}
