@@ -25,6 +25,7 @@ from .distances import relatedness as relatedness
 from .distances import write_distance_table as write_distance_table
 from .embeddings import list_embeddings as list_embeddings
 from .embeddings import load_embedding as load_embedding
+from .embeddings import resample_corpus as resample_corpus
 from .embeddings import save_embedding as save_embedding
 from .errors import InputError as InputError
 from .metrics import Query as Query
@@ -44,6 +45,9 @@ from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
 from .reporting.page import report as report
+from .second_stage import criterion as criterion
+from .second_stage import pool as pool
+from .second_stage import trend as trend
 from .words import WordLists as WordLists
 from .words import list_words as list_words
 from .words import load_list as load_list

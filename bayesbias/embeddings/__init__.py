@@ -13,7 +13,7 @@ from bayesbias.embeddings.lookup import (
     twins_of,
     twins_within,
 )
-from bayesbias.embeddings.text import ToyCorpus, toy_corpus
+from bayesbias.embeddings.text import ToyCorpus, resample_corpus, toy_corpus
 from bayesbias.embeddings.trainer import Setting, train_embeddings
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "list_embeddings",
     "load_embedding",
     "opened",
+    "resample_corpus",
     "save_embedding",
     "spellings",
     "toy_corpus",

@@ -426,3 +426,72 @@ def _zipf(many: int, chances: FloatArray) -> IntArray:
     steps = np.cumsum(1 / np.arange(1, many + 1))
     places: IntArray = np.searchsorted(steps, chances * steps[-1], side="right")
     return places
+
+
+class Resampled:
+    """The sentences of documents that were drawn with replacement; they are read from the corpus each time."""
+
+    def __init__(self, documents: Sequence[Sequence[str | Sequence[str]]], drawn: IntArray) -> None:
+        self._documents, self._drawn = documents, drawn
+
+    def __iter__(self) -> Iterator[str | Sequence[str]]:
+        for at in self._drawn:
+            yield from self._documents[at]
+
+    def __len__(self) -> int:
+        return sum(len(self._documents[at]) for at in self._drawn)
+
+
+def resample_corpus(
+    corpus: Text | Iterable[Sequence[Sequence[str]]], n: int = 10, seed: int = 0, name: str = "resample"
+) -> dict[str, Resampled]:
+    """Corpora of documents drawn with replacement, whose embeddings differ as other documents would make them.
+
+    Parameters
+    ----------
+    corpus
+        Path of a text with one document a line, sentences (each a document), or documents as lists of sentences that
+        are lists of words.
+    n
+        Number of corpora.
+    seed
+        Seed of the draws.
+    name
+        The corpora are called ``resample0`` and so on.
+
+    Returns
+    -------
+    dict
+        Name to sentences, each as many documents as the corpus has: what :func:`train_embeddings` takes. Give
+        ``replicates`` of :func:`pool` the same name for all of them.
+
+    Raises
+    ------
+    InputError
+        No file, fewer than two documents, or what is no text.
+
+    References
+    ----------
+    Antoniak, M. and Mimno, D. (2018). Evaluating the stability of embedding-based word similarities. TACL 6.
+    https://doi.org/10.1162/tacl_a_00008
+
+    Examples
+    --------
+    >>> corpora = bb.resample_corpus(["one two three", "four five six", "seven eight nine"], n=2, seed=0)
+    >>> list(corpora), len(corpora["resample0"])
+    (['resample0', 'resample1'], 3)
+    """
+    n, seed = whole_number(n, "n"), whole_number(seed, "seed", least=0)
+    _known_name(name)
+    text = _opened(corpus)
+    documents: list[Sequence[str | Sequence[str]]] = []
+    if isinstance(text, Path):
+        documents = [[words] for words in sentences_of(text, lambda _: None)]
+    else:
+        for document in text:
+            whole = not isinstance(document, str) and len(document) > 0 and not isinstance(document[0], str)
+            documents.append(document if whole else [document])
+    if len(documents) < 2:
+        raise InputError(f"the corpus has {len(documents)} documents, and resampling needs at least 2")
+    rng = np.random.default_rng(seed)
+    return {f"{name}{at}": Resampled(documents, rng.integers(len(documents), size=len(documents))) for at in range(n)}

@@ -367,6 +367,21 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
     return Measured(means[0] - (means[1] if len(means) > 1 else 0.0), np.concatenate(sides))
 
 
+def wefat(targets: Sets, attributes: Sets) -> Measured:
+    """Effect size of each target word: its mean cosine with the first attribute set less that with the second.
+
+    Divided by the population standard deviation of its cosines over both sets; the value is the mean over the words.
+    What words have outside, such as a share of women, is set beside them by :func:`criterion`.
+    """
+    words = unit_rows(targets[0])
+    first, second = (words @ unit_rows(vectors).T for vectors in attributes)
+    spread = np.concatenate([first, second], axis=1).std(axis=1)
+    if spread.min() <= NOTHING:
+        return no_value("a target word is as near to all attribute words, so its cosines have no spread", len(words))
+    by_word: FloatArray = (first.mean(axis=1) - second.mean(axis=1)) / spread
+    return Measured(float(by_word.mean()), by_word)
+
+
 RELATED = options_of_test(related=True)
 """The one test of metrics that are weighted sums of cosines."""
 
@@ -507,6 +522,18 @@ METRICS = {
             bounds=fixed(0.0, 1.0),
             source="Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
             doi="10.48550/arXiv.2111.07864",
+        ),
+        Metric(
+            name="wefat",
+            title="WEFAT",
+            measure=wefat,
+            targets=(1, 1),
+            attributes=(2, 2),
+            words="targets",
+            optimum=0.0,
+            bounds=lambda sizes, options: (-np.inf, np.inf),
+            source="Caliskan, Bryson and Narayanan (2017)",
+            doi="10.1126/science.aal4230",
         ),
         Metric(
             name="semaxis",

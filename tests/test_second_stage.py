@@ -1,0 +1,407 @@
+"""Estimates with a known covariance: the second stage, pools of embeddings, trends and criteria."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from scipy.stats import chisquare
+
+import bayesbias as bb
+from bayesbias._core.second_stage import latent_relation, second_stage
+from bayesbias.errors import InputError
+
+BCG = np.array(
+    [
+        (4, 119, 11, 128),
+        (6, 300, 29, 274),
+        (3, 228, 11, 209),
+        (62, 13536, 248, 12619),
+        (33, 5036, 47, 5761),
+        (180, 1361, 372, 1079),
+        (8, 2537, 10, 619),
+        (505, 87886, 499, 87892),
+        (29, 7470, 45, 7232),
+        (17, 1699, 65, 1600),
+        (186, 50448, 141, 27197),
+        (5, 2493, 3, 2338),
+        (27, 16886, 29, 17825),
+    ]
+)
+"""Cases and others, vaccinated and not: Colditz et al. (1994), https://doi.org/10.1001/jama.1994.03510330076038"""
+WOMEN = "she her hers woman girl daughter mother female sister herself".split()
+MEN = "he his him man boy son father male brother himself".split()
+
+
+@pytest.fixture(scope="module")
+def bcg():
+    """Log relative risks and their variances."""
+    a, b, c, d = BCG.T.astype(float)
+    return np.log(a / (a + b) / (c / (c + d))), 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
+
+
+@pytest.fixture(scope="module")
+def noisy(slice_vectors):
+    """A function from a seed, a size of noise and a shift to a copy of the slice with noisy vectors."""
+    unit = slice_vectors.vectors / np.linalg.norm(slice_vectors.vectors, axis=1, keepdims=True)
+
+    def copy(seed, size=0.5):
+        rng = np.random.default_rng(seed)
+        vectors = KeyedVectors(slice_vectors.vector_size)
+        noise = rng.standard_normal(unit.shape) * size / np.sqrt(unit.shape[1])
+        vectors.add_vectors(slice_vectors.index_to_key, (unit + noise).astype(np.float32))
+        return vectors
+
+    return copy
+
+
+@pytest.fixture(scope="module")
+def tables(noisy):
+    """Six embeddings' tables of one list."""
+    return {f"e{seed}": bb.distance_table(noisy(seed), "gender") for seed in range(6)}
+
+
+class TestTheSecondStage:
+    def test_its_restricted_likelihood_is_that_of_a_published_meta_analysis(self, bcg):
+        y, variance = bcg
+        stage = second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [100.0])
+        # a prior that wide leaves the restricted likelihood, whose mode is published: tau^2 = .3132, mean -.7145
+        from bayesbias._core.second_stage import _rotated
+
+        rotated = _rotated(y, np.diag(variance), np.ones((13, 1)), np.eye(13))
+        tau = np.linspace(0.3, 0.8, 5001)
+        best = tau[rotated.log_likelihood(tau).argmax()]
+        assert best**2 == pytest.approx(0.3132, abs=2e-4)
+        weights = 1 / (variance + best**2)
+        assert weights @ y / weights.sum() == pytest.approx(-0.7145, abs=1e-4)
+        assert stage.mass.sum() == pytest.approx(1.0)
+
+    def test_moments_are_those_of_brute_force(self, bcg):
+        y, variance = bcg
+        draws = second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [0.5]).draw(
+            40_000, np.random.default_rng(0)
+        )
+        tau = np.geomspace(1e-4, 20, 4000)
+        weights = 1 / (variance + tau[:, None] ** 2)
+        mean = weights @ y / weights.sum(axis=1)
+        log = 0.5 * (np.log(weights).sum(1) - np.log(weights.sum(1)) - (weights * (y - mean[:, None]) ** 2).sum(1))
+        mass = np.exp(log - log.max()) / (1 + (tau / 0.5) ** 2) * np.gradient(tau)
+        mass /= mass.sum()
+        theta = draws.coefficients + draws.effects[0]
+        shrunken = mass @ (mean[:, None] + tau[:, None] ** 2 * weights * (y - mean[:, None]))
+        assert draws.scales.mean() == pytest.approx(mass @ tau, rel=0.01)
+        assert draws.coefficients.mean() == pytest.approx(mass @ mean, abs=4 * 0.2 / 200)
+        assert np.allclose(theta.mean(axis=0), shrunken, atol=0.01)
+        sd = np.sqrt(mass @ (mean**2 + 1 / weights.sum(axis=1)) - (mass @ mean) ** 2)
+        assert draws.coefficients.std() == pytest.approx(sd, rel=0.02)
+
+    @pytest.mark.nuts
+    def test_nuts_agrees(self):
+        import pymc as pm
+
+        rng = np.random.default_rng(3)
+        root = rng.normal(0, 0.02, (9, 9)) + 0.02 * np.eye(9)
+        covariance, group = root @ root.T + 1e-6 * np.eye(9), np.repeat(np.arange(3), 3)
+        x = np.linspace(-1, 1, 9)
+        y = 0.1 + 0.05 * x + rng.normal(0, 0.05, 3)[group] + rng.multivariate_normal(np.zeros(9), covariance)
+        member = (group[:, None] == group).astype(float)
+        design = np.column_stack([np.ones(9), x])
+        own = second_stage(y, covariance, design, [member, np.eye(9)], [0.05, 0.05]).draw(20_000, rng)
+        with pm.Model():
+            tau = pm.HalfCauchy("tau", 0.05, shape=2)
+            b = pm.Flat("b", shape=2)
+            u = pm.Normal("u", 0, 1, shape=3)
+            e = pm.Normal("e", 0, 1, shape=9)
+            theta = pm.Deterministic("theta", design @ b + tau[0] * u[group] + tau[1] * e)
+            pm.MvNormal("y", theta, cov=covariance, observed=y)
+            found = pm.sample(
+                1000, tune=1000, chains=2, cores=1, target_accept=0.95, random_seed=1, progressbar=False
+            )["posterior"]
+        ours = own.coefficients @ design.T + own.effects.sum(axis=0)
+        theirs = found["theta"].stack(s=("chain", "draw")).to_numpy().T
+        assert np.abs(ours.mean(0) - theirs.mean(0)).max() < 0.1 * theirs.std(0).min()
+        assert np.allclose(ours.std(0), theirs.std(0), rtol=0.1)
+        slope = found["b"].to_numpy()[..., 1].ravel()
+        assert own.coefficients[:, 1].mean() == pytest.approx(slope.mean(), abs=0.1 * slope.std())
+        assert own.coefficients[:, 1].std() == pytest.approx(slope.std(), rel=0.1)
+
+    def test_ranks_are_uniform(self):
+        rng = np.random.default_rng(0)
+        n, ranks = 10, []
+        covariance = np.diag(rng.uniform(0.005, 0.03, n) ** 2) + 1e-4
+        design = np.column_stack([np.ones(n), np.linspace(0, 1, n)])
+        for _ in range(400):
+            tau = 0.05 * abs(rng.standard_cauchy())
+            theta = design @ [0.1, -0.05] + tau * rng.standard_normal(n)
+            y = rng.multivariate_normal(theta, covariance)
+            draws = second_stage(y, covariance, design, [np.eye(n)], [0.05]).draw(99, rng)
+            found = draws.coefficients @ design.T + draws.effects[0]
+            ranks.append(
+                [
+                    (draws.scales[:, 0] < tau).sum(),
+                    (draws.coefficients[:, 1] < -0.05).sum(),
+                    (found[:, 2] < theta[2]).sum(),
+                    (found[:, 9] - found[:, 1] < theta[9] - theta[1]).sum(),
+                ]
+            )
+        for column in np.array(ranks).T:
+            assert chisquare(np.bincount(column // 10, minlength=10)).pvalue > 0.001
+
+    @pytest.mark.parametrize("errors", [0.0, 0.5])
+    def test_ranks_of_a_relation_are_uniform(self, errors):
+        rng = np.random.default_rng(1)
+        n, ranks = 15, []
+        covariance = np.diag(rng.uniform(0.01, 0.03, n) ** 2) + 1e-4
+        for _ in range(120 if errors == 0 else 50):
+            rho, sd = rng.uniform(-1, 1), min(0.05 * abs(rng.standard_cauchy()), 5.0)
+            latent = rng.standard_normal(n)
+            unit = latent.std(ddof=1) if errors == 0 else 1.0
+            theta = sd * (rho * latent / unit + np.sqrt(1 - rho**2) * rng.standard_normal(n))
+            y, x = rng.multivariate_normal(theta, covariance), latent + errors * rng.standard_normal(n)
+            found = latent_relation(y, covariance, x, np.full(n, errors**2), [np.eye(n)], 0.05, 99, rng)
+            ranks.append([(found.correlation < rho).sum(), (found.residual_sd < sd * np.sqrt(1 - rho**2)).sum()])
+        for column in np.array(ranks).T:
+            assert chisquare(np.bincount(column // 20, minlength=5)).pvalue > 0.001
+
+
+class TestPool:
+    def test_estimates_are_the_contrasts_of_single_fits(self, tables):
+        pool = bb.pool(tables)
+        table = pool.table()
+        for name, row in table.set_index("name").iterrows():
+            single = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "human").iloc[0]
+            assert row["estimate"] == pytest.approx(single["mean"], abs=4 * single["sd"] / np.sqrt(4000))
+            assert row["se"] == pytest.approx(single["sd"], rel=0.05)
+        assert (table["sd"] < table["se"] * 1.05).all()
+        assert pool.notes[0].startswith("The covariance of the estimates was read off the vectors")
+        assert list(pool.tree["posterior"].dims) == ["chain", "draw", "setting"]
+
+    def test_embeddings_that_are_one_have_no_difference(self, tables):
+        table = tables["e0"]
+        pool = bb.pool({"a": table, "b": table.copy(), "c": table.copy()})
+        correlation = pool.covariance / np.outer(*[np.sqrt(np.diag(pool.covariance))] * 2)
+        assert correlation.min() > 0.9999
+        assert pool.draws("theta").std(axis=1).max() < 1e-3
+
+    def test_copies_with_noise_differ_by_what_the_covariance_says(self, noisy):
+        found = bb.pool({f"e{seed}": bb.distance_table(noisy(seed), "gender") for seed in range(8)})
+        y = found.estimates["estimate"].to_numpy()
+        centred = np.eye(8) - 1 / 8
+        expected = np.trace(centred @ found.covariance @ centred)
+        assert 0.05 < (centred @ y) @ (centred @ y) / expected < 2.0
+
+    def test_groups_replicates_and_another_scale(self, tables):
+        grouped = bb.pool(tables, groups={name: "ab"[at % 2] for at, name in enumerate(tables)})
+        assert {"group_mean", "group_sd"} <= set(grouped.tree["posterior"].data_vars)
+        settings = {name: f"s{at // 2}" for at, name in enumerate(tables)}
+        replicated = bb.pool(tables, replicates=settings)
+        assert replicated.settings == ["s0", "s1", "s2"]
+        assert "training_sd" in replicated.tree["posterior"]
+        assert ((replicated.training_share >= 0) & (replicated.training_share <= 1)).all()
+        assert "Noise of training" in replicated.text()
+        plain, scaled = bb.pool(tables), bb.pool(tables, standardise=True)
+        spread = [table["distance"].std() for table in tables.values()]
+        assert np.allclose(scaled.estimates["estimate"] * spread, plain.estimates["estimate"])
+
+    def test_replicates_find_a_planted_noise_of_training(self):
+        rng = np.random.default_rng(5)
+        own, training = np.repeat(np.arange(8), 6), 0.03
+        from bayesbias.second_stage.pools import _drawn
+
+        covariance = 0.01**2 * np.eye(48)
+        y = rng.normal(0, 0.05, 8)[own] + rng.normal(0, training, 48) + rng.normal(0, 0.01, 48)
+        drawn, _ = _drawn(y, covariance, own, None, True, 0.05, 4000, rng)
+        low, high = np.quantile(drawn.scales[:, 1], [0.005, 0.995])
+        assert low < training < high
+
+    def test_the_same_seed_gives_the_same_numbers(self, tables):
+        first, second = bb.pool(tables, seed=4), bb.pool(tables, seed=4)
+        assert (first.draws("theta") == second.draws("theta")).all()
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"contrast": ("associated", "associated")}, "give two connections"),
+            ({"contrast": ("associated", "neither")}, "e0: "),
+            ({"groups": {"e0": "a"}}, "groups is"),
+            ({"replicates": {f"e{at}": "s" for at in range(6)}}, "one setting"),
+            ({"replicates": {f"e{at}": f"s{at}" for at in range(6)}}, "a setting of its own"),
+            ({"on": pd.DataFrame({"x": [1.0]}, index=["e0"])}, "3 are needed"),
+            ({"on": pd.DataFrame({"x": [1.0] * 6}, index=[f"e{at}" for at in range(6)])}, "the same for all"),
+            (
+                {"on": pd.DataFrame({"x": range(6), "x_se": [-1.0] * 6}, index=[f"e{at}" for at in range(6)])},
+                "negative",
+            ),
+            ({"standardise": "yes"}, "standardise"),
+        ],
+    )
+    def test_wrong_input_is_named(self, tables, options, message):
+        with pytest.raises(InputError, match=message):
+            bb.pool(tables, **options)
+
+    def test_one_embedding_is_no_pool(self, tables):
+        with pytest.raises(InputError, match="at least 2 embeddings"):
+            bb.pool({"e0": tables["e0"]})
+        with pytest.raises(InputError, match="mapping of names"):
+            bb.pool([tables["e0"]])
+
+    def test_embeddings_without_a_common_word_are_independent(self, slice_vectors):
+        words = [word for word in slice_vectors.index_to_key if word.islower()][:40]
+        half = {
+            name: bb.WordLists(name, {"g": own[:4]}, {"g": own[4:12]}, {"human": own[12:20]})
+            for name, own in (("one", words[:20]), ("two", words[20:]))
+        }
+        pool = bb.pool({name: bb.distance_table(slice_vectors, lists) for name, lists in half.items()})
+        assert pool.covariance[0, 1] == 0 or "vectors" in pool.notes[0]
+
+
+class TestTrend:
+    def test_a_planted_change_is_seen_and_none_is_not_made_up(self, tables):
+        time = {name: 1900 + 10 * at for at, name in enumerate(tables)}
+        still = bb.trend(tables, time)
+        row = still.change("e0", "e5")
+        assert row["hdi_low"] < 0 < row["hdi_high"]
+        moved = {}
+        for at, (name, table) in enumerate(tables.items()):
+            own = table.copy()
+            own.attrs = {}
+            own.loc[own["connection"] == "associated", "distance"] -= 0.02 * at
+            moved[name] = own
+        risen = bb.trend(moved, time)
+        found = risen.slopes().iloc[0]
+        assert found["over_all"] == pytest.approx(-0.1, abs=3 * found["sd"] * 50)
+        assert found["hdi_high"] < 0
+        assert "fell" in risen.text()
+        words = risen.slopes().iloc[1:]
+        assert (words["mean"] < 0).all()
+
+    def test_either_kind_agrees_on_a_line(self, tables):
+        time = {name: at for at, name in enumerate(tables)}
+        line, walk = bb.trend(tables, time), bb.trend(tables, time, kind="walk")
+        assert np.abs(line.table()["mean"] - walk.table()["mean"]).max() < 0.02
+        assert {"slope", "deviation_sd", "level", "word_slope"} == set(line.tree["posterior"].data_vars)
+        assert {"step_sd", "deviation_sd", "level", "word_slope"} == set(walk.tree["posterior"].data_vars)
+
+    @pytest.mark.parametrize("kind", ["linear", "walk"])
+    def test_changes_are_covered_at_their_rate(self, kind):
+        from bayesbias.second_stage.trends import _levels
+
+        rng = np.random.default_rng(0)
+        times, size = np.arange(10.0), 200 if kind == "linear" else 100
+        root = rng.normal(0, 0.004, (10, 10))
+        covariance, calls, hits = root @ root.T + 0.03**2, 0, 0
+        for trial in range(size):
+            noise = rng.multivariate_normal(np.zeros(10), covariance) + rng.normal(0, 0.005, 10)
+            # half of the linear trends are none; a walk is one of its own kind
+            slope = 0.003 * (trial % 2)
+            truth = slope * times if kind == "linear" else np.cumsum(rng.normal(0, 0.01, 10))
+            level, _ = _levels(truth + noise, covariance, times, kind, 1000, rng)
+            low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
+            hits += low < truth[-1] - truth[0] < high
+            calls += kind == "linear" and slope == 0 and not low < 0 < high
+        error = np.sqrt(0.89 * 0.11 / size)
+        assert abs(hits / size - 0.89) < 3 * error
+        assert calls / (size / 2) < 0.11 + 3 * error * np.sqrt(2)
+
+    def test_words_that_leave_are_named_and_keep_their_own_trend(self, tables):
+        time = {name: at for at, name in enumerate(tables)}
+        gone = dict(tables)
+        gone["e5"] = gone["e5"][gone["e5"]["protected_word"] != "he"]
+        trend = bb.trend(gone, time)
+        assert any("he" in note and "1 of" in note for note in trend.notes)
+        assert "he" in trend.slopes()["protected_word"].dropna().tolist()
+        assert (trend.estimates["protected_words"] == 13).all()
+
+    @pytest.mark.parametrize(
+        ("time", "message"),
+        [
+            ({f"e{at}": 1 for at in range(6)}, "time repeats"),
+            ({f"e{at}": "soon" for at in range(6)}, "finite number"),
+            ({"e0": 1}, "names of all tables"),
+            (None, "finite number"),
+        ],
+    )
+    def test_wrong_times_are_named(self, tables, time, message):
+        with pytest.raises(InputError, match=message):
+            bb.trend(tables, time)
+
+    def test_two_embeddings_make_no_trend_and_three_have_no_noise_of_training(self, tables):
+        with pytest.raises(InputError, match="at least 3"):
+            bb.trend({name: tables[name] for name in ("e0", "e1")}, {"e0": 0, "e1": 1})
+        three = {name: tables[name] for name in ("e0", "e1", "e2")}
+        trend = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2})
+        assert any("no noise of training" in note for note in trend.notes)
+
+
+@pytest.fixture(scope="module")
+def occupations(shared, slice_vectors):
+    """Women's share in 25 occupations, and a fit of the occupations with women's and men's words."""
+    with open(shared / "criteria" / "female_share_40_occupations.json", encoding="utf-8") as file:
+        held = {word: share for word, share in json.load(file).items() if word in slice_vectors}
+    lists = bb.WordLists("occupations", {"occupations": sorted(held)}, {"occupations": WOMEN}, {"human": MEN})
+    return held, bb.distance_table(slice_vectors, lists)
+
+
+class TestCriterion:
+    @pytest.mark.parametrize("model", ["related", "crossed"])
+    def test_womens_share_in_occupations(self, occupations, slice_vectors, model):
+        values, table = occupations
+        post = bb.fit(table, model, seed=0)
+        found = bb.criterion(post, values, contrast=("associated", "human"))
+        unit = slice_vectors.get_vector
+
+        def cosine(a, b):
+            return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+        plain = [
+            np.mean([cosine(unit(word), unit(one)) for one in MEN])
+            - np.mean([cosine(unit(word), unit(one)) for one in WOMEN])
+            for word in found.words["word"]
+        ]
+        assert np.allclose(found.words["estimate"], plain, atol=1e-6)
+        assert found.plain == pytest.approx(-0.81, abs=0.005)
+        row = found.table().iloc[0]
+        assert row["hdi_high"] < 0
+        assert -0.9 < row["mean"] < -0.6
+        assert found.words["value"].tolist() == [values[word] for word in found.words["word"]]
+
+    def test_words_without_a_value_are_named(self, occupations):
+        values, table = occupations
+        post = bb.fit(table, "crossed", seed=0)
+        found = bb.criterion(
+            post, {**{word: values[word] for word in list(values)[:20]}, "astronaut": 1.0}, 5.0, ("associated", "human")
+        )
+        assert len(found.words) == 20
+        assert found.missing["not in the fit"] == ("astronaut",)
+        assert len(found.missing["without a value"]) == len(values) - 20
+        assert found.errors
+
+    def test_false_positives_of_values_that_are_unrelated(self, occupations):
+        values, table = occupations
+        post = bb.fit(table, "crossed", seed=0)
+        rng, calls = np.random.default_rng(0), 0
+        for _ in range(60):
+            shuffled = dict(zip(values, rng.permutation(list(values.values())), strict=True))
+            row = bb.criterion(post, shuffled, contrast=("associated", "human"), draws=1000).table().iloc[0]
+            calls += row["hdi_low"] > 0 or row["hdi_high"] < 0
+        assert calls / 60 < 0.11 + 3 * 0.04
+
+    @pytest.mark.parametrize(
+        ("values", "se", "message"),
+        [
+            ({"astronaut": 1.0}, None, "5 are needed"),
+            ({}, None, "mapping of protected words"),
+            ([1, 2], None, "mapping of protected words"),
+            ("same", None, "the same"),
+            ("real", -1.0, "negative"),
+            ("real", {"nurse": 1.0}, "se lacks"),
+            ("nan", None, "finite"),
+        ],
+    )
+    def test_wrong_input_is_named(self, occupations, values, se, message):
+        held, table = occupations
+        given = {"same": dict.fromkeys(held, 1.0), "real": held, "nan": {**held, "nurse": np.nan}}
+        post = bb.fit(table, "crossed", seed=0)
+        with pytest.raises(InputError, match=message):
+            bb.criterion(post, given[values] if isinstance(values, str) else values, se, ("associated", "human"))
