@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bayesbias._files import check_target, home_folder
-from bayesbias.cli import changes, metrics
+from bayesbias.cli import changes, embeddings, metrics
 from bayesbias.cli.arguments import EXTRA, extra_options, save_picture
 
 app = typer.Typer(
@@ -410,3 +410,6 @@ app.command()(changes.compare)
 app.command()(metrics.silhouette)
 app.command()(metrics.reliability)
 app.command()(metrics.stability)
+app.command()(embeddings.pool)
+app.command()(embeddings.trend)
+app.command()(embeddings.criterion)

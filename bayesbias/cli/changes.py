@@ -117,7 +117,7 @@ def compare(
     if model != AUTO:
         load_model(model)
     pairs = None if similarity is None else _similarities(similarity)
-    tables, vectors = _measured(embeddings, words, effects, case, trust_pickle)
+    tables, vectors = measured(embeddings, words, effects, case, trust_pickle)
     _show_coverages(tables)
     settings: dict[str, Any] = {"model": model, "engine": engine, "draws": draws, "seed": seed, "case": case}
     found = compare_tables(tables, **settings)
@@ -195,7 +195,7 @@ def _draw(found: Comparison, path: Path, prob: float) -> None:
     save_picture(plot_change(found, prob), path)
 
 
-def _measured(
+def measured(
     arguments: list[str], words: str | None, whole: bool, case: str, trust_pickle: bool
 ) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
     """Name to distance table, and the embeddings where all are."""

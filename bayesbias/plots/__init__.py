@@ -25,6 +25,9 @@ from bayesbias.plots.reliability import plot_components as plot_components
 from bayesbias.plots.reliability import plot_decision as plot_decision
 from bayesbias.plots.reliability import plot_factors as plot_factors
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
+from bayesbias.plots.second_stage import plot_pool as plot_pool
+from bayesbias.plots.second_stage import plot_relation as plot_relation
+from bayesbias.plots.second_stage import plot_trend as plot_trend
 from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
 from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement

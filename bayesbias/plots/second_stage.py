@@ -130,12 +130,15 @@ def plot_relation(
         )
         axes.scatter(x, y, s=18, color=INK, zorder=3)
         _name_points(axes, names, x, y, np.argsort(residual)[::-1][:label])
-        style_axes(
-            axes, str(what), f"Correlation {said[0]:.2f} ({100 * prob:g}% interval {said[1]:.2f} to {said[2]:.2f})"
-        )
+        style_axes(axes, str(what), _heading(said, prob))
         axes.set_ylabel(_measured(result))
         note_below(figure, "The correlation is that of what lies behind both, errors taken out.", ax=ax)
     return figure
+
+
+def _heading(said: tuple[float, float, float], prob: float) -> str:
+    mean, low, high = (f"{value:.2f}".replace("-", "\N{MINUS SIGN}") for value in said)
+    return f"Correlation {mean} ({100 * prob:g}% interval {low} to {high})"
 
 
 def _variable(pool: Pool, variable: str | None) -> str:

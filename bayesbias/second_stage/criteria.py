@@ -182,7 +182,7 @@ def criterion(
     if len(held) > MOST_WORDS:
         raise InputError(f"{len(held):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
     rows = np.array([found.words.tolist().index(word) for word in held])
-    y, covariance = found.values[rows], found.covariance[np.ix_(rows, rows)]
+    y, covariance = found.y[rows], found.covariance[np.ix_(rows, rows)]
     x, x_se = outside[held].to_numpy(), errors[held].to_numpy()
     if np.ptp(x) == 0:
         raise InputError("the values of all words are the same: they cannot be related to anything")

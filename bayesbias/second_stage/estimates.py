@@ -70,7 +70,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Contrasts of cells: ``values`` (m,), ``covariance`` (m, m), and the embedding and word that each is about.
+    """Contrasts of cells: ``y`` (m,), ``covariance`` (m, m), and the embedding and word that each is about.
 
     ``words`` is empty where each is the mean over protected words; ``counts`` says over how many.
     """
@@ -78,7 +78,7 @@ class Contrasts:
     embedding: IntArray
     words: NDArray[np.str_]
     counts: IntArray
-    values: FloatArray
+    y: FloatArray
     covariance: FloatArray
 
 
@@ -480,7 +480,7 @@ def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] |
         embedding=np.array(embedding),
         words=np.array(labels, dtype=str),
         counts=np.array(counts),
-        values=matrix @ cells.y,
+        y=matrix @ cells.y,
         covariance=(covariance + covariance.T) / 2,
     )
 
@@ -488,4 +488,4 @@ def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] |
 def standardised(found: Contrasts, spreads: Sequence[float]) -> Contrasts:
     """Contrasts in units of a spread of each embedding, taken as known."""
     scale = 1 / np.array(spreads)[found.embedding]
-    return replace(found, values=found.values * scale, covariance=found.covariance * np.outer(scale, scale))
+    return replace(found, y=found.y * scale, covariance=found.covariance * np.outer(scale, scale))

@@ -176,7 +176,7 @@ class Pool(Result):
                 "interval, on average."
             )
         for row in self.relation.to_dict("records"):
-            known = "" if row["errors"] else ", whose values are taken as exact"
+            known = "" if row["errors"] else ", whose values are taken as exact,"
             sentences.append(
                 f"The correlation with {row['variable']}{known} is {row['correlation']:.2f} ({percent} interval "
                 f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) for {row['n']} {many}; the "
@@ -267,7 +267,7 @@ def pool(
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
     band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
-    drawn, outer = _drawn(found.values, found.covariance, own, band, bool(setting_of), width, draws, rng)
+    drawn, outer = _drawn(found.y, found.covariance, own, band, bool(setting_of), width, draws, rng)
     theta = _settings(drawn, outer, own, len(settings), bool(setting_of))
     estimates = pd.DataFrame(
         {
@@ -275,7 +275,7 @@ def pool(
             "setting": pd.array([settings[at] for at in own], dtype="string"),
             "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
             "protected_words": found.counts,
-            "estimate": found.values,
+            "estimate": found.y,
             "se": np.sqrt(np.diag(found.covariance)),
         }
     )
@@ -283,7 +283,7 @@ def pool(
     if setting_of:
         training = pd.Series(_training_share(found.covariance, own, band, drawn, outer, len(settings)), index=settings)
     lines, relation = _relations(
-        variables, found.values, found.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
+        variables, found.y, found.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
     )
     return Pool(
         contrast=pair,

@@ -290,7 +290,7 @@ def _trend(
     by_word = contrasts_of(cells, contrast, every.index.tolist())
     kept = np.isin(by_word.words, words)
     mean = np.array([(by_word.embedding == e) & kept for e in range(len(times))], dtype=float) / len(words)
-    y, covariance = mean @ by_word.values, mean @ by_word.covariance @ mean.T
+    y, covariance = mean @ by_word.y, mean @ by_word.covariance @ mean.T
     level, extra = _levels(y, covariance, times, kind, draws, rng)
     own, slopes = [], []
     for word in every.index:
@@ -298,9 +298,7 @@ def _trend(
         if len(rows) < FEWEST:
             continue
         place = by_word.embedding[rows]
-        found = _levels(
-            by_word.values[rows], by_word.covariance[np.ix_(rows, rows)], times[place], "linear", draws, rng
-        )[1]
+        found = _levels(by_word.y[rows], by_word.covariance[np.ix_(rows, rows)], times[place], "linear", draws, rng)[1]
         own.append(word)
         slopes.append(found["slope"])
     shape = (chains, draws // chains)
@@ -345,7 +343,9 @@ def _words(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[
     """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
     frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
     frame = frame[frame["connection"].isin(contrast)]
-    counts = frame.groupby(["word", "embedding"], sort=False)["connection"].nunique().unstack(fill_value=0)
+    counts = frame.pivot_table(
+        index="word", columns="embedding", values="connection", aggfunc="nunique", fill_value=0, sort=False
+    )
     held = (counts == 2).reindex(columns=range(len(cells.embeddings)), fill_value=False)
     held = held[held.any(axis=1)]
     partly = held.index[~held.all(axis=1)].tolist()

@@ -1,0 +1,202 @@
+"""Commands on many embeddings: pool, trend, criterion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesbias._files import check_target
+from bayesbias.cli.arguments import csv_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tables = Annotated[
+    list[str], typer.Argument(help="Bundled names, embedding files, or distance tables (.csv, .parquet).")
+]
+Words = Annotated[str | None, typer.Option(help="A bundled word list or a TOML file, to measure embeddings with.")]
+Contrast = Annotated[str, typer.Option(help="Two connections with a comma between.")]
+Adjust = Annotated[str | None, typer.Option(help="frequency or length: adjust distances for it first.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
+Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
+Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")]
+TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table as .csv.")]
+Picture = Annotated[Path | None, typer.Option(help="Write the picture, .png.")]
+
+
+SHOWN = ["name", "estimate", "se", "mean", "hdi_low", "hdi_high", "rank", "p_below_zero"]
+"""Columns that a terminal shows; the file has all."""
+
+
+def pool(
+    embeddings: Tables,
+    words: Words = None,
+    contrast: Contrast = "associated,human",
+    on: Annotated[Path | None, typer.Option(help="CSV of outside variables: name, and one column each.")] = None,
+    group: Annotated[list[str] | None, typer.Option(help="NAME=GROUP of an embedding; once for each.")] = None,
+    replicate: Annotated[list[str] | None, typer.Option(help="NAME=SETTING of a training; once for each.")] = None,
+    standardise: Annotated[
+        bool, typer.Option("--standardise", help="In standard deviations of each embedding's distances.")
+    ] = False,
+    adjust: Adjust = None,
+    seed: Seed = None,
+    prob: Prob = 0.89,
+    case: Case = "as-is",
+    trust_pickle: TrustPickle = False,
+    out: Out = None,
+    picture: Picture = None,
+) -> None:
+    """One contrast in many embeddings, partially pooled, and its relation to something outside."""
+    from bayesbias.cli.screen import say, show, working
+    from bayesbias.plots import plot_pool
+    from bayesbias.second_stage import pool as pool_tables
+
+    tables = _prepared(embeddings, words, out, picture, prob, case, trust_pickle)
+    variables = None if on is None else csv_table(on)
+    options: dict[str, Any] = {"groups": _pairs(group, "--group"), "replicates": _pairs(replicate, "--replicate")}
+    with working("pooling"):
+        found = pool_tables(
+            tables,
+            _connections(contrast),
+            variables,
+            seed=seed,
+            standardise=standardise,
+            adjust=adjust,
+            prob=prob,
+            **options,
+        )
+    show(found.table(prob)[SHOWN], "Embeddings", whole="name")
+    say(found.text(prob))
+    _written(found.table(prob), out, None if picture is None else plot_pool(found, prob), picture)
+
+
+def trend(
+    embeddings: Tables,
+    words: Words = None,
+    time: Annotated[
+        list[str] | None, typer.Option(help="NAME=NUMBER of an embedding; by default names are numbers.")
+    ] = None,
+    contrast: Contrast = "associated,human",
+    kind: Annotated[str, typer.Option(help="linear, or walk: steps and turns.")] = "linear",
+    adjust: Adjust = None,
+    seed: Seed = None,
+    prob: Prob = 0.89,
+    case: Case = "as-is",
+    trust_pickle: TrustPickle = False,
+    out: Out = None,
+    picture: Picture = None,
+) -> None:
+    """How a contrast changes over ordered embeddings."""
+    from bayesbias.cli.screen import say, show, working
+    from bayesbias.plots import plot_trend
+    from bayesbias.second_stage import trend as trend_of
+
+    tables = _prepared(embeddings, words, out, picture, prob, case, trust_pickle)
+    times: Any = _pairs(time, "--time") or {name: Path(name).stem for name in tables}
+    with working("fitting the trend"):
+        found = trend_of(tables, times, _connections(contrast), kind, seed, adjust=adjust)
+    show(found.table(prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
+    say(found.text(prob))
+    _written(found.slopes(prob), out, None if picture is None else plot_trend(found, prob), picture)
+
+
+def criterion(
+    fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
+    values: Annotated[Path, typer.Argument(help="CSV of word, value and, where known, se, with a header.")],
+    contrast: Annotated[str | None, typer.Option(help="Two connections with a comma between.")] = None,
+    seed: Seed = None,
+    prob: Prob = 0.89,
+    out: Out = None,
+    picture: Picture = None,
+) -> None:
+    """Whether words whose contrast is larger have more of something outside."""
+    from bayesbias.cli.screen import say, show
+    from bayesbias.errors import InputError
+    from bayesbias.models import load_fit
+    from bayesbias.plots import plot_relation
+    from bayesbias.second_stage import criterion as criterion_of
+
+    _check_targets(out, picture)
+    table = csv_table(values)
+    if len(table.columns) not in (2, 3):
+        raise InputError(f"{values} has {len(table.columns)} columns: give word, value and, where known, se")
+    word, value = table.columns[:2]
+    se = None if len(table.columns) == 2 else _column(table, word, table.columns[2])
+    pair = None if contrast is None else _connections(contrast)
+    found = criterion_of(load_fit(fit), _column(table, word, value), se, pair, seed)
+    show(found.table(prob), "Relation", whole="quantity")
+    say(found.text(prob))
+    _written(found.words, out, None if picture is None else plot_relation(found, prob=prob), picture)
+
+
+def _column(table: pd.DataFrame, word: str, name: str) -> pd.Series:
+    """A column by word."""
+    from bayesbias.errors import InputError
+
+    words = table[word].map(str)
+    if words.duplicated().any():
+        raise InputError(f"the word {words[words.duplicated()].iloc[0]!r} has two values: give each word once")
+    return table[name].set_axis(words)
+
+
+def _prepared(
+    embeddings: list[str],
+    words: str | None,
+    out: Path | None,
+    picture: Path | None,
+    prob: float,
+    case: str,
+    trust: bool,
+) -> dict[str, pd.DataFrame]:
+    """Tables by name, once it is known that the results can be written."""
+    from bayesbias._checks import probability
+    from bayesbias.cli.changes import measured
+
+    probability(prob, "prob")
+    _check_targets(out, picture)
+    return measured(embeddings, words, False, case, trust)[0]
+
+
+def _check_targets(out: Path | None, picture: Path | None) -> None:
+    for path, suffix, what in ((out, ".csv", "a table"), (picture, ".png", "a picture")):
+        if path is not None:
+            check_target(path, (suffix,), what)
+
+
+def _connections(text: str) -> tuple[str, str]:
+    from bayesbias.errors import InputError
+
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,human")
+    return parts[0], parts[1]
+
+
+def _pairs(given: list[str] | None, option: str) -> dict[str, str] | None:
+    """NAME=VALUE arguments as a mapping."""
+    from bayesbias.errors import InputError
+
+    if not given:
+        return None
+    found = {}
+    for one in given:
+        name, equals, value = one.rpartition("=")
+        if not equals or not name or not value:
+            raise InputError(f"{option} {one}: give NAME=VALUE, such as {option} 1990.vec=1990")
+        found[name] = value
+    return found
+
+
+def _written(table: pd.DataFrame, out: Path | None, figure: Any, picture: Path | None) -> None:
+    from bayesbias._files import write_text
+    from bayesbias.cli.screen import say
+
+    if out is not None:
+        write_text(out, table.to_csv(index=False))
+        say(f"table written to {out}")
+    if picture is not None:
+        save_picture(figure, picture)
+        say(f"picture written to {picture}")
