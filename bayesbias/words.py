@@ -17,10 +17,17 @@ from bayesbias.errors import InputError, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-CONNECTIONS = ("associated", "different", "human", "neutral")
-"""How an attribute word stands to a protected word, in the order in which a doubtful pair is decided."""
-
+PHRASES = {
+    "associated": "their own stereotypes",
+    "different": "the stereotypes of other groups",
+    "human": "words for people in general",
+    "neutral": "neutral words",
+}
+"""How an attribute word stands to a protected word, as sentences name it, in the order that decides a doubtful pair."""
+CONNECTIONS = tuple(PHRASES)
+STEREOTYPES = CONNECTIONS[:2]
 CONTROLS = ("neutral", "human")
+"""The control lists that are bundled; word lists may name others."""
 RESERVED = ("kind", "name", "description", "source", "doi", "controls")
 
 
@@ -37,14 +44,16 @@ class WordLists:
     stereotypes
         Group to the attribute words of its stereotype; every group here is one of ``protected``.
     controls
-        ``"neutral"`` and ``"human"`` to their words; either may be absent.
+        Name to words: any number of lists, such as the bundled ``"neutral"`` and ``"human"``.
+    labels
+        Control list to what it is called in sentences, reports and pictures; by default its name.
     repeats
         Protected words that their source lists more than once, and how often.
 
     Raises
     ------
     InputError
-        A list is empty, a stereotype has no group, a control has another name, or a word is in two groups.
+        A list is empty, a stereotype has no group, a word is in two groups, or the name or label of a control is none.
     """
 
     name: str
@@ -55,6 +64,7 @@ class WordLists:
     source: str = ""
     doi: str | None = None
     repeats: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_lists(self)
@@ -64,6 +74,7 @@ class WordLists:
         for part in ("protected", "stereotypes", "controls"):
             lists = {name: tuple(dict.fromkeys(words)) for name, words in getattr(self, part).items()}
             object.__setattr__(self, part, lists)
+        object.__setattr__(self, "labels", dict(self.labels))
 
     @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
@@ -135,6 +146,51 @@ class PairList(Sequence[tuple[str, str]]):
         return self.pairs[index]
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """Connections, each once: associated, different, human, neutral, and other control lists in the order given."""
+    given = list(dict.fromkeys(names))
+    return [name for name in CONNECTIONS if name in given] + [name for name in given if name not in CONNECTIONS]
+
+
+def controls_of(names: Iterable[str]) -> list[str]:
+    """Those of some connections that are control lists, in the order of :func:`in_order`."""
+    return [name for name in in_order(names) if name not in STEREOTYPES]
+
+
+def counterparts(first: str, names: Iterable[str]) -> list[str]:
+    """What a connection is set beside where nothing is asked for, the headline first: different, then controls."""
+    return [name for name in sorted(in_order(names), key=lambda name: name == STEREOTYPES[0]) if name != first]
+
+
+def can_be_control(name: object) -> bool:
+    """Whether a control list may have a name: contrasts are written a - b, and stereotypes are one class of words."""
+    taken = (*STEREOTYPES, "stereotype")
+    return isinstance(name, str) and _is_word(name) and " - " not in name and name not in taken
+
+
+VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribute_class of its rows too"
+"""The connections that a table may hold, in words."""
+
+
+def unknown_connections(table: pd.DataFrame) -> list[str]:
+    """The connections of a table that are none: neither a known one nor a control list that its rows name as class."""
+    names = table["connection"].astype(str)
+    free = ~names.isin(CONNECTIONS)
+    if not free.any():
+        return []
+    alike = names == table["attribute_class"].astype(str) if "attribute_class" in table else ~free
+    return [name for name in names[free].unique() if not (can_be_control(name) and alike[names == name].all())]
+
+
+def labelled(quantity: str, labels: Mapping[str, str], phrases: Mapping[str, str] | None = None) -> str:
+    """A connection, or a contrast ``a - b``, with labels in place of the names of control lists.
+
+    Without a label it is as in ``phrases`` (such as :data:`PHRASES`), or the name.
+    """
+    said = {**(phrases or {}), **labels}
+    return " - ".join(said.get(name, name) for name in quantity.split(" - "))
+
+
 def _no_text(value: object) -> object:
     if isinstance(value, str):
         raise ValueError(f"{value!r} is one string: give a list of control lists, such as [{value!r}]")
@@ -153,6 +209,7 @@ class _WordsFile(_File):
     protected: dict[str, list[str]]
     stereotypes: dict[str, list[str]]
     controls: Annotated[list[str] | dict[str, str | list[str]], BeforeValidator(_no_text)] = Field(default_factory=list)
+    labels: dict[str, str] = Field(default_factory=dict)
 
 
 class _ListFile(_File):
@@ -172,9 +229,10 @@ def load_words(name_or_path: str | Path) -> WordLists:
     ----------
     name_or_path
         A name that :func:`list_words` shows, or the path of a TOML file. Its keys are ``name``, ``controls`` (a list
-        of ``"neutral"`` and ``"human"``; or a table of either to words, to a bundled list or to a file),
+        of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
         ``description``, ``source``, ``doi``, and after them the tables ``[protected]`` and ``[stereotypes]`` (group to
-        words). ``name`` and the two tables are required.
+        words) and ``[labels]`` (control list to what it is called in sentences). ``name``, ``[protected]`` and
+        ``[stereotypes]`` are required.
 
     Raises
     ------
@@ -203,6 +261,7 @@ def load_words(name_or_path: str | Path) -> WordLists:
             protected=parsed.protected,
             stereotypes=parsed.stereotypes,
             controls=_controls(parsed.controls, path.parent),
+            labels=parsed.labels,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
@@ -345,8 +404,12 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
 
 
 def _controls(given: list[str] | dict[str, str | list[str]], folder: Path) -> dict[str, Sequence[str]]:
+    if isinstance(given, list) and (unknown := [name for name in given if name not in CONTROLS]):
+        raise InputError(
+            f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "
+            'table, such as [controls] with animals = ["cat", "dog"]'
+        )
     table = given if isinstance(given, dict) else {name: name for name in given}
-    _check_controls(table)
     return {name: _control_words(where, folder) if isinstance(where, str) else where for name, where in table.items()}
 
 
@@ -367,7 +430,7 @@ def _check_lists(lists: WordLists) -> None:
             raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
         for name, words in getattr(lists, part).items():
             _check_words(f"{part}.{name}", words)
-    _check_controls(lists.controls)
+    _check_controls(lists)
     _check_groups(lists)
 
 
@@ -379,7 +442,7 @@ def _check_groups(lists: WordLists) -> None:
         if group not in lists.protected:
             valid = ", ".join(lists.protected)
             raise InputError(f"the stereotype {group!r} has no group: the groups under [protected] are {valid}")
-        if group in CONTROLS:
+        if group in CONTROLS or group in lists.controls:
             raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
     seen: dict[str, str] = {}
     for group, words in lists.protected.items():
@@ -388,10 +451,25 @@ def _check_groups(lists: WordLists) -> None:
                 raise InputError(f"the protected word {word!r} is in two groups, {seen[word]!r} and {group!r}")
 
 
-def _check_controls(controls: Iterable[str]) -> None:
-    for name in controls:
-        if name not in CONTROLS:
-            raise InputError(f"unknown control list {name!r}: controls are {' and '.join(CONTROLS)}")
+def _check_controls(lists: WordLists) -> None:
+    for name in lists.controls:
+        if not can_be_control(name):
+            raise InputError(
+                f"a control list cannot be named {name!r}: give a printable text without blanks at its ends and "
+                "without ' - ', other than associated, different and stereotype"
+            )
+    if not isinstance(lists.labels, Mapping):
+        raise InputError(f"labels must map control lists to what they are called, given {type(lists.labels).__name__}")
+    for name, label in lists.labels.items():
+        if name not in lists.controls:
+            known = f"the control lists are {', '.join(lists.controls)}" if lists.controls else "there are none"
+            raise InputError(f"the label {label!r} is of no control list: there is no {name!r}, {known}")
+        if not isinstance(label, str) or not _is_word(label):
+            raise InputError(f"the label of {name!r} is {label!r}: give a printable text without blanks at its ends")
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and word == word.strip() and word.isprintable()
 
 
 def _check_words(where: str, words: Sequence[str]) -> None:
@@ -401,5 +479,5 @@ def _check_words(where: str, words: Sequence[str]) -> None:
     if not words:
         raise InputError(f"{where} is empty: give at least one word or leave the list out")
     for word in words:
-        if not isinstance(word, str) or not word.strip() or word != word.strip() or not word.isprintable():
+        if not isinstance(word, str) or not _is_word(word):
             raise InputError(f"{where} holds {word!r}: a word is a printable text without blanks at its ends")

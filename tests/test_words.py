@@ -226,9 +226,25 @@ WORDS_FAULTS = {
         NAME + 'controls = ["animals"]\n' + GROUPS,
         "unknown control list 'animals': controls are neutral and human",
     ),
-    "unknown control in a table": (
-        NAME + 'controls = { animals = ["cat"] }\n' + GROUPS,
-        "unknown control list 'animals'",
+    "control named like a connection": (
+        NAME + 'controls = { different = ["cat"] }\n' + GROUPS,
+        "a control list cannot be named 'different': give a printable text",
+    ),
+    "control named like a contrast": (
+        NAME + 'controls = { "a - b" = ["cat"] }\n' + GROUPS,
+        "a control list cannot be named 'a - b'",
+    ),
+    "label of no control": (
+        NAME + 'controls = ["human"]\n' + GROUPS + '[labels]\nanimals = "beasts"\n',
+        "the label 'beasts' is of no control list: there is no 'animals', the control lists are human",
+    ),
+    "empty label": (
+        NAME + 'controls = ["human"]\n' + GROUPS + '[labels]\nhuman = " "\n',
+        "the label of 'human' is ' '",
+    ),
+    "group named like an own control": (
+        NAME + 'controls = { a = ["cat"] }\n' + GROUPS,
+        "a group cannot be named 'a'",
     ),
     "control that is not there": (
         NAME + 'controls = { human = "gone.toml" }\n' + GROUPS,
@@ -304,8 +320,10 @@ def test_lists_made_in_memory_are_checked_too():
         bb.WordLists("mine", {"a": "he"}, {"a": ["p"]})
     with pytest.raises(bb.InputError, match="is in two groups"):
         bb.WordLists("mine", {"a": ["x"], "b": ["x"]}, {"a": ["p"]})
-    with pytest.raises(bb.InputError, match="unknown control list 'animals'"):
-        bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]})
+    with pytest.raises(bb.InputError, match="a control list cannot be named 'associated'"):
+        bb.WordLists("mine", {"a": ["x"]}, {}, {"associated": ["cat"]})
+    with pytest.raises(bb.InputError, match="labels must map control lists to what they are called, given list"):
+        bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]}, labels=["beasts"])
 
 
 def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():

@@ -240,8 +240,8 @@ def balance(
 @app.command()
 def contrasts(
     fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
-    first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
-    second: Annotated[str | None, typer.Option(help="By default different, else human, else neutral.")] = None,
+    first: Annotated[str, typer.Option(help="associated, different or a control list.")] = "associated",
+    second: Annotated[str | None, typer.Option(help="By default different, else the first control list.")] = None,
     prob: Prob = 0.89,
     rope: Annotated[float | None, typer.Option(help="Half width of the region of practical equivalence.")] = None,
     population: Annotated[
@@ -296,7 +296,7 @@ def calibrate(
     table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet, with groups and control lists.")],
     model: Annotated[list[str] | None, typer.Option(help="A model to try; may be given several times.")] = None,
     replicates: Annotated[int, typer.Option(help="How many random word lists to draw.", min=10)] = 100,
-    source: Annotated[str, typer.Option(help="Control list to draw them from: neutral or human.")] = "neutral",
+    source: Annotated[str, typer.Option(help="Control list to draw them from.")] = "neutral",
     seed: Annotated[int, typer.Option(help="Seed of the lists.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the rates as .csv.")] = None,
 ) -> None:
@@ -325,8 +325,8 @@ def plan(
     effect: Annotated[float, typer.Option(help="Contrast to be seen, in cosine distance.")] = 0.05,
     prob: Prob = 0.89,
     power: Annotated[float, typer.Option(help="Probability with which the interval is to exclude 0.")] = 0.8,
-    first: Annotated[str, typer.Option(help="associated, different, human or neutral.")] = "associated",
-    second: Annotated[str | None, typer.Option(help="By default different, else human, else neutral.")] = None,
+    first: Annotated[str, typer.Option(help="associated, different or a control list.")] = "associated",
+    second: Annotated[str | None, typer.Option(help="By default different, else the first control list.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fit.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
 ) -> None:

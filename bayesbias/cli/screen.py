@@ -45,10 +45,10 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
 
 def show_coverage(table: pd.DataFrame) -> None:
     """How many words of each list were found, and what was left out."""
-    from bayesbias.distances.storage import coverage
+    from bayesbias.distances.storage import coverage, labels_of
 
     found = coverage(table)
-    show(found[["list", "kind", "asked", "found"]], "Coverage")
+    show(found[["list", "kind", "asked", "found"]].replace({"list": labels_of(table)}), "Coverage")
     for note in found.attrs["notes"]:
         say(f"  {note}")
 
@@ -57,8 +57,9 @@ def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
     from bayesbias.comparison import POPULATIONS, cluster_sentence
     from bayesbias.diagnostics.summaries import share
+    from bayesbias.words import labelled
 
-    first, second = found.attrs["first"], found.attrs["second"]
+    first, second = (labelled(found.attrs[name], found.attrs.get("labels", {})) for name in ("first", "second"))
     by = str(found.columns[0])
     shown = found.assign(**{by: found[by].fillna("(whole list)")})
     shown["p_below_zero"] = shown["p_below_zero"].map(share)

@@ -25,14 +25,14 @@ from bayesbias.diagnostics.convergence import MAX_PARETO_K, MAX_R_HAT, MIN_ESS, 
 from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
-from bayesbias.models.data import CLASS_OF_CONNECTION, ModelData, model_data, scatter_cells
+from bayesbias.models.data import ModelData, model_data, scatter_cells
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import LEAST_SCATTER, MOST_CELLS, factor_products, protected_covariance, related_posterior
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
-from bayesbias.words import CONTROLS
+from bayesbias.words import STEREOTYPES
 
 LEVELS_MODEL = "crossed"
 SCALES = {
@@ -191,8 +191,8 @@ def _slopes(data: ModelData, base: FloatArray, change: FloatArray, fixed: Mappin
     """The slope (K,) of each connection, one for all connections that share attribute words; 0 without a change."""
     free = ~np.isin(data.connection, list(fixed))
     slopes = np.zeros(len(data.connections))
-    for kind in set(CLASS_OF_CONNECTION.values()):
-        own = [k for k, name in enumerate(data.connections.tolist()) if CLASS_OF_CONNECTION[name] == kind]
+    for kind in range(len(data.connection_classes)):
+        own = np.flatnonzero(data.connection_class == kind)
         rows = free & np.isin(data.connection, own)
         if rows.any():
             slopes[own] = slope(data, base, change, rows)
@@ -619,7 +619,7 @@ def _stats_of_all(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[
 
 
 def _constants(matched: Matched, data: ModelData) -> xr.Dataset:
-    control = matched.distances[matched.table["connection"].isin(CONTROLS).to_numpy()]
+    control = matched.distances[~matched.table["connection"].isin(STEREOTYPES).to_numpy()]
     known = len(control) >= FEWEST_CONTROLS and (np.ptp(control, axis=0) > SAME).all()
     spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)
     return xr.Dataset(

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, describe, flat_draws
+from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError
 from bayesbias.models.results import GROUP, check_fit
-from bayesbias.words import CONTROLS
+from bayesbias.words import CONTROLS, controls_of, labelled
 
 LEAST_RATIO = 0.95
 GIVEN, SIMILAR = "given", "similar"
@@ -46,7 +47,7 @@ def contrasts(
         A result of :func:`fit`.
     first, second
         Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
-        the fit has none, ``human`` or ``neutral``. Negative: ``first`` is closer.
+        the fit has none, the first control list that it has. Negative: ``first`` is closer.
     prob
         Posterior mass of the highest-density intervals.
     rope
@@ -118,6 +119,7 @@ def contrasts(
         "population": population,
         "related": "sd_factor" in post["posterior"],
         "left_out": list(names[~kept]),
+        **carried_labels(post),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
     }
@@ -258,7 +260,7 @@ class Parts(NamedTuple):
 
 
 def decomposition(
-    post: xr.DataTree, second: str = "human", prob: float = PROB, population: str = GIVEN
+    post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
 ) -> pd.DataFrame:
     """A contrast of associated words as the sum of what is special to them and what all stereotype words share.
 
@@ -271,7 +273,7 @@ def decomposition(
     post
         A result of :func:`fit`.
     second
-        The control words, ``"human"`` or ``"neutral"``.
+        The control list; by default human, or else the first that the fit has.
     prob
         Posterior mass of the highest-density intervals.
     population
@@ -307,21 +309,22 @@ def decomposition(
     names = post["posterior"]["protected_word"].to_numpy()
     table = tabulated(parts, names, prob)
     table.attrs = {
-        "second": second,
+        "second": parts.labels[2].split(" - ")[1],
         "prob": prob,
         "population": population,
         "left_out": names[~parts.kept].tolist(),
+        **carried_labels(post),
     }
     return table
 
 
-def decomposition_draws(post: xr.DataTree, second: str = "human", population: str = GIVEN) -> Parts:
+def decomposition_draws(post: xr.DataTree, second: str | None = None, population: str = GIVEN) -> Parts:
     """Draws of the two parts and their sum; see :func:`decomposition`."""
     check_fit(post)
     one_of(population, tuple(POPULATIONS), "population")
     posterior = post["posterior"]
     valid = [str(name) for name in posterior["connection"].to_numpy()]
-    check_parts(valid, second)
+    second = control_of_parts(valid, second)
     at = [valid.index(name) for name in (OWN, OTHER, second)]
     means = flat_draws(posterior["word_mean"].to_numpy())[:, :, at]
     whole = None if population == GIVEN else flat_draws(posterior["connection_mean"].to_numpy())[:, at]
@@ -355,7 +358,7 @@ def _summed(means: FloatArray) -> FloatArray:
 
 
 def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
-    """Control lists, human first, whose contrast with associated words has a decomposition.
+    """Control lists in their order whose contrast with associated words has a decomposition.
 
     Parameters
     ----------
@@ -366,8 +369,8 @@ def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
     """
     return [
         name
-        for name in reversed(CONTROLS)
-        if {OWN, OTHER, name} <= set(valid)
+        for name in controls_of(valid)
+        if {OWN, OTHER} <= set(valid)
         and filled[:, [valid.index(OWN), valid.index(OTHER), valid.index(name)]].all(axis=1).any()
     ]
 
@@ -378,15 +381,16 @@ def decomposable_controls(post: xr.DataTree) -> list[str]:
     return decomposable(filled, valid)
 
 
-def check_parts(valid: list[str], second: str) -> None:
-    """Refuse connections that have no decomposition.
+def control_of_parts(valid: list[str], second: str | None) -> str:
+    """The control list of a decomposition, of connections that have one.
 
     Raises
     ------
     InputError
         ``second`` is no control list, or one of the three connections is missing.
     """
-    one_of(second, CONTROLS, "second")
+    known = controls_of(valid) or controls_of(CONTROLS)
+    second = known[0] if second is None else one_of(second, known, "second")
     missing = [name for name in (OWN, OTHER, second) if name not in valid]
     if OTHER in missing and OWN in valid:
         raise InputError(
@@ -394,6 +398,7 @@ def check_parts(valid: list[str], second: str) -> None:
         )
     if missing:
         raise InputError(f"there are no {missing[0]} distances, only {', '.join(valid)}")
+    return second
 
 
 def tabulated(parts: Parts, names: np.ndarray, prob: float) -> pd.DataFrame:
@@ -428,7 +433,8 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
         table.iloc[:3].to_dict("records"), ("", "", f"{100 * table.attrs['prob']:g}% interval "), strict=True
     ):
         ends = f"{figure(row['hdi_low'])} to {figure(row['hdi_high'])}"
-        parts.append(f"{of}{row['contrast'].replace(' - ', MINUS)}, {figure(row['mean'])} ({said}{ends})")
+        what = labelled(row["contrast"], table.attrs.get("labels", {})).replace(" - ", MINUS)
+        parts.append(f"{of}{what}, {figure(row['mean'])} ({said}{ends})")
     special, shared, total = parts
     return (
         f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "

@@ -20,10 +20,11 @@ from bayesbias.comparison.changes import compare
 from bayesbias.comparison.contrast import signed
 from bayesbias.comparison.paired import Comparison
 from bayesbias.diagnostics.summaries import PROB
+from bayesbias.distances.storage import carried_labels
 from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.lookup import CASES
 from bayesbias.errors import InputError
-from bayesbias.words import CONTROLS
+from bayesbias.words import STEREOTYPES, controls_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -351,7 +352,7 @@ class SideEffects(Result):
             for row in self.neighbours.to_dict("records")
         ]
         rows += [
-            ("change of mean distance", f"{row['connection']} words", row["mean"], row["hdi_low"], row["hdi_high"])
+            ("change of mean distance", self._said(row["connection"]), row["mean"], row["hdi_low"], row["hdi_high"])
             for row in self.controls.to_dict("records")
         ]
         rows += [
@@ -394,9 +395,12 @@ class SideEffects(Result):
             sentences.append(f"Of their {k} nearest neighbours {', '.join(named)}.")
         return sentences
 
+    def _said(self, control: str) -> str:
+        return str(self.controls.attrs.get("labels", {}).get(control, f"{control} words"))
+
     def _moved(self) -> list[str]:
         return [
-            f"The mean distance of {row['connection']} words changed by {signed(row['mean'])} "
+            f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} "
             f"({signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
             for row in self.controls.to_dict("records")
         ]
@@ -586,7 +590,7 @@ def _words_of(compared: Comparison) -> tuple[dict[str, list[str]], dict[str, lis
     constant = compared.posterior["constant_data"].to_dataset()
     connection = constant["connection"].to_numpy()[constant["connection_index"].to_numpy()]
     attribute = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()]
-    control = np.isin(connection, CONTROLS)
+    control = ~np.isin(connection, STEREOTYPES)
     protected = constant["protected_word"].to_numpy().tolist()
     own = list(dict.fromkeys(attribute[~control].tolist()))
     kinds = {
@@ -617,11 +621,12 @@ def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
     rows = []
-    for name in CONTROLS:
-        if name in compared.connections:
-            row = compared.changes(name, prob=prob).iloc[0]
-            rows.append((name, *(row[column] for column in CONTROL_COLUMNS[1:])))
-    return pd.DataFrame(rows, columns=CONTROL_COLUMNS)
+    for name in reversed(controls_of(compared.connections)):
+        row = compared.changes(name, prob=prob).iloc[0]
+        rows.append((name, *(row[column] for column in CONTROL_COLUMNS[1:])))
+    table = pd.DataFrame(rows, columns=CONTROL_COLUMNS)
+    table.attrs = carried_labels(compared.posterior)
+    return table
 
 
 def _recovery(

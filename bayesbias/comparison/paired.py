@@ -22,7 +22,7 @@ from bayesbias.comparison.contrast import (
     OWN,
     POPULATIONS,
     SIMILAR,
-    check_parts,
+    control_of_parts,
     decomposable,
     decomposition_sentence,
     parts_of,
@@ -30,10 +30,10 @@ from bayesbias.comparison.contrast import (
     tabulated,
 )
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share
+from bayesbias.distances.storage import carried_labels, labels_of
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import CONTROLS
+from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
 
-CONTROL_WORDS = {"human": "words for people in general", "neutral": "neutral words"}
 SLIGHT = 0.005
 """Size of a difference at hand below which its sign says nothing."""
 FINE = 0.01
@@ -95,7 +95,8 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
     first, second = table.attrs["first"], table.attrs["second"]
     row = _whole(table)
     what = (
-        f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {second} of the whole list, for "
+        f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {labelled(second, result.labels)} of the whole "
+        f"list, for "
         f"{POPULATIONS[result.population]} (negative: {first} words are closer),"
     )
     if row["outcome"] == "unchanged":
@@ -170,10 +171,9 @@ def _orders(result: Comparison, number: int, table: pd.DataFrame) -> str:
 
 def _controls(result: Comparison, number: int, prob: float) -> list[str]:
     sentences = []
-    for name, phrase in CONTROL_WORDS.items():
-        if name not in result.connections:
-            continue
+    for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=prob, change=number))
+        phrase = labelled(name, result.labels, PHRASES)
         what = f"{_route(result, number)} mean distances to {phrase} changed by {figure(row['mean'])}"
         sentences.append(f"{what}, exactly." if row["sd"] == 0 else f"{what} ({_interval(row, prob)}).")
     return sentences
@@ -258,6 +258,11 @@ class Comparison(Result):
         return str(self.posterior.attrs["engine"])
 
     @property
+    def labels(self) -> dict[str, str]:
+        """Control list to what it is called, where it has a label."""
+        return labels_of(self.posterior)
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """Why the draws should not be read; empty if they can be."""
         return tuple(json.loads(self.posterior.attrs["faults"]))
@@ -329,7 +334,7 @@ class Comparison(Result):
         Parameters
         ----------
         first, second
-            Two connections (``second`` by default different, else human or neutral): the change of their contrast, the
+            Two connections (``second`` by default different, or a control list): the change of their contrast, the
             value after minus the value before. :meth:`between` compares two embeddings.
         prob
             Posterior mass of the highest-density intervals.
@@ -465,7 +470,7 @@ class Comparison(Result):
         return table
 
     def decomposition(
-        self, second: str = "human", prob: float = PROB, standardise: bool = False, change: int | None = None
+        self, second: str | None = None, prob: float = PROB, standardise: bool = False, change: int | None = None
     ) -> pd.DataFrame:
         """The change of a contrast of associated words as the sum of two changes, as in :func:`decomposition`.
 
@@ -475,7 +480,7 @@ class Comparison(Result):
         Parameters
         ----------
         second
-            The control words, ``"human"`` or ``"neutral"``.
+            The control list; by default human, or else the first that the pairs have.
         prob, standardise, change
             As in :meth:`contrasts`.
 
@@ -492,7 +497,7 @@ class Comparison(Result):
             A connection that the pairs do not hold, or no control words.
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
-        check_parts(list(self.connections), second)
+        second = control_of_parts(list(self.connections), second)
         pieces, left_out = {}, []
         for number in self._chosen(change):
             means = [self.sides(name, None, number, standardise).change for name in (OWN, OTHER, second)]
@@ -508,6 +513,7 @@ class Comparison(Result):
             "population": self.population,
             "unit": SPREADS if standardise else DISTANCE,
             "left_out": list(dict.fromkeys(left_out)),
+            **carried_labels(self.posterior),
         }
         return table
 
@@ -703,7 +709,7 @@ def similarity_shift(
         raise InputError(f"given is {type(result).__name__}: similarity_shift takes what compare returns")
     pairs = paired_distances(result, before, after)
     if mac is None:
-        own = pairs[~pairs["connection"].isin(CONTROLS)]
+        own = pairs[pairs["connection"].isin(STEREOTYPES)]
         if own.empty:
             raise InputError("there are no stereotype words to take MAC of: pass mac=")
         mac = float(own.groupby(["protected_word", "attribute_class"])["before"].mean().mean())

@@ -26,13 +26,13 @@ from bayesbias.diagnostics.simulation import complete_truth
 from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, lists_of, share
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
-from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
+from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import RELATED, fit, related_data
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import check_fit, distances_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model, model_of_text
-from bayesbias.words import WordLists, load_words
+from bayesbias.words import WordLists, in_order, load_words
 
 MOST_UNKNOWNS = 200
 
@@ -69,7 +69,7 @@ class Design:
     connections
         Names of the connections.
     words, classes
-        (P,): attribute words of each list, and their place in ``ATTRIBUTE_CLASSES``.
+        (P,): attribute words of each list, and their class as in ``ModelData.class_of_attribute``.
     class_index
         (P,): place of that class among those of the table.
     protected, group
@@ -92,7 +92,7 @@ class Design:
     @property
     def stereotype(self) -> NDArray[np.bool_]:
         """(P,): whether a list is a stereotype's."""
-        own: NDArray[np.bool_] = self.classes == ATTRIBUTE_CLASSES.index("stereotype")
+        own: NDArray[np.bool_] = self.classes == 0
         return own
 
     @property
@@ -292,7 +292,7 @@ def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
         words=member.sum(axis=1),
         stereotype=class_of == 0,
         contrasted=(np.abs(coefficients) > 0).any(axis=0),
-        kind=np.array([data.connection_classes.index(ATTRIBUTE_CLASSES[at]) for at in class_of]),
+        kind=np.array([data.connection_classes.index(data.classes[at]) for at in class_of]),
         protected=len(data.protected_words),
         weights=(parts.loadings * np.sqrt(parts.variances)).T @ coefficients,
         alike=np.where(counted > 0, parts.correlations @ within.T, typical[:, None]),
@@ -413,7 +413,8 @@ def plan(
     words_or_table
         A distance table, whose own scales are estimated; a result of :func:`fit` with a crossed model; or word lists
         (or what :func:`load_words` takes), for which typical scales are used: medians over published tables, from which
-        single tables differ by a factor of two and more. Missing pairs count as measured.
+        single tables differ by a factor of two and more (control lists of your own have those of neutral words).
+        Missing pairs count as measured.
     effect
         The contrast to be seen, in cosine distance; its sign does not matter.
     prob
@@ -622,7 +623,7 @@ def _scales_of(
     if not isinstance(prior, Normal):
         raise TypeError("connection_mean has a normal prior")
     source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
-    point = _single_point(TYPICAL_SCALES if scales is None else scales, spec, data)
+    point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
     return data, _as_estimated(point, data, np.random.default_rng(seed)), prior.sd, source
 
 
@@ -651,6 +652,14 @@ def _fitted(post: xr.DataTree) -> Scales:
 
 def _prior_sd(post: xr.DataTree) -> float:
     return float(tomllib.loads(post.attrs["model_text"])["priors"]["connection_mean"]["sd"])
+
+
+def _typical_scales(data: ModelData) -> dict[str, Any]:
+    """The typical scales, for control lists of other names those of neutral words."""
+    return {
+        name: {**dict.fromkeys(data.classes, value["neutral"]), **value} if isinstance(value, Mapping) else value
+        for name, value in TYPICAL_SCALES.items()
+    }
 
 
 def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: ModelData) -> Scales:
@@ -693,13 +702,14 @@ def _every_pair(lists: WordLists) -> pd.DataFrame:
     for group, protected in lists.protected.items():
         parts: list[tuple[str, Sequence[str]]] = [("associated", lists.stereotypes.get(group, ()))]
         parts += [("different", words) for name, words in lists.stereotypes.items() if name != group]
-        parts += [(name, lists.controls.get(name, ())) for name in ("human", "neutral")]
+        parts += [(name, lists.controls[name]) for name in in_order(lists.controls)]
         stands: dict[str, str] = {}
         for connection, words in parts:
             for word in words:
                 stands.setdefault(word, connection)
         rows += [(own, group, word, connection, 1.0) for own in protected for word, connection in stands.items()]
-    return pd.DataFrame(rows, columns=["protected_word", "group", "attribute_word", "connection", "distance"])
+    table = pd.DataFrame(rows, columns=["protected_word", "group", "attribute_word", "connection", "distance"])
+    return table.assign(attribute_class=table["connection"])
 
 
 def _times(factor: float) -> str:

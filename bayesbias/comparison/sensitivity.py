@@ -316,7 +316,7 @@ def influence(
         A result of :func:`fit` with a model that the exact or the marginal engine fits.
     first, second
         Connections; the contrast is the mean of ``first`` minus that of ``second``. By default ``second`` is the
-        headline: different where the fit holds it, or else human, or neutral.
+        headline: different where the fit holds it, or else the first control list.
     words
         ``"all"``, ``"attribute"``, ``"protected"``, or ``"stereotype"``: protected words and those of stereotypes.
     seed

@@ -22,7 +22,7 @@ from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
 from bayesbias.models.data import model_data
 from bayesbias.models.results import FEWEST, GROUP, check_fit, control_slope, distances_of
-from bayesbias.words import CONTROLS
+from bayesbias.words import STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -223,8 +223,9 @@ def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
         for name, group in table.groupby("group", sort=False)
     ]
     attributes = table[["attribute_class", "attribute_word"]].astype(str).drop_duplicates()
+    own = set(table.loc[table["connection"].isin(STEREOTYPES), "attribute_class"].astype(str))
     held += [
-        (name, "control" if name in CONTROLS else "stereotype", group["attribute_word"].to_numpy())
+        (name, "stereotype" if name in own else "control", group["attribute_word"].to_numpy())
         for name, group in attributes.groupby("attribute_class", sort=False)
     ]
     rows = []
@@ -274,7 +275,7 @@ def _contrasts(table: pd.DataFrame, values: WordValues, slopes: pd.DataFrame, sp
     means = by_cell.pivot_table(index="protected_word", columns="connection", values="value")
     present = [str(name) for name in means.columns]
     found = []
-    for other in ("different", "human", "neutral"):
+    for other in counterparts("associated", data.connections.tolist()):
         if "associated" not in present or other not in present:
             continue
         difference = float((means["associated"] - means[other]).mean())

@@ -26,7 +26,7 @@ from bayesbias.models.fits import predictive_generator, related_data, residuals
 from bayesbias.models.related import further_word_sd, kernels_of
 from bayesbias.models.results import EFFECTS, by_connection, check_fit, distances_of, model_of, pair_places, priors_used
 from bayesbias.models.spec import log_priors
-from bayesbias.words import CONTROLS
+from bayesbias.words import controls_of
 
 
 def check_predictions(
@@ -190,7 +190,7 @@ def scatter_of(data: ModelData) -> pd.DataFrame:
 def _lists(data: ModelData, distances: FloatArray) -> list[IntArray]:
     """The attribute words of each control list (of every list where there is none) that meet all protected words."""
     names = data.connections.tolist()
-    asked = [names.index(name) for name in CONTROLS if name in names] or list(range(len(names)))
+    asked = [names.index(name) for name in reversed(controls_of(names))] or list(range(len(names)))
     whole = ~np.isnan(distances).any(axis=0)
     found = [np.unique(data.attribute[data.connection == k]) for k in asked]
     return [words[whole[words]] for words in found]

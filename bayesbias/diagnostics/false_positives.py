@@ -28,7 +28,7 @@ from bayesbias.errors import InputError, shown
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import fit, related_data
 from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.words import CONNECTIONS
+from bayesbias.words import CONTROLS, STEREOTYPES, controls_of, counterparts
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,14 +207,14 @@ def null_false_positive_rate(
     Protected words, groups and the other control words stay; as many words as the stereotype lists have are drawn
     from the control list ``source``, and the rows are labelled by these pseudo lists. There is no bias by
     construction between the pseudo lists and what is left of ``source``, and the dependence among distances is real.
-    (The other control list differs from ``source`` in truth, so that its contrast is left out.)
+    (Other control lists differ from ``source`` in truth, so that their contrasts are left out.)
 
     Parameters
     ----------
     table
         A distance table with groups, stereotype lists and the control list.
     source
-        ``"neutral"`` or ``"human"``.
+        A control list of the table.
     models, replicates, seed, metrics, prob
         As in :func:`false_positive_rate`.
     pool
@@ -233,11 +233,10 @@ def null_false_positive_rate(
     InputError
         The table has no known groups or stereotype words, or the control list has too few words.
     """
-    one_of(source, ("neutral", "human"), "source")
     replicates = whole_number(replicates, "replicates")
     if pool is not None and (isinstance(pool, str | bytes | Mapping) or not isinstance(pool, Iterable)):
         raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
-    model_data(table)
+    one_of(source, controls_of(model_data(table).connections.tolist()) or CONTROLS, "source")
     relabel = _pseudo_lists(table, source, pool)
     rngs = (np.random.default_rng([whole_number(seed, "seed", least=0), at]) for at in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
@@ -299,7 +298,7 @@ def _judged(
     metrics: Sequence[str],
     replicates: int,
     prob: float,
-    others: Sequence[str] = CONNECTIONS[1:],
+    others: Sequence[str] = (),
     how: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """One row for each table, method and contrast: ``low``, ``high`` (NaN for tests) and ``alarm``."""
@@ -310,7 +309,8 @@ def _judged(
     with progress("counting false positives", whole_number(replicates, "replicates")) as done:
         for at, (table, rng) in enumerate(tables):
             data = model_data(table)
-            present = [name for name in others if name in data.connections]
+            known = counterparts("associated", data.connections.tolist())
+            present = [name for name in known if not others or name in others]
             for spec in specs:
                 rows += _model_calls(spec, table, present, rng, prob, how or {})
             for name in metrics:
@@ -426,7 +426,7 @@ def _pseudo_lists(
             f"the pseudo lists take {needed} words from {len(pool)} of the {whole} words of the {source} list, and "
             "leave none to compare with: take another list, or a larger pool"
         )
-    controls = table[table["connection"].isin(("human", "neutral"))].reset_index(drop=True)
+    controls = table[~table["connection"].isin(STEREOTYPES)].reset_index(drop=True)
     group, word = controls["group"].to_numpy(), controls["attribute_word"].to_numpy()
     from_source = (controls["connection"] == source).to_numpy()
 

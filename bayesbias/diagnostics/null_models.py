@@ -22,8 +22,8 @@ from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import prepared, untested
-from bayesbias.models.data import ATTRIBUTE_CLASSES, ModelData, model_data
-from bayesbias.words import WordLists, load_words
+from bayesbias.models.data import ModelData, model_data
+from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -59,7 +59,7 @@ def _mean(values: FloatArray) -> FloatArray:
 
 
 def parts_of(statistic: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in statistic.split("-"))
+    return tuple(part.strip() for part in statistic.split(" - " if " - " in statistic else "-"))
 
 
 def stereotype_cells(near: FloatArray, places: Places) -> Cells:
@@ -80,8 +80,6 @@ def stereotype_cells(near: FloatArray, places: Places) -> Cells:
     return cells | {"list": np.stack([mean(places.attribute_class == at) for at in lists])}
 
 
-STEREOTYPES = ("associated", "different")
-CONTROLS = ("human", "neutral")
 NEIGHBOURS = 200
 """Words nearest in frequency rank among which the stand-in of a stereotype word is drawn."""
 PART = 20_000
@@ -179,11 +177,12 @@ def drawn_tables(data: ModelData, places: Places, pool: Pool) -> Iterator[pd.Dat
 
 def control_pool(data: ModelData, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
     """Control words: those of the lists that the statistic names, else all."""
-    listed = np.array(ATTRIBUTE_CLASSES)[data.class_of_attribute]
-    members = np.flatnonzero(np.isin(listed, named or CONTROLS))
+    listed = np.array(data.attribute_classes)[data.class_index]
+    named = named or controls_of(data.connections.tolist())
+    members = np.flatnonzero(np.isin(listed, named))
     if len(members) <= needed:
         raise InputError(
-            f"there are {needed} stereotype words and {len(members)} control words ({' and '.join(named or CONTROLS)}) "
+            f"there are {needed} stereotype words and {len(members)} control words ({' and '.join(named)}) "
             "to draw from, which must be more: lengthen the control list, choose another contrast, or draw from the "
             "vocabulary"
         )
@@ -400,7 +399,7 @@ def null_distribution(
     if not len(slots):
         raise InputError("there are no stereotype words that random words could replace: give lists with stereotypes")
     if vectors is None or lists is None:
-        pool = control_pool(data, len(slots), [name for name in named if name in CONTROLS], draws, rng)
+        pool = control_pool(data, len(slots), controls_of(named), draws, rng)
     else:
         pool = vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
     places = places_of(data, slots)
@@ -503,7 +502,7 @@ def _named_values(statistic: str, data: ModelData, places: Places, pool: Pool) -
             chosen = pool.chosen[begin : begin + size]
             near = pool.distances[:, chosen]
             cells = stereotype_cells(near, places)
-            for name in set(parts_of(statistic)) & set(CONTROLS):
+            for name in set(parts_of(statistic)).intersection(controls_of(data.connections.tolist())):
                 cells[name] = _control_cell(data, name, near, pool.control[chosen] == name)
             yield named_value(statistic, cells, places.group)
             done(begin + len(chosen))

@@ -24,6 +24,7 @@ from bayesbias.models.data import DIMS, ModelData, model_data
 from bayesbias.models.fits import related_data
 from bayesbias.models.related import draw_errors, priors_of
 from bayesbias.models.spec import ModelSpec, Pooled, common_of, load_model
+from bayesbias.words import CONTROLS, STEREOTYPES, can_be_control
 
 Shape = pd.DataFrame | Mapping[str, Any]
 Truth = dict[str, FloatArray]
@@ -41,8 +42,9 @@ def simulate(
     ----------
     table_or_shape
         A distance table whose rows are kept and whose distances are replaced, or a mapping with ``groups`` (name to
-        number of protected words), ``stereotypes`` (name of a group to number of attribute words) and numbers of
-        ``human`` and ``neutral`` words; each protected word then meets each attribute word.
+        number of protected words), ``stereotypes`` (name of a group to number of attribute words), numbers of
+        ``human`` and ``neutral`` words, and ``controls`` (name of another control list to number of words); each
+        protected word then meets each attribute word.
     model
         A name that :func:`list_models` shows, a path or a loaded model, without a common intercept.
     truth
@@ -86,18 +88,21 @@ def table_of_shape(shape: Shape) -> pd.DataFrame:
     """A distance table as it is, or one made of a mapping's numbers, every distance 1."""
     if isinstance(shape, pd.DataFrame):
         return shape
-    known = ("groups", "stereotypes", "human", "neutral")
+    known = ("groups", "stereotypes", "controls", *CONTROLS[::-1])
     if not isinstance(shape, Mapping) or not shape.get("groups") or set(shape) - set(known):
         raise InputError(f"a shape is a distance table or a mapping with {', '.join(known)}; given is {shape!r}")
-    for part in ("groups", "stereotypes"):
+    for part in known[:3]:
         if not isinstance(shape.get(part, {}), Mapping):
-            raise InputError(f"{part} of the shape is {shape[part]!r}: give a mapping of groups to numbers of words")
+            raise InputError(f"{part} of the shape is {shape[part]!r}: give a mapping of names to numbers of words")
+    controls = {**{name: shape[name] for name in known[3:] if shape.get(name)}, **shape.get("controls", {})}
+    if bad := [name for name in controls if not can_be_control(name) or name in shape.get("stereotypes", {})]:
+        raise InputError(f"a control list of the shape cannot be named {bad[0]!r}: give another name")
     lists = [(name, size) for name, size in shape.get("stereotypes", {}).items()]
-    lists += [(name, shape[name]) for name in ("human", "neutral") if shape.get(name)]
+    lists += controls.items()
     if not lists:
-        raise InputError("the shape has no attribute words: give numbers of stereotypes, human or neutral words")
+        raise InputError("the shape has no attribute words: give numbers of stereotypes, human, neutral or controls")
     rows = [
-        (f"{group} {word}", group, f"{name} word {at}", name, _connection(group, name), 1.0)
+        (f"{group} {word}", group, f"{name} word {at}", name, _connection(group, name, controls), 1.0)
         for group, words in shape["groups"].items()
         for word in range(whole_number(words, f"groups, {group}"))
         for name, size in lists
@@ -107,10 +112,8 @@ def table_of_shape(shape: Shape) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _connection(group: str, name: str) -> str:
-    if name in ("human", "neutral"):
-        return name
-    return "associated" if name == group else "different"
+def _connection(group: str, name: str, controls: Mapping[str, int]) -> str:
+    return name if name in controls else STEREOTYPES[name != group]
 
 
 def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:

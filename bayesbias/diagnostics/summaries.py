@@ -19,6 +19,7 @@ from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import related_data
 from bayesbias.models.related import protected_covariance
 from bayesbias.models.results import EFFECTS, by_connection, check_fit, distances_of, pair_places, table_of
+from bayesbias.words import counterparts
 
 PROB = 0.89
 """The share of posterior mass in an interval unless another is asked for, as in the published study."""
@@ -195,8 +196,6 @@ def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray
 
 
 NO_SPREAD = 1e-12
-BESIDE = ("different", "human", "neutral", "associated")
-"""What a connection is set beside where nothing is asked for, the headline first."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -262,7 +261,7 @@ def cluster_interval(
         A distance table, or a result of :func:`fit`.
     first, second
         Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
-        the table has none, ``human`` or ``neutral``.
+        the table has none, the first control list that is there.
     prob
         Confidence of the interval.
 
@@ -284,7 +283,7 @@ def cluster_interval(
 def contrasted(
     first: str, second: str | None, valid: list[str], filled: NDArray[np.bool_] | None = None
 ) -> tuple[str, str]:
-    """The two connections of a contrast; where the second is left open, the first that is there of :data:`BESIDE`.
+    """The two connections of a contrast; where the second is left open, the first of its counterparts.
 
     Parameters
     ----------
@@ -314,7 +313,7 @@ def contrasted(
 
 def beside(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
     """The connections that ``first`` can be set beside, the headline first; see :func:`contrasted`."""
-    others = [name for name in BESIDE if name in valid and name != first]
+    others = counterparts(first, valid)
     if filled is None:
         return others
     met = {name: bool((filled[:, valid.index(first)] & filled[:, valid.index(name)]).any()) for name in others}

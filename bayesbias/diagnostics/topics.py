@@ -18,7 +18,7 @@ from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import BESIDE, PROB, cluster_interval
+from bayesbias.diagnostics.summaries import PROB, cluster_interval
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import sampled_rows
@@ -27,7 +27,7 @@ from bayesbias.errors import InputError
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.words import WordLists, load_words
+from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -325,8 +325,8 @@ def topic_null(
         if a metric is given.
     metric
         A name that :func:`list_metrics` shows, or a pair of it and its options; the groups of word lists are then the
-        target sets, their stereotypes the attribute sets. By default the contrasts associated -
-        different, associated - human and associated - neutral, as far as the lists have them: means over protected
+        target sets, their stereotypes the attribute sets. By default the contrasts of
+        associated with different and with each control list, as far as the lists have them: means over protected
         words of the difference of two mean distances, as in :func:`cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
@@ -463,8 +463,8 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     present = set(table["connection"])
     observed = {
         f"associated - {second}": cluster_interval(table, "associated", second).estimate
-        for second in BESIDE
-        if second != "associated" and {"associated", second} <= present
+        for second in counterparts("associated", [*STEREOTYPES, *lists.controls])
+        if {"associated", second} <= present
     }
     observed = {name: value for name, value in observed.items() if np.isfinite(value)}
     if not observed:
@@ -513,7 +513,11 @@ def _cell_weights(groups: list[str], attributes: Mapping[tuple[str, str], IntArr
     return {
         "associated": (stereotype & own).astype(float),
         "different": others / np.maximum(others.sum(axis=0), 1.0),
-        **{name: np.outer(np.array(names) == name, np.ones(len(groups))) for name in ("human", "neutral")},
+        **{
+            name: np.outer(np.array(names) == name, np.ones(len(groups)))
+            for kind, name in attributes
+            if kind == "control"
+        },
     }
 
 

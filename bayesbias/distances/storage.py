@@ -50,7 +50,7 @@ class Coverage:
         Words that are both protected and attribute: their pair with themselves is left out.
     in_several_lists
         Attribute words in more than one list, with the lists; a pair counts once, for the first of associated,
-        different, human, neutral.
+        different, human, neutral, other control lists.
     repeated_rows
         Rows that repeat a pair: dropped, or kept with ``keep_duplicates``.
     kept_duplicates
@@ -65,6 +65,8 @@ class Coverage:
         Whether these were kept; else the first word stands for all.
     one_vector
         Sets of words that have one vector and stand in different lists: each word with its lists. They stay.
+    labels
+        Control list to what it is called in sentences.
     """
 
     word_list: str
@@ -83,6 +85,7 @@ class Coverage:
     twins: list[dict[str, str]] = field(default_factory=list)
     kept_twins: bool = False
     one_vector: list[dict[str, list[str]]] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -159,6 +162,22 @@ def stored_coverage(table: pd.DataFrame) -> Coverage | None:
         return Coverage(**(table.attrs.get("coverage") or {}))
     except TypeError:
         return None
+
+
+def labels_of(holder: pd.DataFrame | xr.DataTree) -> dict[str, str]:
+    """What the control lists of a table, a fit or a comparison are called; those without a label are left out."""
+    if isinstance(holder, pd.DataFrame):
+        record = stored_coverage(holder)
+        return {} if record is None else record.labels
+    known = json.loads(holder.attrs["coverage"]) or {}
+    records = known.values() if "paired" in holder.children else [known]
+    return {name: label for each in records for name, label in each.get("labels", {}).items()}
+
+
+def carried_labels(holder: pd.DataFrame | xr.DataTree) -> dict[Any, Any]:
+    """The labels as they stand in the ``attrs`` of results; nothing without labels."""
+    labels = labels_of(holder)
+    return {"labels": labels} if labels else {}
 
 
 def coverage(table: pd.DataFrame) -> pd.DataFrame:

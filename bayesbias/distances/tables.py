@@ -31,7 +31,7 @@ from bayesbias.distances.storage import (
 from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_words, opened, twins_of, twins_within
 from bayesbias.errors import InputError, shortened
-from bayesbias.words import CONNECTIONS, CONTROLS, WordLists, load_words
+from bayesbias.words import CONTROLS, STEREOTYPES, VALID, WordLists, in_order, load_words, unknown_connections
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
@@ -52,7 +52,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
         group of a protected word is the class it is associated with.
     keep_duplicates
         Keep rows that repeat a pair. By default a pair counts once, for the first of associated, different, human,
-        neutral. None keeps them where the table was written with them.
+        neutral, other control lists. None keeps them where the table was written with them.
 
     Returns
     -------
@@ -204,11 +204,12 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
     """The lists that a table names, and those of their words that have at least one distance."""
     found = asked if found is None else found
     entries = []
+    own = set(asked.loc[asked["connection"].isin(STEREOTYPES), "attribute_class"].astype("string"))
     for kind, word, name in (("protected", *PAIR[:1], "group"), ("attribute", *PAIR[1:], "attribute_class")):
         present = set(found[word])
         for value, listed in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
             words = list(dict.fromkeys(listed))
-            label = kind if kind == "protected" else "control" if value in CONTROLS else "stereotype"
+            label = kind if kind == "protected" else "stereotype" if value in own else "control"
             entries.append(list_entry(str(value), label, words, [w for w in words if w not in present]))
     return entries
 
@@ -216,6 +217,7 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
 def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     import pandera.pandas as pa
 
+    unknown = unknown_connections(table)
     word = pa.Column(checks=pa.Check(lambda s: s.str.len() > 0, error="is empty"), coerce=True, dtype="string")
     schema = pa.DataFrameSchema(
         {
@@ -224,7 +226,7 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
             "attribute_word": word,
             "attribute_class": word,
             "connection": pa.Column(
-                "string", pa.Check.isin(CONNECTIONS, error=f"is none of {', '.join(CONNECTIONS)}"), coerce=True
+                "string", pa.Check(lambda s: ~s.isin(unknown), error=f"is none of {VALID}"), coerce=True
             ),
             "distance": pa.Column(float, pa.Check.in_range(0, 2, error="is outside [0, 2]"), coerce=True),
         }
@@ -257,7 +259,7 @@ def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
 
 
 def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
-    """The rows of a table with each pair once: for the first of associated, different, human, neutral.
+    """The rows of a table with each pair once, for the first of its connections in their order.
 
     Raises
     ------
@@ -269,10 +271,11 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     if len(odd):
         word, attribute = odd.iloc[0][PAIR]
         raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
-    rank = table["connection"].map({name: at for at, name in enumerate(CONNECTIONS)}).to_numpy()
-    order = np.argsort(rank, kind="stable")
-    repeated = table.iloc[order].duplicated(PAIR).to_numpy()
-    kept: pd.DataFrame = table.iloc[np.sort(order[~repeated])]
+    order = in_order(table["connection"])
+    rank = table["connection"].map({name: at for at, name in enumerate(order)}).to_numpy()
+    ranked = np.argsort(rank, kind="stable")
+    repeated = table.iloc[ranked].duplicated(PAIR).to_numpy()
+    kept: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
     return kept.reset_index(drop=True)
 
 
@@ -322,7 +325,7 @@ def distance_table(
     keep_duplicates
         Count a pair as often as its words are listed, as the published tables do. By default a pair counts once:
         a protected word listed in several sets is one word, and an attribute word in several lists takes the first
-        of associated, different, human, neutral.
+        of associated, different, human, neutral, other control lists.
     case
         ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, a capital first letter
         and capitals for words that are not found.
@@ -338,7 +341,7 @@ def distance_table(
     -------
     DataFrame
         Columns ``protected_word``, ``group``, ``attribute_word``, ``attribute_class`` (the group whose stereotype it
-        is, ``human`` or ``neutral``), ``connection`` (associated, different, human, neutral) and ``distance``
+        is, or the control list), ``connection`` (associated, different, or the control list) and ``distance``
         (cosine distance in [0, 2]). Words that the embedding lacks are left out; ``attrs["coverage"]`` and
         :func:`coverage` tell which.
 
@@ -401,6 +404,7 @@ def distance_table(
         twins=counted,
         kept_twins=twins == "keep",
         one_vector=_one_vector(lists, alike) if alike else [],
+        labels=dict(lists.labels),
     )
     table.attrs["coverage"] = record.as_dict()
     if isinstance(related, Relatedness):
@@ -479,7 +483,7 @@ def _attributes(lists: WordLists, group: str, found: Mapping[str, str], keep_dup
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
     order += [("different", name, lists.stereotypes[name]) for name in others]
-    order += [(name, name, lists.controls.get(name, ())) for name in ("human", "neutral")]
+    order += [(name, name, lists.controls[name]) for name in in_order(lists.controls)]
     listed = [_Attribute(word, name, connection) for connection, name, part in order for word in part if word in found]
     return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
 

@@ -14,11 +14,10 @@ from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
-from bayesbias.words import CONNECTIONS
+from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
-ATTRIBUTE_CLASSES = ("stereotype", "human", "neutral")
-"""Attribute words whose scales may differ; all stereotype lists together are one class."""
-CLASS_OF_CONNECTION = {"associated": 0, "different": 0, "human": 1, "neutral": 2}
+STEREOTYPE = "stereotype"
+"""The class of the words of all stereotype lists; the words of each control list are a class with the list's name."""
 NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 
@@ -29,8 +28,8 @@ class ModelData:
     Attributes
     ----------
     protected_words, connections
-        Labels of the cells' two dimensions; connections in the order associated, different, human, neutral, those
-        without a row left out.
+        Labels of the cells' two dimensions; connections in the order associated, different, human, neutral, then other
+        control lists as the table has them, those without a row left out.
     groups
         Group of each protected word; empty where it is not known.
     word, connection
@@ -40,7 +39,7 @@ class ModelData:
     attribute_words
         Labels of the attribute words.
     class_of_attribute
-        Place of each attribute word in :data:`ATTRIBUTE_CLASSES`.
+        Class of each attribute word: 0 for stereotypes, then the control lists in the order of ``connections``.
     attribute_class
         Array (rows) of labels; empty where they are not known.
     y
@@ -80,9 +79,14 @@ class ModelData:
         return met
 
     @property
+    def classes(self) -> list[str]:
+        """Names of the classes that ``class_of_attribute`` counts."""
+        return _classes(self.connections)
+
+    @property
     def attribute_classes(self) -> list[str]:
         """Names of the classes that attribute words belong to; those without a word left out."""
-        return [ATTRIBUTE_CLASSES[at] for at in np.unique(self.class_of_attribute)]
+        return [self.classes[at] for at in np.unique(self.class_of_attribute)]
 
     @property
     def class_index(self) -> IntArray:
@@ -92,13 +96,13 @@ class ModelData:
     @property
     def connection_classes(self) -> list[str]:
         """Names of the classes of attribute words that the connections are to."""
-        return [ATTRIBUTE_CLASSES[at] for at in sorted({CLASS_OF_CONNECTION[k] for k in self.connections.tolist()})]
+        return list(dict.fromkeys(map(class_of_connection, self.connections.tolist())))
 
     @property
     def connection_class(self) -> IntArray:
         """Place of each connection's class in ``connection_classes``, (connections,)."""
         present = self.connection_classes
-        return np.array([present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[k]]) for k in self.connections.tolist()])
+        return np.array([present.index(class_of_connection(name)) for name in self.connections.tolist()])
 
     @property
     def group_names(self) -> list[str]:
@@ -109,6 +113,11 @@ class ModelData:
     def group_index(self) -> IntArray:
         """Place of each protected word's group in ``group_names``."""
         return np.array([self.group_names.index(name) for name in self.groups.tolist()])
+
+
+def class_of_connection(name: str) -> str:
+    """The class of the attribute words of a connection: words whose scales may differ from those of others."""
+    return STEREOTYPE if name in STEREOTYPES else name
 
 
 def model_data(table: pd.DataFrame) -> ModelData:
@@ -141,13 +150,12 @@ def model_data(table: pd.DataFrame) -> ModelData:
     y = _finite(table["distance"])
     words, protected = _codes(table, "protected_word")
     found, names = _codes(table, "connection")
-    unknown = sorted(set(names.tolist()) - set(CONNECTIONS))
+    unknown = unknown_connections(table)
     if unknown:
-        raise InputError(f"unknown connection {unknown[0]!r}: the connections are {', '.join(CONNECTIONS)}")
-    labels = np.array([name for name in CONNECTIONS if name in names])
+        raise InputError(f"unknown connection {unknown[0]!r}: the connections are {VALID}")
+    labels = np.array(in_order(names.tolist()))
     connection = np.array([labels.tolist().index(name) for name in names])[found]
     attribute, attribute_words = _codes(table, "attribute_word")
-    kind = np.array([CLASS_OF_CONNECTION[name] for name in labels.tolist()])[connection]
     return ModelData(
         protected_words=protected,
         connections=labels,
@@ -156,7 +164,7 @@ def model_data(table: pd.DataFrame) -> ModelData:
         connection=connection,
         attribute=attribute,
         attribute_words=attribute_words,
-        class_of_attribute=_classes(kind, attribute, len(attribute_words)),
+        class_of_attribute=_class_of(labels, connection, attribute, len(attribute_words)),
         attribute_class=_optional(table, "attribute_class"),
         y=y,
         cells=reduce_to_cells(words, connection, y, (len(protected), len(labels))),
@@ -189,7 +197,6 @@ def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
     held, connection = np.unique(data.connection[kept], return_inverse=True)
     attributes, attribute = np.unique(data.attribute[kept], return_inverse=True)
     labels = data.connections[held]
-    kind = np.array([CLASS_OF_CONNECTION[name] for name in labels.tolist()])[connection]
     y = data.y[kept]
     return ModelData(
         protected_words=data.protected_words[words],
@@ -199,7 +206,7 @@ def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
         connection=connection,
         attribute=attribute,
         attribute_words=data.attribute_words[attributes],
-        class_of_attribute=_classes(kind, attribute, len(attributes)),
+        class_of_attribute=_class_of(labels, connection, attribute, len(attributes)),
         attribute_class=data.attribute_class[kept],
         y=y,
         cells=reduce_to_cells(word, connection, y, (len(words), len(held))),
@@ -239,10 +246,16 @@ def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]
     return codes, names
 
 
-def _classes(kind: IntArray, attribute: IntArray, words: int) -> IntArray:
+def _classes(connections: NDArray[np.str_]) -> list[str]:
+    return [STEREOTYPE, *controls_of(connections.tolist())]
+
+
+def _class_of(labels: NDArray[np.str_], connection: IntArray, attribute: IntArray, words: int) -> IntArray:
     """The class of each attribute word from those of its rows; the first of the classes if it stands in several."""
-    found = np.full(words, len(ATTRIBUTE_CLASSES))
-    np.minimum.at(found, attribute, kind)
+    every = _classes(labels)
+    kind = np.array([every.index(class_of_connection(name)) for name in labels.tolist()])
+    found = np.full(words, len(every))
+    np.minimum.at(found, attribute, kind[connection])
     return found
 
 

@@ -30,9 +30,9 @@ from bayesbias.distances.storage import (
 )
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed
-from bayesbias.models.data import ATTRIBUTE_CLASSES, CLASS_OF_CONNECTION, Draws, ModelData, dims_of, model_data
+from bayesbias.models.data import Draws, ModelData, class_of_connection, dims_of, model_data
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
-from bayesbias.words import CONTROLS
+from bayesbias.words import STEREOTYPES
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -133,7 +133,7 @@ def by_connection(post: xr.DataTree, name: str) -> np.ndarray:
     posterior = post["posterior"]
     present = [str(label) for label in posterior["attribute_class"].to_numpy()]
     names = [str(label) for label in posterior["connection"].to_numpy()]
-    at = [present.index(ATTRIBUTE_CLASSES[CLASS_OF_CONNECTION[label]]) for label in names]
+    at = [present.index(class_of_connection(label)) for label in names]
     values: np.ndarray = posterior[name].to_numpy()[:, :, at]
     return values
 
@@ -370,7 +370,7 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     InputError
         Fewer than 8 control words with values, or values that do not differ.
     """
-    rows = table[table["connection"].isin(CONTROLS)]
+    rows = table[~table["connection"].isin(STEREOTYPES)]
     rows = rows.assign(value=values.of(rows["attribute_word"].astype(str)))
     rows = rows[rows["value"].notna()]
     apart = rows["distance"] - rows.groupby(["protected_word", "connection"])["distance"].transform("mean")

@@ -18,9 +18,9 @@ from bayesbias.plots.style import (
     FAINT,
     FONT,
     INK,
-    LOOKS,
     Look,
     connection_legend,
+    connection_looks,
     draw_intervals,
     label_rows,
     new_figure,
@@ -69,6 +69,7 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
     prob = probability(prob, "prob")
     number = result.place(before, after)
     names = list(result.connections)
+    looks = connection_looks(names, result.labels)
     sides = {name: result.sides(name, None, number) for name in names}
     moved = {name: result.observed(name, None, number) for name in names}
     ends = np.concatenate([side.mean(axis=0) for both in sides.values() for side in both[:2]])
@@ -88,13 +89,13 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
             columns = columns or [left, right]
             for k, name in enumerate(names):
                 at = spread_rows(len(rows), len(names), k) if row else np.array([-float(k)])
-                _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], name, shortest)
+                _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], looks[name], shortest)
                 change = sides[name].change[:, rows]
                 held = ~np.isnan(change).any(axis=0)
                 observed = moved[name].change[rows]
-                right.scatter(observed, at, s=18, marker="x", color=LOOKS[name].colour, alpha=0.6, linewidths=0.8)
-                draw_intervals(right, at[held], change[:, held], prob, LOOKS[name])
-            ticks = labels.tolist() if row else names
+                right.scatter(observed, at, s=18, marker="x", color=looks[name].colour, alpha=0.6, linewidths=0.8)
+                draw_intervals(right, at[held], change[:, held], prob, looks[name])
+            ticks = labels.tolist() if row else [result.labels.get(name, name) for name in names]
             heading = "By protected word" if row else f"Whole list, from {one} to {other}"
             label_rows(left, ticks, "cosine distance (smaller is closer)", heading, 1.0)
             title = f"Change, with 50% and {100 * prob:g}% intervals"
@@ -102,7 +103,7 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
             for line in range(1, len(ticks)) if row else ():
                 for axes in (left, right):
                     axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
-        connection_legend(figure, names)
+        connection_legend(figure, looks.values())
     return figure
 
 
@@ -113,9 +114,10 @@ def _by_change(result: Comparison, number: int) -> np.ndarray:
     return np.argsort(-np.where(np.isnan(change), -np.inf, change), kind="stable")
 
 
-def _arrows(axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArray, name: str, shortest: float) -> None:
+def _arrows(
+    axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArray, look: Look, shortest: float
+) -> None:
     """An arrow from mean to mean, a line where that is short, a marker where nothing moved."""
-    look = LOOKS[name]
     start, end = before.mean(axis=0), after.mean(axis=0)
     held = ~np.isnan(start)
     axes.scatter(
@@ -156,14 +158,14 @@ def plot_similarity_shift(
     shares = similarity_shift(result, mac, before, after)
     pairs = paired_distances(result, before, after)
     names = result.pair(result.place(before, after))
-    limit = shares.attrs["limit"]
+    limit, looks = shares.attrs["limit"], connection_looks(shares["connection"], result.labels)
     low, high = 1 - pairs[["before", "after"]].to_numpy().max(), 1 - pairs[["before", "after"]].to_numpy().min()
     ends = min(low, -1.1 * limit), max(high, 1.1 * limit)
     with mpl.rc_context(FONT):
         figure = new_figure(7.5, 1.45 * len(shares) + 0.9)
         panels = figure.subplots(len(shares), 1, sharex=True, squeeze=False)[:, 0]
         for axes, row in zip(panels, shares.to_dict("records"), strict=True):
-            own, look = pairs[pairs["connection"] == row["connection"]], LOOKS[row["connection"]]
+            own, look = pairs[pairs["connection"] == row["connection"]], looks[row["connection"]]
             edges = np.linspace(*ends, (BINS if len(own) > FEW else FEW_BINS) + 1)
             axes.hist(1 - own["after"], edges, density=True, color=look.colour, alpha=0.45)
             axes.hist(1 - own["before"], edges, density=True, histtype="step", color=INK, linewidth=1.2)
@@ -256,11 +258,13 @@ def _neighbours(axes: Axes, result: SideEffects) -> None:
 
 
 def _controls(axes: Axes, result: SideEffects) -> None:
+    labels = result.controls.attrs.get("labels", {})
+    looks = connection_looks(result.controls["connection"], labels)
     for at, row in enumerate(result.controls.to_dict("records")):
-        _point(axes, -at, row["mean"], row["hdi_low"], row["hdi_high"], LOOKS[row["connection"]])
+        _point(axes, -at, row["mean"], row["hdi_low"], row["hdi_high"], looks[row["connection"]])
     style_axes(axes, "change of mean cosine distance", "Control words")
     axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    axes.set_yticks(-np.arange(len(result.controls)), [f"{name} words" for name in result.controls["connection"]])
+    axes.set_yticks(-np.arange(len(result.controls)), [labels.get(name, f"{name} words") for name in looks])
 
 
 def _recovery(axes: Axes, result: SideEffects) -> None:

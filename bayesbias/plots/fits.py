@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -22,7 +23,9 @@ from bayesbias.diagnostics.summaries import (
     share,
     variance_shares,
 )
+from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError
+from bayesbias.models.data import STEREOTYPE
 from bayesbias.models.results import check_fit
 from bayesbias.plots.style import (
     FAINT,
@@ -32,6 +35,7 @@ from bayesbias.plots.style import (
     LOOKS,
     Look,
     connection_legend,
+    connection_looks,
     draw_intervals,
     label_rows,
     new_figure,
@@ -44,6 +48,7 @@ from bayesbias.plots.style import (
     word_labels,
 )
 from bayesbias.plots.tables import MANY
+from bayesbias.words import labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,6 +91,8 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     word_draws = flat_draws(post["posterior/word_mean"].to_numpy())
     counts = post["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
+    said = labels_of(post)
+    looks = connection_looks(names, said)
     columns = 2 if len(words) > ONE_COLUMN else 1
     per_column = -(-len(words) // columns)
     row = 0.15 * max(len(names), 2)
@@ -98,10 +105,10 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
         if population == GIVEN:
             mean = np.nanmean(word_draws, axis=1)
         for k, name in enumerate(names):
-            draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, LOOKS[name])
+            draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
             _note_n(top, np.array([-float(k)]), counts[:, [k]].sum(axis=0), size=8)
         heading = f"Whole list, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
-        label_rows(top, names, DISTANCE, heading, 1.0)
+        label_rows(top, [said.get(name, name) for name in names], DISTANCE, heading, 1.0)
         shared: Axes | None = top if columns == 1 else None
         for column, chunk in enumerate(np.array_split(order, columns)):
             axes = figure.add_subplot(grid[1, column], sharex=shared)
@@ -109,13 +116,13 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
             for k, name in enumerate(names):
                 some = counts[chunk, k] > 0
                 at = spread_rows(len(chunk), len(names), k)[some]
-                draw_intervals(axes, at, word_draws[:, chunk[some], k], prob, LOOKS[name])
+                draw_intervals(axes, at, word_draws[:, chunk[some], k], prob, looks[name])
                 _note_n(axes, at, counts[chunk[some], k], size=6)
             for line in range(1, len(chunk)):
                 axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
             axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
             label_rows(axes, labels[chunk].tolist(), DISTANCE, "" if column else "By protected word", 1.0)
-        connection_legend(figure, names)
+        connection_legend(figure, looks.values())
     return figure
 
 
@@ -196,8 +203,9 @@ def plot_contrasts(
         shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
         for height, value in zip([0.0, *heights], shares, strict=True):
             note_beside(axes, height, share(float(value)))
-        title = f"{first} − {second}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
-        style_axes(axes, f"difference in cosine distance (left of 0: {first} is closer)", title)
+        one, other = (labelled(name, labels_of(post)) for name in (first, second))
+        title = f"{one} − {other}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
+        style_axes(axes, f"difference in cosine distance (left of 0: {one} is closer)", title)
         axes.annotate(
             "P(closer)",
             (1.0, 1.0),
@@ -224,7 +232,9 @@ LEAST_HEIGHT = 2.4
 MINUS = "\N{MINUS SIGN}"
 
 
-def plot_decomposition(post: xr.DataTree, second: str = "human", prob: float = PROB, population: str = GIVEN) -> Figure:
+def plot_decomposition(
+    post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
+) -> Figure:
     """A contrast of associated words as the sum of two parts, on top for the whole list, below for protected words.
 
     Panels: what is special to a word's own stereotypes (associated - different), what stereotype words of any kind
@@ -256,7 +266,7 @@ def plot_decomposition(post: xr.DataTree, second: str = "human", prob: float = P
         for at, (axes, look) in enumerate(zip(panels, LOOKS_OF_PARTS, strict=True)):
             draws = np.column_stack([parts.whole[:, at], parts.words[:, order, at]])
             draw_intervals(axes, heights, draws, prob, look)
-            title = f"{SIGNS[at]}{parts.labels[at].replace(' - ', f' {MINUS} ')}"
+            title = f"{SIGNS[at]}{labelled(parts.labels[at], labels_of(post)).replace(' - ', f' {MINUS} ')}"
             style_axes(axes, MEANINGS[at], title)
             axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
             axes.locator_params(axis="x", nbins=5)
@@ -273,14 +283,11 @@ def plot_decomposition(post: xr.DataTree, second: str = "human", prob: float = P
     return figure
 
 
-LOOK_OF_CLASS = {"stereotype": "associated", "human": "human", "neutral": "neutral"}
-
-
 def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12) -> Figure:
     """How far each attribute word lies from all protected words, beyond the mean of its class.
 
-    One panel a class (stereotype, human, neutral), words sorted; of long lists the ``most`` closest and the ``most``
-    farthest are shown. Thick bars are 50%, thin ones ``prob`` highest-density intervals.
+    One panel a class (stereotype, and each control list), words sorted; of long lists the ``most`` closest and the
+    ``most`` farthest are shown. Thick bars are 50%, thin ones ``prob`` highest-density intervals.
 
     Parameters
     ----------
@@ -303,7 +310,10 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
     effects = flat_draws(post["posterior/attribute_effect"].to_numpy())
     words = post["posterior"]["attribute_word"].to_numpy()
     classes = post["constant_data/class"].to_numpy()
-    present = [name for name in LOOK_OF_CLASS if name in set(classes)]
+    said = labels_of(post)
+    looks = connection_looks(post["constant_data/connection"].to_numpy().tolist(), said)
+    looks = {STEREOTYPE: LOOKS["associated"], **looks}
+    present = [name for name in looks if name in set(classes)]
     panels = []
     for name in present:
         own = np.flatnonzero(classes == name)
@@ -316,10 +326,10 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
         for axes, (name, shown, size) in zip(axes_row, panels, strict=True):
             gap = len(shown) < size
             heights = -np.arange(len(shown), dtype=float) - np.where(gap & (np.arange(len(shown)) >= most), 0.8, 0)
-            draw_intervals(axes, heights, effects[:, shown], prob, LOOKS[LOOK_OF_CLASS[name]])
+            draw_intervals(axes, heights, effects[:, shown], prob, looks[name])
             if gap:
                 axes.text(0.02, -most + 0.1, f"… {size - len(shown)} more …", fontsize=7.5, va="center")
-            style_axes(axes, "effect on cosine distance", f"{name} ({size} words)")
+            style_axes(axes, "effect on cosine distance", f"{said.get(name, name)} ({size} words)")
             axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
             axes.set_yticks(heights, word_labels(words[shown], [""] * len(shown)).tolist(), fontsize=7.5)
             axes.set_ylim(-tallest - 0.8, 0.8)
@@ -348,13 +358,15 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     check_fit(post)
     prob = probability(prob, "prob")
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    said = labels_of(post)
+    looks = connection_looks(names, said)
     draws = predictive_cells(post, seed)
     shares = check_predictions(post, (INNER_PROB, prob), seed).iloc[0]
     with mpl.rc_context(FONT):
         figure = new_figure(8.0, 7.2)
         grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
         top = figure.add_subplot(grid[0, :])
-        _cells(top, post, draws, names, prob)
+        _cells(top, post, draws, looks.values(), prob)
         top.set_title(
             f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
             f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
@@ -363,22 +375,21 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
             fontsize=9.5,
         )
         first: Axes | None = None
-        for k, name in enumerate(names):
+        for k, (name, look) in enumerate(looks.items()):
             axes = figure.add_subplot(grid[1, k], sharex=first)
             first = first or axes
-            _densities(axes, post, draws, k, name)
-        connection_legend(figure, names)
+            _densities(axes, post, draws, k, said.get(name, name), look)
+        connection_legend(figure, looks.values())
     return figure
 
 
-def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, names: list[str], prob: float) -> None:
+def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, looks: Iterable[Look], prob: float) -> None:
     constant = post["constant_data"]
     word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
     y = post["observed_data/distance"].to_numpy()
     with np.errstate(invalid="ignore"):
         centre = draws.mean(axis=0)
-    for k, name in enumerate(names):
-        look = LOOKS[name]
+    for k, look in enumerate(looks):
         some = ~np.isnan(centre[:, k])
         for mass, width in ((prob, 0.7), (INNER_PROB, 2.2)):
             low, high = hdi(draws[:, some, k], mass)
@@ -401,7 +412,7 @@ def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, names: list[str], p
     axes.set_ylabel("mean prediction")
 
 
-def _densities(axes: Axes, post: xr.DataTree, draws: FloatArray, k: int, name: str) -> None:
+def _densities(axes: Axes, post: xr.DataTree, draws: FloatArray, k: int, name: str, look: Look) -> None:
     from scipy.stats import gaussian_kde
 
     counts = post["constant_data/n"].to_numpy()[:, k]
@@ -410,7 +421,6 @@ def _densities(axes: Axes, post: xr.DataTree, draws: FloatArray, k: int, name: s
     cells = rng.choice(len(counts), size=DENSITY_DRAWS, p=counts / counts.sum())
     predicted = draws[rng.integers(len(draws), size=DENSITY_DRAWS), cells, k]
     x = np.linspace(min(y.min(), predicted.min()), max(y.max(), predicted.max()), 200)
-    look = LOOKS[name]
     if len(y) > 1 and np.ptp(y) > 0:
         axes.plot(x, gaussian_kde(y)(x), color=look.colour, linewidth=1.8)
     axes.plot(x, gaussian_kde(predicted)(x), color=INK, linewidth=1.1, linestyle=(0, (4, 2)))
@@ -461,6 +471,7 @@ def plot_variance(post: xr.DataTree, ax: Axes | None = None) -> Figure:
             left += share
         style_axes(axes, "share of the variance within a connection", "Where the spread of distances comes from")
         axes.set_xlim(0, 1)
-        axes.set_yticks(heights, connections)
+        said = labels_of(post)
+        axes.set_yticks(heights, [said.get(name, name) for name in connections])
         place_legend(figure, axes, ax, "lower center", ncols=4)
     return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import hdi
 from bayesbias.errors import InputError
+from bayesbias.words import controls_of
 
 INK, FAINT = "#222222", "#767676"
 INNER_PROB = 0.5
@@ -49,6 +50,23 @@ LOOKS = {
     "human": Look("#009E73", "^", "human (control)"),
     "neutral": Look("#4D4D4D", "D", "neutral (control)"),
 }
+
+
+SPARE = (Look("#CC79A7", "v", ""), Look("#E69F00", "P", ""), Look("#56B4E9", "X", ""), Look("#000000", "*", ""))
+"""Of control lists of other names, once those of the bundled ones are taken."""
+
+
+def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[str, Look]:
+    """Connection to its look, which is named by the label of a control list that has one."""
+    given = list(names)
+    left = [LOOKS[name] for name in controls_of(LOOKS) if name not in given] + list(SPARE)
+    free = {name: left[at % len(left)] for at, name in enumerate(name for name in given if name not in LOOKS)}
+    return {
+        name: LOOKS[name]
+        if name in LOOKS and name not in labels
+        else {**LOOKS, **free}[name]._replace(label=f"{labels.get(name, name)} (control)")
+        for name in given
+    }
 
 
 class Picture(Figure):
@@ -133,11 +151,10 @@ def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: flo
     )
 
 
-def connection_legend(figure: Figure, connections: Sequence[str], axes: Axes | None = None) -> None:
+def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:
     """One legend above the panels, or above axes that were given, with the marker and colour of each connection."""
     handles: list[Any] = [
-        Line2D([], [], color=LOOKS[name].colour, marker=LOOKS[name].marker, linewidth=2, label=LOOKS[name].label)
-        for name in connections
+        Line2D([], [], color=look.colour, marker=look.marker, linewidth=2, label=look.label) for look in looks
     ]
     columns = len(handles) if figure.get_figwidth() > 7.9 else 2
     if axes is None:

@@ -20,6 +20,7 @@ from scipy.spatial.distance import squareform
 from bayesbias._core.related import MIDDLES, STEP, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances import Relatedness, relatedness
+from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError, shown
 from bayesbias.models.data import model_data
 from bayesbias.plots.style import (
@@ -28,16 +29,17 @@ from bayesbias.plots.style import (
     FONT,
     INK,
     LETTERS,
-    LOOKS,
+    Look,
     Picture,
     connection_legend,
+    connection_looks,
     new_figure,
     note_below,
     one_panel,
     style_axes,
     word_labels,
 )
-from bayesbias.words import CONNECTIONS, CONTROLS
+from bayesbias.words import STEREOTYPES, controls_of, in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,45 +95,46 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
 
 
 def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
-    present = [name for name in CONNECTIONS if (table["connection"] == name).any()]
+    present, labels = in_order(table["connection"]), labels_of(table)
     figure, axes = one_panel(ax, 7.5, 0.85 * len(present) + 1.1)
-    for at, name in enumerate(present):
-        _strip(axes, -float(at), table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float), name)
-    labels = [f"{name}\nn = {(table['connection'] == name).sum():,}" for name in present]
-    axes.set_yticks(-np.arange(len(present)), labels)
+    for at, (name, look) in enumerate(connection_looks(present, labels).items()):
+        _strip(axes, -float(at), table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float), look)
+    counts = [f"{labels.get(name, name)}\nn = {(table['connection'] == name).sum():,}" for name in present]
+    axes.set_yticks(-np.arange(len(present)), counts)
     axes.set_ylim(-len(present) + 0.5, 0.5)
     _finish(axes, f"Raw distances of {table['protected_word'].nunique()} protected words")
     return figure
 
 
 def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
-    stereotypes = rows[~rows["connection"].isin(CONTROLS)].sort_values("distance")
-    controls = [name for name in ("human", "neutral") if (rows["connection"] == name).any()]
+    stereotypes = rows[rows["connection"].isin(STEREOTYPES)].sort_values("distance")
+    names, said = in_order(rows["connection"]), labels_of(rows)
+    controls, looks = controls_of(names), connection_looks(names, said)
     figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
     labels, ticks = [], []
     for at, (attribute, name, distance) in enumerate(
         stereotypes[["attribute_word", "connection", "distance"]].itertuples(index=False)
     ):
-        look = LOOKS[name]
+        look = looks[name]
         axes.scatter(distance, -at, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
         axes.hlines(-at, 1.0, distance, color=look.colour, linewidth=1.0)
         labels.append(word_labels([attribute], [""])[0])
         ticks.append(-float(at))
     height = -float(len(stereotypes)) - 1.0
     for name in controls:
-        _strip(axes, height, rows.loc[rows["connection"] == name, "distance"].to_numpy(dtype=float), name, spread=1.1)
-        labels.append(f"{name}, n = {(rows['connection'] == name).sum()}")
+        distances = rows.loc[rows["connection"] == name, "distance"].to_numpy(dtype=float)
+        _strip(axes, height, distances, looks[name], spread=1.1)
+        labels.append(f"{said.get(name, name)}, n = {(rows['connection'] == name).sum()}")
         ticks.append(height)
         height -= 3.2
     axes.set_yticks(ticks, labels)
     axes.set_ylim(height + 1.2, 1.0)
     _finish(axes, f"Raw distances of {word_labels([word], [''])[0]}")
-    connection_legend(figure, [name for name in CONNECTIONS if (rows["connection"] == name).any()], ax)
+    connection_legend(figure, looks.values(), ax)
     return figure
 
 
-def _strip(axes: Axes, height: float, distances: np.ndarray, name: str, spread: float = 0.3) -> None:
-    look = LOOKS[name]
+def _strip(axes: Axes, height: float, distances: np.ndarray, look: Look, spread: float = 0.3) -> None:
     jitter = np.random.default_rng(0).uniform(-spread, spread, len(distances))
     axes.scatter(
         distances,

@@ -34,11 +34,12 @@ from bayesbias.comparison import (
     signed,
     similarity_shift,
 )
+from bayesbias.comparison.contrast import MINUS
 from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.convergence import check_predictions, diagnose
 from bayesbias.diagnostics.summaries import PROB, share, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
-from bayesbias.distances.storage import relatedness_of, stored_coverage
+from bayesbias.distances.storage import labels_of, relatedness_of, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.fits import fit
 from bayesbias.models.results import check_fit, distances_of
@@ -47,7 +48,7 @@ from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similar
 from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_predictions, plot_variance
 from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.sentences import contrast_sentences, verdict_sentences
-from bayesbias.words import CONTROLS
+from bayesbias.words import STEREOTYPES, controls_of, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,7 +124,7 @@ def rendered(template: str, content: Mapping[str, Any]) -> str:
     css = (HERE / "report.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=signed, share=share)
+    environment.filters.update(number=signed, share=share, said=labelled)
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     return environment.get_template(template).render(css=Markup(css), policy=policy, **content)
 
@@ -138,6 +139,7 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     stats = result.posterior["sample_stats"].data_vars if "sample_stats" in result.posterior.children else {}
     return {
         "title": ", ".join(result.embeddings),
+        "labels": result.labels,
         "topic": next((record["word_list"] for record in coverage.values()), "distance tables"),
         "attrs": attrs,
         "versions": json.loads(attrs["versions"]),
@@ -170,13 +172,13 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
             plot_change(result, prob, before, after),
         )
     ]
-    stereotypes = set(result.connections) - set(CONTROLS)
+    stereotypes = set(result.connections) & set(STEREOTYPES)
     if stereotypes:
         title = f"Cosine similarities by connection, {before} and {after}"
         drawn.append((f"shift-{number}", title, plot_similarity_shift(result, None, before, after)))
     others = [name for name in result.connections if name != "associated"]
     contrasts = [("associated", name) for name in others] if "associated" in result.connections else []
-    shared = [("different", name) for name in CONTROLS[::-1] if {"different", name} <= set(result.connections)]
+    shared = [("different", name) for name in controls_of(result.connections) if "different" in result.connections]
     means: list[tuple[str, str | None]] = [(name, None) for name in result.connections]
     return {
         "before": before,
@@ -184,7 +186,7 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
         "pictures": [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn],
         "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts, *shared]],
         "words": {
-            f"{first} \N{MINUS SIGN} {second}": _change_records(result.outcomes(first, second, prob, change=number))
+            _quantity(result, first, second): _change_records(result.outcomes(first, second, prob, change=number))
             for first, second in contrasts
         },
         "shift": similarity_shift(result, None, before, after).to_dict("records") if stereotypes else [],
@@ -196,11 +198,17 @@ def _whole(result: Comparison, first: str, second: str | None, number: int, prob
     asked: dict[str, Any] = {"prob": prob, "change": number}
     row = (result.changes(first, **asked) if second is None else result.contrasts(first, second, **asked)).iloc[0]
     return {
-        "quantity": first if second is None else f"{first} \N{MINUS SIGN} {second}",
+        "quantity": _quantity(result, first, second),
         "was": sides.before[:, 0].mean(),
         "became": sides.after[:, 0].mean(),
         **{name: row[name] for name in ("mean", "hdi_low", "hdi_high", "p_below_zero")},
     }
+
+
+def _quantity(result: Comparison, first: str, second: str | None) -> str:
+    """A connection or a contrast as the page names it."""
+    quantity = first if second is None else f"{first} - {second}"
+    return labelled(quantity, result.labels).replace(" - ", MINUS)
 
 
 def _change_records(table: pd.DataFrame) -> list[dict[Any, Any]]:
@@ -229,11 +237,12 @@ def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     table, seed = distances_of(post), int(post.attrs["seed"])
     others = [fit(table, name, seed=seed) for name in names]
     rows = []
+    labels = labels_of(post)
     for second in beside_associated(post):
         for each in (*others, post):
             row = contrasts(each, "associated", second, prob).iloc[0]
             width = row["hdi_high"] - row["hdi_low"]
-            label = f"associated \N{MINUS SIGN} {second}"
+            label = f"associated{MINUS}{labelled(second, labels)}"
             rows.append((label, each.attrs["model"], row["mean"], row["hdi_low"], row["hdi_high"], width))
     return pd.DataFrame(rows, columns=["contrast", "model", "mean", "hdi_low", "hdi_high", "width"])
 
@@ -350,6 +359,7 @@ def _page(post: xr.DataTree, prob: float, topics: TopicNull | None) -> dict[str,
         sentences.insert(sentences.index(contrast_sentences(post, prob)[-1]) + 1, topics.sentence)
     return {
         "title": table.attrs.get("coverage", {}).get("word_list", "distance table"),
+        "labels": labels_of(post),
         "attrs": post.attrs,
         "versions": json.loads(post.attrs["versions"]),
         "prob": f"{100 * prob:g}%",
@@ -393,7 +403,11 @@ def _plan(post: xr.DataTree, table: pd.DataFrame, prob: float) -> str | None:
         post["posterior"].data_vars
     )
     found = plan(post if own_scales else table, effect=effect, prob=prob, second=others[0])
-    already = f"The interval of associated \N{MINUS SIGN} {others[0]} excludes 0 already. " if settled else ""
+    already = (
+        f"The interval of associated{MINUS}{labelled(others[0], labels_of(post))} excludes 0 already. "
+        if settled
+        else ""
+    )
     return already + found.sentence
 
 
@@ -408,12 +422,12 @@ def _asked(table: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float, topics: TopicNull | None) -> list[dict[str, Any]]:
-    others = beside_associated(post)
+    others, labels = beside_associated(post), labels_of(post)
     drawn = [
         *(
             (
                 f"contrast-{other}",
-                f"Contrast of associated and {other} words",
+                f"Contrast of associated and {labels.get(other, f'{other} words')}",
                 plot_contrasts(post, prob=prob, second=other),
             )
             for other in others[:1]
@@ -421,7 +435,7 @@ def _pictures(post: xr.DataTree, table: pd.DataFrame, prob: float, topics: Topic
         *(
             (
                 "decomposition",
-                f"Associated \N{MINUS SIGN} {other} as the sum of two parts",
+                f"Associated{MINUS}{labelled(other, labels)} as the sum of two parts",
                 plot_decomposition(post, other, prob),
             )
             for other in decomposable_controls(post)[:1]

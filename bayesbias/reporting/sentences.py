@@ -18,21 +18,16 @@ from bayesbias.comparison import (
     decomposition_sentence,
     signed,
 )
+from bayesbias.comparison.contrast import MINUS
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.summaries import PROB, share
-from bayesbias.distances.storage import relatedness_in_fit
+from bayesbias.distances.storage import labels_of, relatedness_in_fit
 from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import check_fit
-
-KINDS = {
-    "human": "words for people in general",
-    "neutral": "neutral words",
-    "different": "the stereotypes of other groups",
-}
+from bayesbias.words import PHRASES, labelled
 
 OTHER = "different"
-MINUS = "\N{MINUS SIGN}"
 
 RESERVATIONS = {
     "independent": (
@@ -96,7 +91,10 @@ def effective_sentences(post: xr.DataTree) -> list[str]:
         return []
     table = found.effective_words()
     lists = table[table["kind"] != "protected"].to_dict("records")
-    named = [f"{row['list']} {row['words']} words, worth {row['effective']:.1f}" for row in lists]
+    labels = labels_of(post)
+    named = [
+        f"{labels.get(row['list'], row['list'])} {row['words']} words, worth {row['effective']:.1f}" for row in lists
+    ]
     return [
         "Words of one topic tell less than their number. As many unrelated words would tell as much about a list's "
         f"mean distance: {'; '.join(named)}."
@@ -107,9 +105,10 @@ def frequency_sentences(post: xr.DataTree, prob: float = PROB) -> list[str]:
     """Contrasts before they were adjusted for an attribute of words, if they were."""
     if "adjust" not in post.attrs:
         return []
+    labels = labels_of(post)
     told = [
-        f"{row['contrast'].replace('-', MINUS)} was {signed(row['raw'])} ({signed(row['raw_low'])} to "
-        f"{signed(row['raw_high'])})"
+        f"{labelled(row['contrast'], labels).replace(' - ', MINUS)} was {signed(row['raw'])} "
+        f"({signed(row['raw_low'])} to {signed(row['raw_high'])})"
         for row in adjustment(post, prob).to_dict("records")
     ]
     return [f"Before distances were adjusted for {post.attrs['adjust']}, {'; '.join(told)}."] if told else []
@@ -118,6 +117,7 @@ def frequency_sentences(post: xr.DataTree, prob: float = PROB) -> list[str]:
 def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     """Yes, no or not settled; how much; for whom."""
     table = contrasts(post, "associated", other, prob=prob)
+    kind = labelled(other, table.attrs.get("labels", {}), PHRASES)
     row, similar = table.iloc[0], contrasts(post, "associated", other, prob=prob, population=SIMILAR).iloc[0]
     closer = row["mean"] < 0
     certainty = float(row["p_below_zero"]) if closer else 1 - float(row["p_below_zero"])
@@ -132,31 +132,32 @@ def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     size = f"{abs(row['mean']):.3f}"
     what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
-        f"{_answer(row, other)} On average {what} "
+        f"{_answer(row, kind)} On average {what} "
         f"({100 * prob:g}% interval of the difference {_ends(row)} for {POPULATIONS[GIVEN]}, {_ends(similar)} for "
         f"further protected words like these; probability of {direction}: {share(certainty)}). Of {len(words)} "
         f"protected words, taken one by one, {', '.join(named)}, {undecided} undecided."
     )
 
 
-def _answer(row: pd.Series, other: str) -> str:
+def _answer(row: pd.Series, kind: str) -> str:
     """Whether protected words are closer to their own stereotypes than to other words."""
     if row["hdi_high"] < 0:
-        return f"Yes: these protected words are closer to their own stereotypes than to {KINDS[other]}."
+        return f"Yes: these protected words are closer to their own stereotypes than to {kind}."
     if row["hdi_low"] > 0:
-        return f"No: these protected words are farther from their own stereotypes than from {KINDS[other]}."
+        return f"No: these protected words are farther from their own stereotypes than from {kind}."
     return (
-        f"Not settled: whether these protected words are closer to their own stereotypes than to {KINDS[other]}. The "
+        f"Not settled: whether these protected words are closer to their own stereotypes than to {kind}. The "
         "interval includes 0."
     )
 
 
 def _brief_sentence(post: xr.DataTree, other: str, prob: float) -> str:
-    row = contrasts(post, "associated", other, prob=prob).iloc[0]
+    table = contrasts(post, "associated", other, prob=prob)
+    row, labels = table.iloc[0], table.attrs.get("labels", {})
     settled = "excludes" if row["hdi_low"] > 0 or row["hdi_high"] < 0 else "includes"
     return (
-        f"Beside {KINDS[other]}, associated \N{MINUS SIGN} {other} is {signed(row['mean'])} ({100 * prob:g}% interval "
-        f"{_ends(row)}, which {settled} 0)."
+        f"Beside {labelled(other, labels, PHRASES)}, associated{MINUS}{labelled(other, labels)} is "
+        f"{signed(row['mean'])} ({100 * prob:g}% interval {_ends(row)}, which {settled} 0)."
     )
 
 

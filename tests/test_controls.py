@@ -1,0 +1,228 @@
+"""Control lists of any name, with labels: the same numbers, other words."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import bayesbias as bb
+from bayesbias.cli.app import app
+from bayesbias.plots.style import LOOKS, connection_looks
+from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.words import controls_of, counterparts, in_order, labelled
+
+WORDS = bb.load_words("weat7")
+KV = "google-news-slice"
+LABELS = {"animals": "words for animals"}
+
+
+def own(controls, labels=None, **changes):
+    lists = bb.WordLists("mine", WORDS.protected, WORDS.stereotypes, controls, labels=labels or {})
+    return dataclasses.replace(lists, **changes)
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return bb.distance_table(KV, own({"neutral": WORDS.controls["neutral"]}))
+
+
+@pytest.fixture(scope="module")
+def animals():
+    return bb.distance_table(KV, own({"animals": WORDS.controls["neutral"]}, LABELS))
+
+
+@pytest.fixture(scope="module")
+def two():
+    """The bundled lists under other names, human first as in fits."""
+    controls = {"furniture": WORDS.controls["human"], "animals": WORDS.controls["neutral"]}
+    return bb.distance_table(KV, own(controls, LABELS))
+
+
+@pytest.fixture(scope="module")
+def fitted(two):
+    return bb.fit(two, seed=3)
+
+
+def same(first, second):
+    pd.testing.assert_frame_equal(first, second, check_exact=True)
+
+
+@pytest.mark.parametrize("model", ["related", "crossed", "published"])
+def test_another_name_gives_the_same_numbers(bundled, animals, model):
+    posts = [bb.fit(table, model, seed=3) for table in (bundled, animals)]
+    for population in ("given", "similar"):
+        found = [
+            bb.contrasts(post, "associated", name, population=population)
+            for post, name in zip(posts, ("neutral", "animals"), strict=True)
+        ]
+        same(*found)
+    parts = [bb.decomposition(post) for post in posts]
+    assert [table.attrs["second"] for table in parts] == ["neutral", "animals"]
+    same(*(table.drop(columns="contrast") for table in parts))
+
+
+def test_two_lists_under_other_names_are_the_bundled_lists(fitted):
+    post = bb.fit(bb.distance_table(KV, "weat7"), seed=3)
+    assert fitted["posterior"]["connection"].to_numpy().tolist() == ["associated", "different", "furniture", "animals"]
+    for name, known in (("different", "different"), ("furniture", "human"), ("animals", "neutral")):
+        same(bb.contrasts(fitted, second=name), bb.contrasts(post, second=known))
+    assert bb.contrasts(fitted).attrs["second"] == "different"
+    assert bb.decomposition(fitted).attrs["second"] == "furniture"
+    np.testing.assert_array_equal(fitted["posterior/sd_factor"], post["posterior/sd_factor"])
+
+
+def test_the_order_and_the_counterparts_are_said_once():
+    given = ["zebras", "neutral", "associated", "ants", "human", "different", "ants"]
+    assert in_order(given) == ["associated", "different", "human", "neutral", "zebras", "ants"]
+    assert controls_of(given) == ["human", "neutral", "zebras", "ants"]
+    assert counterparts("associated", given) == ["different", "human", "neutral", "zebras", "ants"]
+    assert counterparts("different", given) == ["human", "neutral", "zebras", "ants", "associated"]
+    assert labelled("associated - ants", {"ants": "small animals"}) == "associated - small animals"
+
+
+def test_without_other_groups_the_first_control_list_is_the_counterpart():
+    controls = {"animals": WORDS.controls["neutral"], "furniture": WORDS.controls["human"]}
+    lists = own(controls, stereotypes={"math": WORDS.stereotypes["math"]}, protected={"math": WORDS.protected["math"]})
+    post = bb.fit(bb.distance_table(KV, lists), seed=1)
+    assert bb.contrasts(post).attrs["second"] == "animals"
+    assert "than to animals" in verdict_sentences(post)[0]
+
+
+def test_no_control_list(tmp_path):
+    post = bb.fit(bb.distance_table(KV, own({})), seed=1)
+    assert bb.contrasts(post).attrs["second"] == "different"
+    with pytest.raises(bb.InputError, match="only associated, different"):
+        bb.decomposition(post)
+    assert bb.report(post, tmp_path / "report.html").is_file()
+
+
+def test_labels_reach_sentences_report_and_pictures(fitted, tmp_path):
+    sentences = " ".join(verdict_sentences(fitted))
+    assert "Associated − furniture, −0.019" in sentences
+    assert "Beside words for animals, associated − words for animals is −0.016" in sentences
+    page = bb.report(fitted, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<th class="text" scope="row">associated − words for animals</th>' in page
+    assert '<th class="text" scope="row">words for animals</th>' in page
+    assert "− animals" not in page
+    legend = bb.plot_coefficients(fitted).legends[0].get_texts()
+    assert [text.get_text() for text in legend][2:] == ["furniture (control)", "words for animals (control)"]
+
+
+def test_labels_stay_with_files_and_fits(two, fitted, tmp_path):
+    for name in ("distances.csv", "distances.parquet"):
+        bb.write_distance_table(two, tmp_path / name)
+        read = bb.read_distance_table(tmp_path / name)
+        assert read.attrs["coverage"]["labels"] == LABELS
+        same(read, two)
+    bb.save_fit(fitted, tmp_path / "fit.nc")
+    assert bb.contrasts(bb.load_fit(tmp_path / "fit.nc")).attrs["labels"] == LABELS
+    (tmp_path / "distances.csv.coverage.json").unlink()
+    bare = bb.read_distance_table(tmp_path / "distances.csv")
+    assert bb.coverage(bare)["kind"].tolist()[-2:] == ["control", "control"]
+    assert "Beside animals, associated − animals is" in " ".join(verdict_sentences(bb.fit(bare, seed=3)))
+
+
+def test_a_table_of_another_name_needs_it_as_its_class(animals, tmp_path):
+    message = "'animals'.*associated, different, human, neutral, and each control list, which is the attribute_class"
+    wrong = animals.assign(attribute_class="words")
+    with pytest.raises(bb.InputError, match=message):
+        bb.fit(wrong)
+    wrong.to_csv(tmp_path / "wrong.csv", index=False)
+    with pytest.raises(bb.InputError, match=message):
+        bb.read_distance_table(tmp_path / "wrong.csv")
+    with pytest.raises(bb.InputError, match="'stereotype'"):
+        bb.fit(animals.assign(connection="stereotype", attribute_class="stereotype"))
+
+
+def test_a_name_that_is_not_there_is_refused_with_those_that_are(fitted, two):
+    with pytest.raises(bb.InputError, match="valid are associated, different, furniture, animals"):
+        bb.contrasts(fitted, second="human")
+    with pytest.raises(bb.InputError, match="second is 'human': valid are furniture, animals"):
+        bb.decomposition(fitted, "human")
+    with pytest.raises(bb.InputError, match="source is 'neutral': valid are furniture, animals"):
+        bb.calibration.null_false_positive_rate(two)
+
+
+def test_plan_nulls_and_balance_take_other_names(bundled, animals):
+    plans = [bb.plan(own({name: WORDS.controls["neutral"]}), second=name) for name in ("neutral", "animals")]
+    assert plans[0].present == plans[1].present
+    same(plans[0].needed, plans[1].needed)
+    nulls = [
+        bb.calibration.null_distribution(None, table, f"associated - {name}", draws=50, seed=2)
+        for table, name in ((bundled, "neutral"), (animals, "animals"))
+    ]
+    np.testing.assert_array_equal(nulls[0].values, nulls[1].values)
+    topics = [
+        bb.topic_null(KV, own({name: WORDS.controls["neutral"]}), replicates=20).of(f"associated - {name}")
+        for name in ("human", "animals")
+    ]
+    np.testing.assert_array_equal(*topics)
+    kinds = bb.balance(animals).lists.set_index("list")["kind"]
+    assert kinds.loc["animals"] == "control"
+
+
+def test_simulate_takes_control_lists_by_name():
+    shape = {"groups": {"a": 3, "b": 3}, "stereotypes": {"a": 4, "b": 4}}
+    truth = {"connection_mean": 1.0, "connection_sd": 0.1, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0.1}
+    first = bb.calibration.simulate({**shape, "neutral": 5}, truth=truth, seed=1)
+    second = bb.calibration.simulate({**shape, "controls": {"animals": 5}}, truth=truth, seed=1)
+    np.testing.assert_array_equal(first["distance"], second["distance"])
+    assert second["connection"].unique().tolist() == ["associated", "different", "animals"]
+    with pytest.raises(bb.InputError, match="cannot be named 'different'"):
+        bb.calibration.simulate({**shape, "controls": {"different": 5}})
+
+
+def test_a_comparison_names_the_lists_and_their_labels(two, tmp_path):
+    kv = bb.load_embedding(KV)
+    debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    after = bb.distance_table(debiased, own({k: WORDS.controls[v] for k, v in MINE.items()}, LABELS))
+    found = bb.compare(before=two, after=after, seed=0)
+    known = bb.compare(before=bb.distance_table(kv, "weat7"), after=bb.distance_table(debiased, "weat7"), seed=0)
+    same(found.contrasts("associated", "animals"), known.contrasts("associated", "neutral"))
+    same(found.decomposition().drop(columns="contrast"), known.decomposition("human").drop(columns="contrast"))
+    assert "mean distances to words for animals changed by" in found.verdict
+    page = bb.report(found, tmp_path / "change.html").read_text(encoding="utf-8")
+    assert "associated − words for animals" in page
+    assert "− animals" not in page
+
+
+MINE = {"furniture": "human", "animals": "neutral"}
+TOML = """
+name = "mine"
+[protected]
+math = ["math", "algebra", "geometry", "calculus"]
+arts = ["poetry", "art", "dance", "literature"]
+[stereotypes]
+math = ["he", "man", "boy", "brother"]
+arts = ["she", "girl", "sister", "daughter"]
+[controls]
+human = "human"
+objects = ["clock", "menu", "ticket", "photo", "plant", "path"]
+[labels]
+objects = "words for objects"
+"""
+
+
+def test_run_takes_a_list_with_its_own_controls(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(TOML, encoding="utf-8")
+    lists = bb.load_words(file)
+    assert list(lists.controls) == ["human", "objects"]
+    assert lists.labels == {"objects": "words for objects"}
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["run", KV, str(file), "--out", str(out), "--seed", "1", "--topics", "0"])
+    assert done.exit_code == 0, done.output
+    assert "words for objects" in done.output
+    shown = CliRunner().invoke(app, ["contrasts", str(out / "fit.nc"), "--second", "objects"])
+    assert "associated - words for objects, 89% highest-density intervals" in " ".join(shown.output.split())
+
+
+def test_every_control_list_has_a_look_of_its_own():
+    names = ["associated", "different", "human", "neutral", "a", "b", "c", "d"]
+    looks = connection_looks(names, {"human": "people"})
+    assert len({look.marker for look in looks.values()}) == len({look.colour for look in looks.values()}) == 8
+    assert looks["neutral"] == LOOKS["neutral"]
+    assert [looks[name].label for name in ("human", "a")] == ["people (control)", "a (control)"]
+    assert connection_looks(["a"], {})["a"].marker == LOOKS["human"].marker
