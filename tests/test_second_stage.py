@@ -30,8 +30,8 @@ BCG = np.array(
     ]
 )
 """Cases and others, vaccinated and not: Colditz et al. (1994), https://doi.org/10.1001/jama.1994.03510330076038"""
-WOMEN = "she her hers woman girl daughter mother female sister herself".split()
-MEN = "he his him man boy son father male brother himself".split()
+WOMEN = ["she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself"]
+MEN = ["he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself"]
 
 
 @pytest.fixture(scope="module")
@@ -115,11 +115,11 @@ class TestTheSecondStage:
             e = pm.Normal("e", 0, 1, shape=9)
             theta = pm.Deterministic("theta", design @ b + tau[0] * u[group] + tau[1] * e)
             pm.MvNormal("y", theta, cov=covariance, observed=y)
-            found = pm.sample(
-                1000, tune=1000, chains=2, cores=1, target_accept=0.95, random_seed=1, progressbar=False
-            )["posterior"]
+            found = pm.sample(1000, tune=1000, chains=2, cores=1, target_accept=0.95, random_seed=1, progressbar=False)[
+                "posterior"
+            ]
         ours = own.coefficients @ design.T + own.effects.sum(axis=0)
-        theirs = found["theta"].stack(s=("chain", "draw")).to_numpy().T
+        theirs = found["theta"].to_numpy().reshape(-1, 9)
         assert np.abs(ours.mean(0) - theirs.mean(0)).max() < 0.1 * theirs.std(0).min()
         assert np.allclose(ours.std(0), theirs.std(0), rtol=0.1)
         slope = found["b"].to_numpy()[..., 1].ravel()
@@ -337,8 +337,8 @@ class TestTrend:
 @pytest.fixture(scope="module")
 def occupations(shared, slice_vectors):
     """Women's share in 25 occupations, and a fit of the occupations with women's and men's words."""
-    with open(shared / "criteria" / "female_share_40_occupations.json", encoding="utf-8") as file:
-        held = {word: share for word, share in json.load(file).items() if word in slice_vectors}
+    text = (shared / "criteria" / "female_share_40_occupations.json").read_text(encoding="utf-8")
+    held = {word: share for word, share in json.loads(text).items() if word in slice_vectors}
     lists = bb.WordLists("occupations", {"occupations": sorted(held)}, {"occupations": WOMEN}, {"human": MEN})
     return held, bb.distance_table(slice_vectors, lists)
 
