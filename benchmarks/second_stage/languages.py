@@ -1,0 +1,132 @@
+"""Gender and careers in 34 languages: published effect sizes, and their relation to implicit attitudes.
+
+Run with the folder of the vectors of Lewis and Lupyan (2020, https://doi.org/10.1038/s41562-020-0918-6):
+``python -m benchmarks.second_stage.languages FOLDER``. Writes the effect sizes, the relations, and the distances that the
+notebook on languages starts from.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import bayesbias as bb
+
+MEN = ("male", "man", "boy", "brother", "he", "him", "his", "son")
+WOMEN = ("female", "woman", "girl", "sister", "she", "her", "hers", "daughter")
+CAREER = ("executive", "management", "professional", "corporation", "salary", "office", "business", "career")
+FAMILY = ("home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives")
+GROUPS = {"men": (MEN, CAREER, "M"), "women": (WOMEN, FAMILY, "F")}
+CORPORA = {"wikipedia": "lang_es_wiki", "wikipedia_commoncrawl": "lang_es_wiki_cc"}
+IAT_SD = 0.37
+"""Standard deviation of a single participant's D score, for the standard error of a language's mean."""
+RESULTS = Path(__file__).parents[1] / "results" / "second_stage"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def vectors_of(rows):
+    """Concept and form (N: one form, M and F: masculine and feminine) to unit vector."""
+    values = rows.filter(regex="^v").to_numpy(dtype=float)
+    values = values / np.linalg.norm(values, axis=1, keepdims=True)
+    return dict(zip(zip(rows["concept"], rows["form"], strict=True), values, strict=True))
+
+
+def form_of(vectors, concept, form):
+    """The vector of a concept in a gender, or its only one; None where there is none."""
+    return vectors.get((concept, "N"), vectors.get((concept, form)))
+
+
+def effect_size(vectors):
+    """The published effect size: positive where men are with careers.
+
+    Men's words are compared with masculine forms and women's words with feminine ones. The difference of the means is
+    divided by the mean of two standard deviations (ddof 1) over all words: once with all words beside masculine forms,
+    once beside feminine ones. Where no attribute word has two forms this is WEAT's effect size with ddof 1.
+    """
+
+    def scores(words, own, form):
+        found = []
+        for word in words:
+            vector = form_of(vectors, word, own)
+            if vector is None:
+                continue
+            career, family = (
+                np.mean([vector @ other for other in (form_of(vectors, a, form) for a in listed) if other is not None])
+                for listed in (CAREER, FAMILY)
+            )
+            found.append(career - family)
+        return np.array(found)
+
+    apart = scores(MEN, "M", "M").mean() - scores(WOMEN, "F", "F").mean()
+    spread = [np.concatenate([scores(MEN, "M", f), scores(WOMEN, "F", f)]).std(ddof=1) for f in ("M", "F")]
+    return apart / np.mean(spread)
+
+
+def table_of(vectors):
+    """Distances of men's and women's words to careers and families, in the forms of their own gender."""
+    rows = []
+    for group, (words, own, form) in GROUPS.items():
+        for word in words:
+            vector = form_of(vectors, word, form)
+            for attribute in (*CAREER, *FAMILY):
+                other = form_of(vectors, attribute, form)
+                if vector is not None and other is not None:
+                    connection = "associated" if attribute in own else "different"
+                    rows.append((word, group, attribute, "stereotype", connection, 1 - vector @ other))
+    columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def languages(folder, corpus):
+    """Language to its vectors."""
+    rows = pd.read_parquet(folder / f"{corpus}.parquet")
+    return {str(name): vectors_of(part) for name, part in rows.groupby("language")}
+
+
+def attitudes(folder):
+    """Implicit attitudes by language, with standard errors."""
+    iat = pd.read_csv(folder / "iat_by_language.csv").set_index("language_code")
+    values = iat["es_iat_sex_age_order_implicit_resid"]
+    return pd.DataFrame({"attitude": values, "attitude_se": IAT_SD / np.sqrt(iat["n_participants"])})
+
+
+def main(folder):
+    """Write the effect sizes, the relations and the distances."""
+    published = pd.read_csv(folder / "published_effect_sizes.csv").set_index("language_code")
+    outside, sizes, relations, kept = attitudes(folder), [], [], []
+    for corpus, column in CORPORA.items():
+        every = languages(folder, corpus)
+        for name, vectors in every.items():
+            own = effect_size(vectors)
+            gendered = any(form != "N" for _, form in vectors)
+            sizes.append((corpus, name, gendered, own, published[column].get(name, np.nan)))
+        tables = {name: table_of(vectors) for name, vectors in every.items() if name in outside.index}
+        kept += [table.assign(language=name, corpus=corpus) for name, table in tables.items()]
+        known = published[column].reindex(list(tables))
+        for standardise in (False, True):
+            pool = bb.pool(tables, ("associated", "different"), outside, standardise=standardise)
+            row = pool.relation.iloc[0]
+            relations.append(
+                {
+                    "corpus": corpus,
+                    "standardised": standardise,
+                    **row.drop(["variable", "errors"]).to_dict(),
+                    "mean": pool.draws("mean").mean(),
+                    "between_sd": pool.draws("between_sd").mean(),
+                    "published_plain": known.corr(outside["attitude"].reindex(list(tables))),
+                }
+            )
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    columns = ["corpus", "language", "gendered", "effect_size", "published"]
+    pd.DataFrame(sizes, columns=columns).to_csv(RESULTS / "languages_effect_sizes.csv", index=False)
+    pd.DataFrame(relations).to_csv(RESULTS / "languages_relations.csv", index=False)
+    every = pd.concat(kept, ignore_index=True)
+    text = [name for name in every.columns if name != "distance"]
+    every = every.astype(dict.fromkeys(text, "category")).assign(distance=every["distance"].astype("float32"))
+    every.to_parquet(NOTEBOOKS / "languages.parquet", index=False, compression="zstd")
+    print(pd.DataFrame(relations).round(3).T.to_string())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
