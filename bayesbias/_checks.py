@@ -17,16 +17,16 @@ MOST = 10**9
 """Largest number of draws, replicates or words that is taken for meant."""
 
 
-def whole_number(value: object, name: str, least: int = 1) -> int:
-    """A whole number of at least ``least``; seeds may be of any size, other numbers up to 1e9."""
+def whole_number(value: object, name: str, least: int = 1, most: int | None = MOST) -> int:
+    """A whole number of at least ``least`` and at most ``most``; None sets no limit, as for seeds."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # what has no index is refused below
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
-    if number > MOST and name not in ("seed", "seeds"):
-        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {MOST:,}")
+    if most is not None and number > most:
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {most:,}")
     return number
 
 
@@ -49,6 +49,13 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} is {shown(value)}: give True or False")
     return bool(value)
+
+
+def printable(value: object, name: str) -> str:
+    """A text that can be shown: not empty, without blanks at its ends, control characters or halves of letters."""
+    if not isinstance(value, str) or not value or value != value.strip() or not value.isprintable():
+        raise InputError(f"{name} is {value!r}: give a printable text without blanks at its ends")
+    return value
 
 
 def finite_number(value: object, name: str, positive: bool = False) -> float:

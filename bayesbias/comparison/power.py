@@ -444,7 +444,7 @@ def plan(
     prob, power = probability(prob, "prob"), probability(power, "power")
     if scales is None and (spec_and_data := _related(words_or_table)) is not None:
         return _related_plan(*spec_and_data, effect, prob, power, first, second)
-    data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0))
+    data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))
     valid = data.connections.tolist()
     first, second = contrasted(first, second, valid, data.filled)
     design = design_of(data, first, second)

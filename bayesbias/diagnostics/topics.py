@@ -354,7 +354,7 @@ def topic_null(
     20
     """
     one_of(kind, list(LISTS), "kind")
-    replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0)
+    replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0, most=None)
     given = _given(words_or_query, metric)
     vectors = opened(kv)
     if isinstance(given, WordLists) and metric is None:

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._core.related import PairSample
+from bayesbias._files import read_arrays
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.embeddings.lookup import SHOWN, twin_sentence
 from bayesbias.errors import InputError
@@ -310,9 +310,8 @@ def _file(found: Relatedness) -> bytes:
 
 def _read(content: bytes, where: str) -> Relatedness:
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as held:
-            return relatedness_from({name: held[name] for name in held.files})
-    except (OSError, ValueError, BadZipFile, KeyError, EOFError, MemoryError, NotImplementedError) as error:
+        return relatedness_from(read_arrays(io.BytesIO(content), where))
+    except InputError as error:
         raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
 
 

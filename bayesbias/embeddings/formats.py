@@ -8,18 +8,19 @@ import os
 import pickle
 import tomllib
 import warnings
-import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._checks import flag
-from bayesbias._files import check_target, home_folder, shipped, whole_file
+from bayesbias._files import archive_of, check_target, check_unpacked, home_folder, shipped, whole_file
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 
 CHUNK = 1 << 23
+LONGEST = 1 << 24
+"""Bytes of a line of text, or of the vector of a word."""
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
@@ -86,14 +89,14 @@ def _word2vec_or_glove(
     stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
 ) -> Entries:
     reader = _Chunks(stream, path, tick)
-    first = reader.line()
+    first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
     header = _header(first)
     if header is None:
         yield from _text(reader, path, None, wanted, first)
         return
-    if header.words < 1 or header.dimensions < 1:
+    if header.words < 1 or not 0 < header.dimensions <= LONGEST // 4:
         raise InputError(f"{path} says in its first line that it holds {header.words} x {header.dimensions} numbers")
     text = _text_vector(reader.peek_line(), header.dimensions) is not None
     yield from _text(reader, path, header, wanted, b"") if text else _binary(reader, path, header, wanted)
@@ -107,6 +110,7 @@ class _Chunks:
         self.buffer = b""
         self.position = 0
         self.ended = False
+        self.unpacked, self.packed = 0, path.stat().st_size
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
@@ -118,8 +122,12 @@ class _Chunks:
             raise InputError(f"{self.path} is truncated or damaged: {error}") from error
         self.tick()
         self.ended = not piece
+        self.unpacked += len(piece)
+        check_unpacked(self.unpacked, self.packed, str(self.path))
         self.buffer = self.buffer[self.position :] + piece
         self.position = 0
+        if len(self.buffer) > LONGEST + CHUNK:
+            raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
         return bool(piece)
 
     def find(self, mark: bytes) -> int:
@@ -143,7 +151,7 @@ class _Chunks:
 
 def _header(line: bytes) -> Header | None:
     parts = line.split()
-    if len(parts) == 2 and all(part.isdigit() for part in parts):
+    if len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts):
         return Header(int(parts[0]), int(parts[1]))
     return None
 
@@ -222,31 +230,32 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
 
 
 def _npz(path: Path, wanted: Wanted) -> Entries:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            missing = {"words", "vectors"} - set(archive.files)
-            if missing:
-                raise InputError(f"{path} holds {', '.join(archive.files)}: an .npz embedding has words and vectors")
-            words, vectors = archive["words"], archive["vectors"]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as .npz (words as text, vectors as numbers): {error}") from error
-    if (
-        words.ndim != 1
-        or vectors.ndim != 2
-        or len(words) != len(vectors)
-        or words.dtype.kind not in "US"
-        or (vectors.dtype.kind not in "fiu")
-    ):
-        raise InputError(
-            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many rows, "
-            f"given {words.dtype} {words.shape} and {vectors.dtype} {vectors.shape}"
-        )
-    for word, vector in zip(words.tolist(), vectors, strict=True):
-        token = word if isinstance(word, bytes) else word.encode("utf-8")
-        if wanted is None or token in wanted:
-            yield token, np.asarray(vector, dtype=np.float32)
+    """The entries of an archive; the vectors are read some rows at a time."""
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if not {"words", "vectors"} <= set(names):
+            raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
+        with archive.open("words.npy") as member:
+            words = read_array(member, allow_pickle=False)
+        with archive.open("vectors.npy") as member:
+            read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
+            shape, by_columns, dtype = read_header(member)
+            texts = words.ndim == 1 and words.dtype.kind in "US"
+            if not texts or len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype.kind not in "fiu":
+                raise InputError(
+                    f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many "
+                    f"rows, given {words.dtype} {words.shape} and {dtype} {shape}"
+                )
+            row = dtype.itemsize * shape[1]
+            rows = len(words) if by_columns else max(1, CHUNK // row)
+            for begin in range(0, len(words), rows):
+                block = words[begin : begin + rows].tolist()
+                numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
+                vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
+                for word, vector in zip(block, vectors, strict=True):
+                    token = word if isinstance(word, bytes) else word.encode("utf-8")
+                    if wanted is None or token in wanted:
+                        yield token, np.asarray(vector, dtype=np.float32)
 
 
 SUFFIXES = (".bin", ".txt", ".npz")

@@ -525,7 +525,7 @@ def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, se
             f"there are {held} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
             "interval='f'"
         )
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     return bootstrap_icc(values, form, prob, SAMPLES, rng)
 
 

@@ -59,7 +59,9 @@ def _setting(key: object) -> Setting:
             f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
         )
     corpus, algorithm, dims, seed = key
-    return Setting(str(corpus), str(algorithm), whole_number(dims, "dims"), whole_number(seed, "seed", least=0))
+    return Setting(
+        str(corpus), str(algorithm), whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None)
+    )
 
 
 def frame_of(settings: list[Setting]) -> pd.DataFrame:
