@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -51,9 +51,14 @@ def flag(value: object, name: str) -> bool:
     return bool(value)
 
 
+def is_printable(value: object) -> TypeGuard[str]:
+    """Whether a value can be shown: a text, not empty, without blanks at its ends, control or surrogate characters."""
+    return isinstance(value, str) and value != "" and value == value.strip() and value.isprintable()
+
+
 def printable(value: object, name: str) -> str:
-    """A text that can be shown: not empty, without blanks at its ends, control characters or halves of letters."""
-    if not isinstance(value, str) or not value or value != value.strip() or not value.isprintable():
+    """A text that can be shown, as a name or a word."""
+    if not is_printable(value):
         raise InputError(f"{name} is {value!r}: give a printable text without blanks at its ends")
     return value
 

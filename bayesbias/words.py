@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, overload
 
 from pydantic import BeforeValidator, Field
 
+from bayesbias._checks import is_printable, printable
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError, shown
 
@@ -101,6 +102,7 @@ class WordList(Sequence[str]):
     doi: str | None = None
 
     def __post_init__(self) -> None:
+        printable(self.name, "the name of a list")
         _check_words("words", self.words)
 
     def __len__(self) -> int:
@@ -358,6 +360,7 @@ def _control_words(where: str, folder: Path) -> Sequence[str]:
 
 
 def _check_lists(lists: WordLists) -> None:
+    printable(lists.name, "the name of the word lists")
     if not lists.protected:
         raise InputError("there are no protected words: give at least one group under [protected]")
     if not lists.stereotypes and not lists.controls:
@@ -366,7 +369,7 @@ def _check_lists(lists: WordLists) -> None:
         if not isinstance(getattr(lists, part), Mapping):
             raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
         for name, words in getattr(lists, part).items():
-            _check_words(f"{part}.{name}", words)
+            _check_words(f"{part}.{printable(name, f'the name of a list in {part}')}", words)
     _check_controls(lists.controls)
     _check_groups(lists)
 
@@ -401,5 +404,5 @@ def _check_words(where: str, words: Sequence[str]) -> None:
     if not words:
         raise InputError(f"{where} is empty: give at least one word or leave the list out")
     for word in words:
-        if not isinstance(word, str) or not word.strip() or word != word.strip() or not word.isprintable():
+        if not is_printable(word):
             raise InputError(f"{where} holds {word!r}: a word is a printable text without blanks at its ends")

@@ -4,6 +4,8 @@ import gzip
 import io
 import os
 import random
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 
@@ -221,3 +223,148 @@ def test_a_link_to_a_pipe_or_device_stays(tmp_path):
             write_text(tmp_path / name, "new")
     assert (tmp_path / "pipe").is_fifo()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.txt", "b.txt", "pipe"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a 1_0 .2\nb .1 .2\n", "no embedding that can be read"),
+        (b"a .1 .2\nb 1_0 .2\n", "line 2: a word and 2 numbers"),
+        (b"a .1 .2\nb .1 .25", "no line break at its end"),
+        (b"2 2\na .1 .2\nb .1 .25", "no line break at its end"),
+        (b"2 2\n .1 .2\nb .1 .2\n", "the word of vector 1 is empty"),
+        (b"2 1\na \0\0\0? \0\0\0?", "the word of vector 2 is empty"),
+        (b"a 1e300 .2\nb .1 .2\n", "'a' hold NaN or infinite numbers"),
+    ],
+)
+def test_odd_text_is_refused(tmp_path, content, said):
+    (tmp_path / "v.txt").write_bytes(content)
+    with pytest.raises(bb.InputError, match=rf"v\.txt.*{said}"):
+        bb.load_embedding(tmp_path / "v.txt")
+
+
+def test_an_empty_word_or_a_number_too_large_in_an_archive_is_refused(tmp_path):
+    with pytest.raises(bb.InputError, match="the word of vector 2 is empty"):
+        bb.load_embedding(npz(tmp_path / "v.npz", words=("a", "", "b")))
+    with pytest.raises(bb.InputError, match="'nurse' hold NaN or infinite numbers"):
+        bb.load_embedding(npz(tmp_path / "v.npz", vectors=np.diag([1.0, 1.0, 1e300])))
+
+
+HEAD = "protected_word,group,attribute_word,attribute_class,connection,distance"
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "said"),
+    [
+        (HEAD, ["a,g,b,g,associated,True"] * 2, "the column 'distance' holds bool"),
+        (HEAD, ["a,g,b,g,associated,1_0", "a,g,c,g,associated,.5"], "'1_0' is not a number"),
+        (HEAD + ",distance", ["a,g,b,g,associated,.4,.5"], "two columns 'distance'"),
+        (HEAD, ["a\x1b[31m,g,b,g,associated,.4"], "column 'protected_word'.*no printable text"),
+        (HEAD, ["a,g\ufffe,b,g,associated,.4"], "column 'group'.*no printable text"),
+        (HEAD, ["a,g,b, g,associated,.4"], "column 'attribute_class'.*no printable text"),
+    ],
+)
+def test_odd_tables_are_refused(tmp_path, head, rows, said):
+    (tmp_path / "t.csv").write_text("\n".join([head, *rows]) + "\n")
+    with pytest.raises(bb.InputError, match=rf"t\.csv.*{said}"):
+        bb.read_distance_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("name", ["", " a", "\x1b[31m", "a\0", "\ufffe", "\ud800"])
+def test_names_are_held_to_what_words_are_held_to(name):
+    groups = {"a": ["he"], "b": ["she"]}
+    with pytest.raises(bb.InputError, match="the name of the word lists is"):
+        bb.WordLists(name, groups, groups)
+    with pytest.raises(bb.InputError, match="the name of a list in protected is"):
+        bb.WordLists("n", {name: ["he"]}, {name: ["she"]})
+    with pytest.raises(bb.InputError, match="the name of a set of attributes is"):
+        bb.Query(groups, {name: ["x"]})
+    with pytest.raises(bb.InputError, match="the name of an embedding is"):
+        bb.run_metrics({name: "google-news-slice"}, ["weat7"], ["weat"])
+    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    with pytest.raises(bb.InputError, match="the name of a table is"):
+        bb.compare({"a": table, name: table})
+    if name not in ("", "\ud800"):  # an empty group is not known; pandas refuses half a letter itself
+        with pytest.raises(bb.InputError, match="column 'group' holds"):
+            bb.fit(table.assign(group=table["group"].replace("math", name)), "published")
+
+
+def test_coverage_of_another_table_is_not_read(tmp_path):
+    one, other = (bb.distance_table("google-news-slice", name, relatedness=False) for name in ("weat6", "weat7"))
+    bb.write_distance_table(one, tmp_path / "one.csv")
+    bb.write_distance_table(other, tmp_path / "other.csv")
+    assert bb.read_distance_table(tmp_path / "one.csv").attrs == one.attrs
+    (tmp_path / "one.csv").replace(tmp_path / "other.csv")
+    table = bb.read_distance_table(tmp_path / "other.csv")
+    assert table.attrs["coverage"]["word_list"] == "other"
+    assert bb.coverage(table)["asked"].isna().all()
+    assert "other.csv.coverage.json is of another table" in bb.coverage(table).attrs["notes"][0]
+
+
+def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
+    table = bb.distance_table("google-news-slice", "weat7")
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    post = bb.fit(bb.read_distance_table(tmp_path / "plain.csv"), seed=0)
+    bb.report(post, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<td>unknown</td>") == 6
+    assert "coverage unknown, because no coverage goes with the file" in page
+
+
+@pytest.mark.parametrize(
+    "changed", [{"lists": 5}, {"lists": [{"list": "a"}]}, {"twins": ["x"]}, {"embedding": {"vectors": "many"}}]
+)
+def test_coverage_of_another_inner_kind_is_refused(tmp_path, changed):
+    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    table.attrs["coverage"] |= changed
+    for name in ("t.csv", "t.parquet"):
+        bb.write_distance_table(table, tmp_path / name)
+        with pytest.raises(
+            bb.InputError, match=rf"t\.{name[2:]}.* holds no coverage as write_distance_table writes it"
+        ):
+            bb.read_distance_table(tmp_path / name)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5netcdf's, of a file half opened
+def test_damaged_fits_are_refused_by_name(tmp_path):
+    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    bb.save_fit(bb.fit(table, "published", seed=0, draws=40), tmp_path / "fit.nc")
+    whole = (tmp_path / "fit.nc").read_bytes()
+    rng = random.Random(0)  # noqa: S311
+    path = tmp_path / "cut.nc"
+    errors = []
+    for _ in range(150):
+        damaged = bytearray(whole)
+        for _ in range(40):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            bb.load_fit(path)
+        except bb.InputError as error:
+            errors.append(str(error))
+    assert len(errors) > 30
+    assert all("cut.nc" in error for error in errors)
+
+
+def test_letters_without_a_glyph_are_drawn_without_a_warning(tmp_path):
+    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    word = table["protected_word"].iloc[0]
+    renamed = table.assign(protected_word=table["protected_word"].replace(word, "\U00012000"))  # cuneiform
+    bb.plot_distances(renamed, "\U00012000").savefig(tmp_path / "picture.png")
+
+
+def test_a_command_that_is_ended_leaves_no_temporary_file(tmp_path):
+    code = (
+        "import os, signal, sys\n"
+        "import bayesbias.cli, bayesbias.cli.app\n"
+        "from bayesbias._files import whole_file\n"
+        "def work():\n"
+        "    with whole_file(sys.argv[1]) as temporary:\n"
+        "        temporary.write_text('half')\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "bayesbias.cli.app.app = work\n"
+        "bayesbias.cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.txt")], capture_output=True, text=True)
+    assert done.returncode == 143
+    assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -500,14 +501,17 @@ def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
     shutil.copy(tmp_path / "a.csv", tmp_path / "b.csv")
     table = bb.read_distance_table(tmp_path / "b.csv")
     assert table.attrs["coverage"]["word_list"] == "b"
-    assert bb.coverage(table).to_numpy().tolist() == [
-        ["man", "protected", 1, 1, []],
-        ["woman", "protected", 1, 1, []],
-        ["man", "stereotype", 1, 1, []],
-        ["woman", "stereotype", 1, 1, []],
-        ["human", "control", 1, 1, []],
-        ["neutral", "control", 1, 1, []],
+    found = bb.coverage(table)
+    assert found["asked"].isna().all()
+    assert found.drop(columns="asked").to_numpy().tolist() == [
+        ["man", "protected", 1, []],
+        ["woman", "protected", 1, []],
+        ["man", "stereotype", 1, []],
+        ["woman", "stereotype", 1, []],
+        ["human", "control", 1, []],
+        ["neutral", "control", 1, []],
     ]
+    assert found.attrs["notes"][0].startswith("coverage unknown, because no coverage goes with the file")
 
 
 def test_table_without_coverage_does_not_inherit_that_of_an_earlier_file(tmp_path):
@@ -528,7 +532,9 @@ def test_damaged_coverage_beside_a_csv_file(tmp_path, note):
 def test_coverage_beside_a_csv_file_is_readable_json(tmp_path):
     table = bb.distance_table(keyed(PLANE), LISTS)
     bb.write_distance_table(table, tmp_path / "a.csv")
-    assert json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8")) == table.attrs["coverage"]
+    stored = json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8"))
+    assert stored["coverage"] == table.attrs["coverage"]
+    assert stored["table_sha256"] == sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
 
 
 def test_file_without_group_and_attribute_class(written):

@@ -48,7 +48,8 @@ def show_coverage(table: pd.DataFrame) -> None:
     from bayesbias.distances.storage import coverage
 
     found = coverage(table)
-    show(found[["list", "kind", "asked", "found"]], "Coverage")
+    asked = found["asked"].astype("string").fillna("unknown")
+    show(found[["list", "kind", "asked", "found"]].assign(asked=asked), "Coverage")
     for note in found.attrs["notes"]:
         say(f"  {note}")
 

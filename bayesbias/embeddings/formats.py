@@ -187,7 +187,7 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
         )
     spaced = wanted is None or any(b" " in word for word in wanted)
     number = 1 if header is None else 2
-    count = 0
+    count, last = 0, line
     while line:
         if line.strip():
             count += 1
@@ -201,11 +201,13 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
                     )
                 if wanted is None or entry[0] in wanted:
                     yield entry
-        line = reader.line()
+        last, line = line, reader.line()
         number += 1
     if header is not None and count != header.words:
         fault = "truncated" if count < header.words else "damaged"
         raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
+    if not last.endswith(b"\n"):
+        raise InputError(f"{path} has no line break at its end, so its last number may be cut: add one if it is whole")
 
 
 def _one_number_too_many(token: bytes) -> bool:
@@ -221,7 +223,7 @@ def _one_number_too_many(token: bytes) -> bool:
 def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
     """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
     parts = line.rstrip().rsplit(b" ", dimensions)
-    if len(parts) != dimensions + 1 or dimensions < 1:
+    if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
         return None
     try:
         return parts[0], np.array(parts[1:], dtype=np.float32)
@@ -351,18 +353,19 @@ def load_embedding(
     """
     wanted, trust_pickle = _wanted(words), flag(trust_pickle, "trust_pickle")
     source = getattr(source, "wv", source)
-    if isinstance(source, str | os.PathLike):
-        tokens, vectors, name = _from_file(source, wanted, trust_pickle)
-    elif isinstance(source, Mapping):
-        tokens, vectors, name = _from_mapping(source, wanted)
-    elif hasattr(source, "key_to_index") and hasattr(source, "vectors"):
+    if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
         return _from_keyed_vectors(source, wanted)
-    else:
-        raise InputError(
-            f"cannot read an embedding from {type(source).__name__}: "
-            "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
-        )
-    return _keyed_vectors(tokens, vectors, name)
+    with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
+        if isinstance(source, str | os.PathLike):
+            tokens, vectors, name = _from_file(source, wanted, trust_pickle)
+        elif isinstance(source, Mapping):
+            tokens, vectors, name = _from_mapping(source, wanted)
+        else:
+            raise InputError(
+                f"cannot read an embedding from {type(source).__name__}: "
+                "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
+            )
+        return _keyed_vectors(tokens, vectors, name)
 
 
 def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
@@ -504,6 +507,8 @@ def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -
 
     if not tokens:
         raise InputError(f"{where} holds no vector, or none of the words that were asked for")
+    if "" in tokens:
+        raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
     shapes = {np.shape(vector) for vector in vectors}
     if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
         odd = next((w for w, v in zip(tokens, vectors, strict=True) if np.shape(v) != np.shape(vectors[0])), tokens[0])

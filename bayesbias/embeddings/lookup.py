@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 
@@ -84,12 +84,21 @@ def _forms(word: str) -> tuple[str, ...]:
     return word, word.lower(), word.capitalize(), word.upper()
 
 
-def about(kv: KeyedVectors) -> dict[str, object]:
+class About(TypedDict, total=False):
+    """Name and size of an embedding."""
+
+    name: str
+    vectors: int
+    dimensions: int
+    debiasing: str
+
+
+def about(kv: KeyedVectors) -> About:
     """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size."""
     name = getattr(kv, "bayesbias_name", "unnamed")
-    known: dict[str, object] = {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
+    known: About = {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
     record = getattr(kv, "bayesbias_debiasing", None)
-    return known if record is None else known | {"debiasing": str(record)}
+    return known if record is None else {**known, "debiasing": str(record)}
 
 
 Twins = Literal["once", "keep"]
