@@ -148,7 +148,7 @@ def prior_sensitivity(
     spec = model_of(post)
     refits = _refits(post, spec, (first, second, population), factor, seed, given)
     power = _power(post, spec, f"{first} - {second}", given)
-    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} - {second}"))
+    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} \N{MINUS SIGN} {second}"))
 
 
 def _above_one(factor: object) -> float:

@@ -528,7 +528,9 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
         lost = asked - len(sets[name].keys)
         if lost > how.max_missing * asked or lost == asked:
             what = "missing or repeated" if how.compat == "wefe" else "missing"
-            reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}")
+            capital = how.case == "as-is" and any(word != word.lower() for word in query.sets[name])
+            hint = "; it has capital letters: case='fallback' tries others" if capital else ""
+            reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}{hint}")
     return reasons
 
 
