@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,16 +17,16 @@ MOST = 10**9
 """Largest number of draws, replicates or words that is taken for meant."""
 
 
-def whole_number(value: object, name: str, least: int = 1) -> int:
-    """A whole number of at least ``least``; seeds may be of any size, other numbers up to 1e9."""
+def whole_number(value: object, name: str, least: int = 1, most: int | None = MOST) -> int:
+    """A whole number of at least ``least`` and at most ``most``; None sets no limit, as for seeds."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # what has no index is refused below
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
-    if number > MOST and name not in ("seed", "seeds"):
-        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {MOST:,}")
+    if most is not None and number > most:
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {most:,}")
     return number
 
 
@@ -49,6 +49,18 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} is {shown(value)}: give True or False")
     return bool(value)
+
+
+def is_printable(value: object) -> TypeGuard[str]:
+    """Whether a value can be shown: a text, not empty, without blanks at its ends, control or surrogate characters."""
+    return isinstance(value, str) and value != "" and value == value.strip() and value.isprintable()
+
+
+def printable(value: object, name: str) -> str:
+    """A text that can be shown, as a name or a word."""
+    if not is_printable(value):
+        raise InputError(f"{name} is {value!r}: give a printable text without blanks at its ends")
+    return value
 
 
 def finite_number(value: object, name: str, positive: bool = False) -> float:

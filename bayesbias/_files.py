@@ -1,21 +1,32 @@
-"""Files and documents: bundled data, whole writes, TOML with its schema."""
+"""Files and documents: bundled data, whole writes, TOML with its schema, archives of arrays."""
 
+from __future__ import annotations
+
+import errno
 import os
+import re
 import secrets
 import stat
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import ZipFile
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bayesbias.errors import InputError, shown
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 LONGEST = 240
 """Bytes of the name of a file, which leave room for that of its temporary one."""
+TIMES, ROOM = 100, 1 << 26
+"""What is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size."""
 PACKAGE = Path(__file__).parent
+DEEP_KEY = re.compile(r'(?:^|[\[{,])\s*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)
 
 
 def shipped(kind: str) -> Path:
@@ -81,17 +92,19 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
     The temporary file stands in the same folder, with the same suffix, so the last step is one rename. A file that was
     there before keeps its permissions, and a link goes on to lead to its file. After an error nothing is left behind
-    and a file that was there before is untouched.
+    and a file that was there before is untouched. What is read-only stays, for every user.
 
     Raises
     ------
     OSError
-        The folder does not exist or cannot be written, or the disk is full.
+        The folder does not exist or cannot be written, or the disk is full; what is there is read-only, or is no
+        file (a folder, a device, a pipe).
     """
     target = home_folder(path)
     place = target.resolve()
     temporary = place.with_name(f".{place.stem}-{secrets.token_hex(6)}{place.suffix}")
     with _named(target):
+        _check_replaceable(place)
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         with _named(target):
@@ -101,6 +114,13 @@ def whole_file(path: str | Path) -> Iterator[Path]:
             temporary.replace(place)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_replaceable(place: Path) -> None:
+    if place.exists() and not place.is_file():
+        raise OSError("there is something that is no file (a folder, a device, a pipe): give another path")
+    if place.exists() and not place.stat().st_mode & 0o222:
+        raise PermissionError(errno.EACCES, "the file that is there is read-only: allow writing, or give another path")
 
 
 @contextmanager
@@ -119,10 +139,78 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
+def check_unpacked(size: int, packed: int, where: str) -> None:
+    """Refuse what would fill the memory: ``size`` bytes out of a file of ``packed`` bytes.
+
+    Raises
+    ------
+    InputError
+        The file unpacks to more than any vectors do.
+    """
+    if size > TIMES * packed + ROOM:
+        raise InputError(
+            f"{where} unpacks to more than {TIMES} times its size, as no vectors do: it is damaged or made to fill the "
+            "memory; unpack it yourself if you trust it"
+        )
+
+
+@contextmanager
+def archive_of(content: BinaryIO, where: str) -> Iterator[ZipFile]:
+    """An .npz file; whatever goes wrong while it is read is one error that names it.
+
+    Raises
+    ------
+    InputError
+        It is damaged, or unpacks to more than any vectors do.
+    """
+    try:
+        with ZipFile(content) as archive:
+            check_unpacked(sum(member.file_size for member in archive.infolist()), content.seek(0, os.SEEK_END), where)
+            yield archive
+    except InputError:
+        raise
+    except Exception as error:  # the readers of zip files and arrays raise a dozen kinds
+        raise InputError(f"{where} cannot be read as .npz: {error or type(error).__name__}") from error
+
+
+def read_arrays(content: BinaryIO, where: str) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz file.
+
+    Raises
+    ------
+    InputError
+        It is damaged, or unpacks to more than any vectors do.
+    """
+    from numpy.lib.format import read_array
+
+    found = {}
+    with archive_of(content, where) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                found[name.removesuffix(".npy")] = read_array(member, allow_pickle=False)
+    return found
+
+
 class Document(BaseModel):
     """A part of a TOML file: immutable, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def read_text(path: Path) -> str:
+    """The content of a file in UTF-8, without a byte-order mark.
+
+    Raises
+    ------
+    InputError
+        The file is not there, cannot be read or is not text.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise InputError(f"there is no file {path}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as text: {error}") from error
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -133,12 +221,23 @@ def read_toml(path: Path) -> dict[str, Any]:
     InputError
         The file is not there, not text or not TOML.
     """
+    return parse_toml(read_text(path), str(path))
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The content of a TOML text; ``where`` names it in errors.
+
+    Raises
+    ------
+    InputError
+        It is not TOML, holds a number of thousands of digits, or is nested too deeply.
+    """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, IsADirectoryError) as error:
-        raise InputError(f"{path} is not a TOML file: {error}") from error
+        if DEEP_KEY.search(text):  # tomllib takes quadratic time for these
+            raise ValueError("a key has more than 20 parts")
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is not a TOML file: {error}") from error
 
 
 def check[D: Document](kind: type[D], content: dict[str, Any], where: str) -> D:

@@ -19,6 +19,11 @@ def shortened(words: Sequence[str], most: int = 8) -> str:
     return ", ".join(words[:most]) + (", …" if len(words) > most else "")
 
 
+def many(count: int, noun: str) -> str:
+    """A number and what it counts, such as ``1 word`` and ``2,000 words``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def shown(value: object) -> str:
     """A value as an error shows it, cut where it is long."""
     return reprlib.repr(value)

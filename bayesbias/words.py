@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, overload
 
 from pydantic import BeforeValidator, Field
 
+from bayesbias._checks import is_printable, printable
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError, shown
 
@@ -112,6 +113,7 @@ class WordList(Sequence[str]):
     doi: str | None = None
 
     def __post_init__(self) -> None:
+        printable(self.name, "the name of a list")
         _check_words("words", self.words)
 
     def __len__(self) -> int:
@@ -165,7 +167,7 @@ def counterparts(first: str, names: Iterable[str]) -> list[str]:
 def can_be_control(name: object) -> bool:
     """Whether a control list may have a name: contrasts are written a - b, and stereotypes are one class of words."""
     taken = (*STEREOTYPES, "stereotype")
-    return isinstance(name, str) and _is_word(name) and " - " not in name and name not in taken
+    return is_printable(name) and " - " not in name and name not in taken
 
 
 VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribute_class of its rows too"
@@ -421,6 +423,7 @@ def _control_words(where: str, folder: Path) -> Sequence[str]:
 
 
 def _check_lists(lists: WordLists) -> None:
+    printable(lists.name, "the name of the word lists")
     if not lists.protected:
         raise InputError("there are no protected words: give at least one group under [protected]")
     if not lists.stereotypes and not lists.controls:
@@ -429,7 +432,7 @@ def _check_lists(lists: WordLists) -> None:
         if not isinstance(getattr(lists, part), Mapping):
             raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
         for name, words in getattr(lists, part).items():
-            _check_words(f"{part}.{name}", words)
+            _check_words(f"{part}.{printable(name, f'the name of a list in {part}')}", words)
     _check_controls(lists)
     _check_groups(lists)
 
@@ -464,12 +467,8 @@ def _check_controls(lists: WordLists) -> None:
         if name not in lists.controls:
             known = f"the control lists are {', '.join(lists.controls)}" if lists.controls else "there are none"
             raise InputError(f"the label {label!r} is of no control list: there is no {name!r}, {known}")
-        if not isinstance(label, str) or not _is_word(label):
+        if not is_printable(label):
             raise InputError(f"the label of {name!r} is {label!r}: give a printable text without blanks at its ends")
-
-
-def _is_word(word: str) -> bool:
-    return bool(word) and word == word.strip() and word.isprintable()
 
 
 def _check_words(where: str, words: Sequence[str]) -> None:
@@ -479,5 +478,5 @@ def _check_words(where: str, words: Sequence[str]) -> None:
     if not words:
         raise InputError(f"{where} is empty: give at least one word or leave the list out")
     for word in words:
-        if not isinstance(word, str) or not _is_word(word):
+        if not is_printable(word):
             raise InputError(f"{where} holds {word!r}: a word is a printable text without blanks at its ends")

@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -200,7 +201,7 @@ def test_fallback_tries_other_capitals_and_reports_them():
     used = {"SHE": "she", "Boss": "BOSS", "HE": "he", "paris": "Paris"}
     assert table.attrs["coverage"]["substituted"] == used
     assert table.attrs["coverage"]["own_pairs"] == ["he"]
-    note = "read under another capitalisation: SHE as she, Boss as BOSS, HE as he, paris as Paris"
+    note = "read under another spelling: SHE as she, Boss as BOSS, HE as he, paris as Paris"
     assert note in bb.coverage(table).attrs["notes"]
     assert bb.coverage(table)["missing"].tolist() == [[], [], [], []]
 
@@ -460,7 +461,7 @@ def test_round_trip_keeps_every_note(tmp_path, suffix):
     assert again.attrs == table.attrs
     assert bb.coverage(again).attrs["notes"] == [
         "protected list b: 1 of 2 words found; missing gone",
-        "read under another capitalisation: Walk as walk",
+        "read under another spelling: Walk as walk",
         "both protected and attribute, so without the pair with itself: boss",
         "in several attribute lists, counted once for a protected word: boss (a, human)",
     ]
@@ -500,14 +501,17 @@ def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
     shutil.copy(tmp_path / "a.csv", tmp_path / "b.csv")
     table = bb.read_distance_table(tmp_path / "b.csv")
     assert table.attrs["coverage"]["word_list"] == "b"
-    assert bb.coverage(table).to_numpy().tolist() == [
-        ["man", "protected", 1, 1, []],
-        ["woman", "protected", 1, 1, []],
-        ["man", "stereotype", 1, 1, []],
-        ["woman", "stereotype", 1, 1, []],
-        ["human", "control", 1, 1, []],
-        ["neutral", "control", 1, 1, []],
+    found = bb.coverage(table)
+    assert found["asked"].isna().all()
+    assert found.drop(columns="asked").to_numpy().tolist() == [
+        ["man", "protected", 1, []],
+        ["woman", "protected", 1, []],
+        ["man", "stereotype", 1, []],
+        ["woman", "stereotype", 1, []],
+        ["human", "control", 1, []],
+        ["neutral", "control", 1, []],
     ]
+    assert found.attrs["notes"][0].startswith("coverage unknown, because no coverage goes with the file")
 
 
 def test_table_without_coverage_does_not_inherit_that_of_an_earlier_file(tmp_path):
@@ -528,7 +532,9 @@ def test_damaged_coverage_beside_a_csv_file(tmp_path, note):
 def test_coverage_beside_a_csv_file_is_readable_json(tmp_path):
     table = bb.distance_table(keyed(PLANE), LISTS)
     bb.write_distance_table(table, tmp_path / "a.csv")
-    assert json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8")) == table.attrs["coverage"]
+    stored = json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8"))
+    assert stored["coverage"] == table.attrs["coverage"]
+    assert stored["table_sha256"] == sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
 
 
 def test_file_without_group_and_attribute_class(written):

@@ -212,7 +212,7 @@ def test_pairs_stay_aligned_when_a_word_is_missing():
         ({"a": "he"}, {"b": ["x"]}, "the set 'a' of targets is 'he': give its words in order"),
         ({"a": [1]}, {"b": ["x"]}, "the set 'a' of targets holds 1, which is no word"),
         ({"a": {"he", "him"}}, {"b": ["x"]}, "give its words in order"),
-        ({"": ["he"]}, {"b": ["x"]}, "a set of targets has no name"),
+        ({"": ["he"]}, {"b": ["x"]}, "the name of a set of targets is ''"),
         (["he"], {"b": ["x"]}, "targets is"),
         ({"a": ["he"]}, {"a": ["x"]}, "'a' names a target set and an attribute set"),
     ],

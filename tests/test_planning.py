@@ -227,7 +227,9 @@ def test_the_sentence_says_what_is_there_and_what_is_needed():
     assert f"({needed} stereotype words)" in found.sentence
     assert "For 80%" in found.sentence
     left_open = plan(shape(), scales=EVEN).sentence
-    assert left_open.startswith("With 12 stereotype and 10 protected words the 89% interval of associated - different")
+    assert left_open.startswith(
+        "With 12 stereotype and 10 protected words the 89% interval of associated \N{MINUS SIGN} different"
+    )
 
 
 WRONG = {

@@ -41,7 +41,7 @@ def test_with_two_words_the_prior_matters(few_found):
     assert few_found.matters
     assert str(few_found) == few_found.verdict
     assert few_found.verdict.startswith(
-        "The prior matters for associated - human: with the prior of connection_mean wider it moves by "
+        "The prior matters for associated − human: with the prior of connection_mean wider it moves by "
     )
     flagged = few_found.refits.set_index(["prior", "change"])["matters"]
     assert flagged["connection_mean"].all()
@@ -53,7 +53,7 @@ def test_with_two_words_the_prior_matters(few_found):
 
 def test_with_sixty_words_the_prior_does_not_matter(plenty_found):
     assert not plenty_found.matters
-    assert plenty_found.verdict.startswith("The prior does not matter for associated - human: over 8 refits it moves")
+    assert plenty_found.verdict.startswith("The prior does not matter for associated − human: over 8 refits it moves")
     assert plenty_found.refits["shift"].abs().max() < 0.2
     assert (plenty_found.refits["sd_ratio"] - 1).abs().max() < 0.1
     assert (plenty_found.power.query("parameter == 'connection_mean'")["prior"] < 0.05).all()

@@ -399,7 +399,7 @@ def test_what_is_no_corpus(corpus, message):
         ({"algorithm": ["sgns", "sgns"]}, "algorithm holds sgns more than once"),
         ({"seeds": 0}, "seeds is 0: give a whole number of at least 1"),
         ({"seeds": [-1]}, "seeds is -1: give a whole number of at least 0"),
-        ({"seeds": [2**32]}, "seeds holds 4294967296"),
+        ({"seeds": [2**32]}, "seeds is 4294967296"),
         ({"seeds": []}, "seeds is empty"),
         ({"seeds": [1, 2, 1]}, "seeds holds 1 more than once"),
         ({"seeds": 1.5}, "seeds is 1.5"),

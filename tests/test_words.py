@@ -293,7 +293,7 @@ def test_fault_in_a_list_file(written, fault):
 def test_file_that_is_not_text(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(bb.InputError, match="is not a TOML file"):
+    with pytest.raises(bb.InputError, match="cannot be read as text"):
         bb.load_words(path)
 
 

@@ -48,7 +48,9 @@ def show_coverage(table: pd.DataFrame) -> None:
     from bayesbias.distances.storage import coverage, labels_of
 
     found = coverage(table)
-    show(found[["list", "kind", "asked", "found"]].replace({"list": labels_of(table)}), "Coverage")
+    asked = found["asked"].astype("string").fillna("unknown")
+    shown = found[["list", "kind", "asked", "found"]].assign(asked=asked)
+    show(shown.replace({"list": labels_of(table)}), "Coverage")
     for note in found.attrs["notes"]:
         say(f"  {note}")
 
@@ -66,7 +68,7 @@ def show_contrasts(found: pd.DataFrame) -> None:
     if shown["p_in_rope"].isna().all():
         shown = shown.drop(columns="p_in_rope")
     mass = f"{100 * found.attrs['prob']:g}%"
-    show(shown, f"{first} - {second}, {mass} highest-density intervals (negative: {first} is closer)")
+    show(shown, f"{first} \N{MINUS SIGN} {second}, {mass} highest-density intervals (negative: {first} is closer)")
     what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
     say(f"  {what} about {POPULATIONS[found.attrs['population']]}.")
     if found.attrs["left_out"]:

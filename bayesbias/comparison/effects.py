@@ -525,8 +525,7 @@ def side_effects(
     if not ks:
         raise InputError("k is empty: give numbers of nearest neighbours, such as (10, 100)")
     words, draws = whole_number(words, "words"), whole_number(draws, "draws")
-    if (seed := whole_number(seed, "seed", least=0)) >= 2**32:
-        raise InputError(f"seed is {seed}: give a whole number below 2**32")
+    seed = whole_number(seed, "seed", least=0, most=2**32 - 1)
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else checked_pairs(similarity)
     with progress("looking for side effects", 4) as done:

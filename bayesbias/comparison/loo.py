@@ -127,7 +127,7 @@ def compare_models(
             "the given protected words off their vectors, and has no density of single distances to a further word; "
             "leave the model out, or take unit='attribute'"
         )
-    draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0)
+    draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     rows, notes = _pairs_once(table)
     data = related_data(rows)
     judged = []

@@ -31,7 +31,7 @@ from bayesbias.comparison.contrast import (
 )
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share
 from bayesbias.distances.storage import carried_labels, labels_of
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
 
 SLIGHT = 0.005
@@ -146,7 +146,7 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     left = len(part) - same - sum(map(len, counted.values()))
     nearer = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
     sentence = (
-        f"{_prefix(result, number)}Of {_many(len(part), 'protected word')} the contrast surely came nearer to 0 for "
+        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the contrast surely came nearer to 0 for "
         f"{_counted(counted['shrank'])}, surely moved away from 0 for {_counted(counted['grew'])}, and is undecided "
         f"for {left}"
     )
@@ -188,10 +188,6 @@ def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -
         f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
         f"{figure(widths[0])} wide (cosine distance); two separate fits would leave {figure(widths[1])}."
     ]
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _counted(words: list[str]) -> str:

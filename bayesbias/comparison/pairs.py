@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of
+from bayesbias._checks import one_of, printable
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.distances.tables import PAIR, once
@@ -66,7 +66,9 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     if len(tables) < 2:
         raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
     names = [str(name) for name in tables]
-    if "" in names or len(set(names)) < len(names):
+    for name in names:
+        printable(name, "the name of a table")
+    if len(set(names)) < len(names):
         raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
     if arrows := [name for name in names if "→" in name]:
         raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")

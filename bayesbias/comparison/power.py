@@ -25,7 +25,7 @@ from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import complete_truth
 from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, lists_of, share
 from bayesbias.distances.storage import KEY
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import RELATED, fit, related_data
 from bayesbias.models.marginal import fit_for_crossed
@@ -374,10 +374,10 @@ class Plan(Result):
         ways = [_way_in_words(row, now) for row in self.needed.to_dict("records")]
         controls = f", {now.control_words:,} control" if now.control_words else ""
         return (
-            f"With {now.stereotype_words:,} stereotype{controls} and {now.protected_words:,} protected words the "
-            f"{100 * self.prob:g}% interval of {self.first} - {self.second} is about {now.width:.3f} wide, and a "
-            f"difference of {self.effect:g} is seen with probability {share(now.power)} (scales: {self.scales_from}). "
-            f"For {100 * self.power:g}%: {'; '.join(ways)}."
+            f"With {now.stereotype_words:,} stereotype{controls} and {many(now.protected_words, 'protected word')} the "
+            f"{100 * self.prob:g}% interval of {self.first} \N{MINUS SIGN} {self.second} is about {now.width:.3f} "
+            f"wide, and a difference of {self.effect:g} is seen with probability {share(now.power)} (scales: "
+            f"{self.scales_from}). For {100 * self.power:g}%: {'; '.join(ways)}."
         )
 
     def text(self) -> str:
@@ -445,7 +445,7 @@ def plan(
     prob, power = probability(prob, "prob"), probability(power, "power")
     if scales is None and (spec_and_data := _related(words_or_table)) is not None:
         return _related_plan(*spec_and_data, effect, prob, power, first, second)
-    data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0))
+    data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))
     valid = data.connections.tolist()
     first, second = contrasted(first, second, valid, data.filled)
     design = design_of(data, first, second)

@@ -476,7 +476,7 @@ def rank(
     if len(embeddings) < 2:
         raise InputError(f"a ranking needs two embeddings at least, given {len(embeddings)}: give a mapping of names")
     draws = whole_number(draws, "draws", least=0)
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     asked, notes = named_queries(queries), dict[str, None]()
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
     how = replace(how, without=_only_in_some(asked, embeddings, case, notes))

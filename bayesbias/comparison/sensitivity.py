@@ -141,14 +141,14 @@ def prior_sensitivity(
         A connection that the fit does not hold, the same one twice, or a factor that is not above 1.
     """
     check_fit(post)
-    seed = whole_number(seed, "seed", least=0)
+    seed = whole_number(seed, "seed", least=0, most=None)
     factor = _above_one(factor)
     first, second = contrasted(first, second, *connections_of(post))
     given = contrast_draws(post, first, second, population)[0]
     spec = model_of(post)
     refits = _refits(post, spec, (first, second, population), factor, seed, given)
     power = _power(post, spec, f"{first} - {second}", given)
-    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} - {second}"))
+    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} \N{MINUS SIGN} {second}"))
 
 
 def _above_one(factor: object) -> float:
@@ -341,7 +341,7 @@ def influence(
     check_fit(post)
     one_of(words, KINDS_OF_WORDS, "words")
     first, second = _connections(post, first, second)
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     spec, data = _model_and_data(post)
     moments, moments_without = _moments_with_points(spec, data, rng)
     mean, sd = _contrast(moments, data, first, second)
@@ -614,7 +614,7 @@ def bootstrap_metric(
     one_of(over, ("both", "targets", "attributes"), "over")
     draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")
     posterior = flag(posterior, "posterior")
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     ready = prepared(name, kv, query, untested(options))
     observed = ready.measure()
     if not np.isfinite(observed.value):

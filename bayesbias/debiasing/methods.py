@@ -398,7 +398,7 @@ def null_space(
     It stops when five-fold cross-validation finds the group no better than always naming the largest one, give or take
     a standard error, or after so many iterations.
     """
-    most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0)
+    most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
     words, labels, notes = _labelled(vocabulary, groups)
     vectors = vocabulary.vectors(words)
     chance = np.bincount(labels).max() / len(labels)

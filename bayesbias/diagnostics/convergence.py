@@ -437,7 +437,7 @@ def _notes(post: xr.DataTree) -> list[str]:
         thin = [
             f"{entry['list']} ({entry['found']} of {entry['asked']})"
             for entry in record.lists
-            if entry["found"] < THIN * entry["asked"] and entry["list"] in held
+            if entry["found"] < THIN * (entry["asked"] or 0) and entry["list"] in held
         ]
         if thin:
             notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")

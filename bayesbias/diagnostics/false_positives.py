@@ -112,7 +112,7 @@ def sbc(
     spec = known_model(model)
     table = table_of_shape(shape)
     data = related_data(table, check=False) if spec.related else model_data(table)
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     ranks: dict[str, list[NDArray[np.intp]]] = {}
     used, worst = engine, None
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
@@ -238,7 +238,7 @@ def null_false_positive_rate(
         raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
     one_of(source, controls_of(model_data(table).connections.tolist()) or CONTROLS, "source")
     relabel = _pseudo_lists(table, source, pool)
-    rngs = (np.random.default_rng([whole_number(seed, "seed", least=0), at]) for at in range(replicates))
+    rngs = (np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at]) for at in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
     how = {} if adjust is None else {"adjust": adjust, "frequencies": frequencies}
     calls = _judged(tables, models, metrics, replicates, prob, ("different", source), how)
@@ -287,7 +287,7 @@ def _simulated(
     spec, table = known_model(model), table_of_shape(shape)
     data = model_data(table)
     for at in range(whole_number(replicates, "replicates")):
-        rng = np.random.default_rng([whole_number(seed, "seed", least=0), at])
+        rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at])
         drawn = complete_truth(spec, data, truth, rng)
         yield table.assign(distance=draw_distances(spec, drawn, data, rng)), rng
 

@@ -391,7 +391,7 @@ def null_distribution(
     if not callable(statistic) and not isinstance(statistic, str):
         raise InputError(f"statistic is {statistic!r}: give its name or a function of a distance table")
     draws, source = whole_number(draws, "draws"), source or "controls"
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     vectors, lists, table = _given(kv, words, source)
     data = model_data(table)
     named = _checked(statistic, data) if isinstance(statistic, str) else ()
@@ -430,7 +430,7 @@ def metric_null(
     if observed.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
     words = [word for listed in query.attributes for word in observed.found.words[listed]]
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     taken = {word for listed in query.sets.values() for word in listed}
     drawn, candidates = stand_ins(vectors, taken, words, match, draws, rng)
     values = np.empty(draws)

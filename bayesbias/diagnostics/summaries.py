@@ -231,7 +231,7 @@ class ClusterInterval(Result):
 
     def text(self) -> str:
         """The result in sentences."""
-        what = f"{self.first} - {self.second}, for these protected words"
+        what = f"{self.first} \N{MINUS SIGN} {self.second}, for these protected words"
         if self.reason:
             return f"{what}: no interval, because {self.reason}."
         lists = ", ".join(f"{name} {count}" for name, count in self.words.items())

@@ -20,7 +20,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, cluster_interval
 from bayesbias.distances import distance_table
-from bayesbias.distances.storage import Coverage
+from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.embeddings import Case, Embedding, about, opened
 from bayesbias.errors import InputError
@@ -354,7 +354,7 @@ def topic_null(
     20
     """
     one_of(kind, list(LISTS), "kind")
-    replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0)
+    replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0, most=None)
     given = _given(words_or_query, metric)
     vectors = opened(kv)
     if isinstance(given, WordLists) and metric is None:
@@ -459,7 +459,7 @@ def _read(name_or_path: str | Path, lists_first: bool) -> WordLists | Query:
 def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
-    record = Coverage(**table.attrs["coverage"])
+    record = coverage_from(table.attrs["coverage"])
     present = set(table["connection"])
     observed = {
         f"associated - {second}": cluster_interval(table, "associated", second).estimate

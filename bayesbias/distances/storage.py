@@ -8,16 +8,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bayesbias._core.related import PairSample
+from bayesbias._files import read_arrays
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.embeddings.lookup import SHOWN, twin_sentence
+from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ["list", "kind", "asked", "found", "missing"]
+
+ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
+    "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,10 @@ class Coverage:
     pairs
         Rows of the table when it was made; fewer are left if it was restricted later.
     lists
-        One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``missing`` words.
+        One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked`` (None where it is not known),
+        ``found``, ``missing`` words.
     substituted
-        Words read under another capitalisation, with the word that was used.
+        Words read under another spelling (capitals, joined words, accents), with the word that was used.
     own_pairs
         Words that are both protected and attribute: their pair with themselves is left out.
     in_several_lists
@@ -67,10 +73,14 @@ class Coverage:
         Sets of words that have one vector and stand in different lists: each word with its lists. They stay.
     labels
         Control list to what it is called in sentences.
+    unknown
+        Why it is not known which words were asked for; empty where it is.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     word_list: str
-    lists: list[dict[str, Any]]
+    lists: list[ListEntry]
     substituted: dict[str, str] = field(default_factory=dict)
     own_pairs: list[str] = field(default_factory=list)
     in_several_lists: dict[str, list[str]] = field(default_factory=dict)
@@ -79,13 +89,14 @@ class Coverage:
     missing_pairs: int = 0
     source: str = ""
     doi: str | None = None
-    embedding: dict[str, Any] = field(default_factory=dict)
+    embedding: About = field(default_factory=About)
     pairs: int = 0
     relatedness: str = ""
     twins: list[dict[str, str]] = field(default_factory=list)
     kept_twins: bool = False
     one_vector: list[dict[str, list[str]]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
+    unknown: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -101,15 +112,7 @@ class Coverage:
         missing
             Whether to name missing words, which a table of the lists shows too.
         """
-        notes = []
-        if table is not None and self.pairs and len(table) != self.pairs:
-            asked = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
-            asked -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
-            left = table["protected_word"].nunique()
-            notes.append(
-                f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {asked} "
-                "protected words are here; the lists are those of the whole table"
-            )
+        notes = self._doubts(table)
         for entry in self.lists:
             if missing and entry["missing"]:
                 words = ", ".join(entry["missing"][:8]) + (" …" if len(entry["missing"]) > 8 else "")
@@ -119,7 +122,7 @@ class Coverage:
                 )
         if self.substituted:
             pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
-            notes.append(f"read under another capitalisation: {pairs}")
+            notes.append(f"read under another spelling: {pairs}")
         if self.own_pairs:
             notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")
         if self.in_several_lists:
@@ -133,6 +136,25 @@ class Coverage:
         if self.relatedness.startswith("none"):
             notes.append(f"relatedness of words: {self.relatedness}")
         return notes + self._twin_notes()
+
+    def _doubts(self, table: pd.DataFrame | None) -> list[str]:
+        """Whether what was asked for is not known, or a table is not what was measured."""
+        notes = []
+        if self.unknown:
+            notes.append(
+                f"coverage unknown, because {self.unknown}: the lists are those of the words that are here, and words "
+                "that were asked for and not found are not known"
+            )
+        if table is None or not self.pairs or len(table) == self.pairs:
+            return notes
+        measured = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
+        measured -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
+        left = table["protected_word"].nunique()
+        return [
+            *notes,
+            f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {measured} "
+            "protected words are here; the lists are those of the whole table",
+        ]
 
     def _twin_notes(self) -> list[str]:
         """Words that have the vector of another: of the same list, and of another one."""
@@ -151,7 +173,7 @@ class Coverage:
         return notes
 
 
-def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> dict[str, Any]:
+def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:
     """The coverage of one list."""
     return {"list": name, "kind": kind, "asked": len(asked), "found": len(asked) - len(missing), "missing": missing}
 
@@ -159,8 +181,8 @@ def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> di
 def stored_coverage(table: pd.DataFrame) -> Coverage | None:
     """The record in ``table.attrs``, or None where there is none or one that is not ours."""
     try:
-        return Coverage(**(table.attrs.get("coverage") or {}))
-    except TypeError:
+        return coverage_from(table.attrs.get("coverage"))
+    except InputError:
         return None
 
 
@@ -180,6 +202,21 @@ def carried_labels(holder: pd.DataFrame | xr.DataTree) -> dict[Any, Any]:
     return {"labels": labels} if labels else {}
 
 
+def coverage_from(stored: object) -> Coverage:
+    """The record from its plain values.
+
+    Raises
+    ------
+    InputError
+        They are others than :meth:`Coverage.as_dict` gives.
+    """
+    try:
+        return TypeAdapter(Coverage).validate_python(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error
+
+
 def coverage(table: pd.DataFrame) -> pd.DataFrame:
     """How much of each word list the embedding holds.
 
@@ -192,7 +229,8 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words) and
-        ``missing`` (the words). ``attrs["notes"]`` says in sentences what was left out or replaced.
+        ``missing`` (the words); ``asked`` is missing where the table was read from a file without its coverage.
+        ``attrs["notes"]`` says in sentences what was left out or replaced.
 
     Raises
     ------
@@ -214,7 +252,7 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
             "this table carries no coverage in table.attrs['coverage']: "
             "make it with distance_table or read it with read_distance_table"
         )
-    result = pd.DataFrame(known.lists, columns=COLUMNS)
+    result = pd.DataFrame(known.lists, columns=COLUMNS).astype({"asked": "Int64"})
     result.attrs["notes"] = known.notes(table)
     return result
 
@@ -329,9 +367,8 @@ def _file(found: Relatedness) -> bytes:
 
 def _read(content: bytes, where: str) -> Relatedness:
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as held:
-            return relatedness_from({name: held[name] for name in held.files})
-    except (OSError, ValueError, BadZipFile, KeyError, EOFError, MemoryError, NotImplementedError) as error:
+        return relatedness_from(read_arrays(io.BytesIO(content), where))
+    except InputError as error:
         raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
 
 

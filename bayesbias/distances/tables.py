@@ -7,21 +7,24 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import flag, one_of
+from bayesbias._checks import flag, is_printable, one_of
 from bayesbias._core.vectors import FloatArray, cosine_distances
-from bayesbias._files import check_suffix, home_folder, whole_file
+from bayesbias._files import check_suffix, home_folder, read_text, whole_file
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.storage import (
     KEY,
     Coverage,
+    ListEntry,
     check_distances,
+    coverage_from,
     list_entry,
     packed,
     read_relatedness,
@@ -62,8 +65,9 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     Raises
     ------
     InputError
-        No such file; a missing column; an empty word, an unknown connection, NaN or a distance outside [0, 2] (the
-        message names row and column); one pair with two distances; relatedness of other vectors.
+        No such file; a missing column, or one that is there twice; an empty word, or one that cannot be printed; an
+        unknown connection, NaN or a distance outside [0, 2] (the message names row and column); one pair with two
+        distances; relatedness of other vectors.
 
     References
     ----------
@@ -91,15 +95,15 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
         )
     checked = _check(table[COLUMNS], file)
     repeated = int(checked.duplicated(PAIR).sum())
-    known = _stored_coverage(raw, file)
+    known, why = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
     kept = checked if keep_duplicates else once(checked, str(file), "repair the file or pass keep_duplicates=True")
-    record = known or Coverage(word_list=file.stem, lists=entries or _found_lists(kept))
+    record = known or Coverage(file.stem, entries or _unknown(_found_lists(kept)), unknown="" if entries else why)
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
     pairs = {} if record.pairs else {"pairs": len(kept)}
-    kept.attrs = {"coverage": Coverage(**{**record.as_dict(), **changed, **totals, **pairs}).as_dict()}
+    kept.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
     if (related := _stored_relatedness(raw, file)) is not None:
         kept.attrs[KEY] = related
         found = relatedness_of(kept)
@@ -117,7 +121,9 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         A distance table; it is checked first, as in :func:`read_distance_table`.
     path
         Ends in ``.csv`` or ``.parquet``. Coverage and relatedness go into Parquet's metadata; beside a CSV file they go
-        into ``<path>.coverage.json`` and ``<path>.relatedness.npz``.
+        into ``<path>.coverage.json`` and ``<path>.relatedness.npz``. The coverage holds the hash of its CSV file: that
+        of another file, or of one that was changed, is not read, and :func:`coverage` says that it is unknown. Words
+        are written as they are: to a spreadsheet ``=1+1`` is a formula, so import the columns of words as text.
 
     Raises
     ------
@@ -149,7 +155,8 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         if KEY in checked.attrs:
             write_relatedness(checked.attrs[KEY], files.enter_context(whole_file(_beside(file, RELATEDNESS))))
         checked.to_csv(temporary, index=False)
-        note.write_text(json.dumps(checked.attrs.get("coverage"), indent=1, ensure_ascii=False), encoding="utf-8")
+        stored = {"table_sha256": _hash(temporary), "coverage": checked.attrs.get("coverage")}
+        note.write_text(json.dumps(stored, indent=1, ensure_ascii=False), encoding="utf-8")
     if KEY not in checked.attrs:
         _beside(file, RELATEDNESS).unlink(missing_ok=True)  # that of a table that was here before
 
@@ -166,9 +173,20 @@ def _read(file: Path) -> pd.DataFrame:
             return pd.read_parquet(file)
         empty = {column: ["", "nan", "NaN", "NA"] for column in ("distance", "cosine_distance")}
         text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
-        return pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
-    except (ValueError, OSError) as error:
+        raw = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
+    except Exception as error:  # damaged Parquet raises a dozen kinds
         raise InputError(f"{file} cannot be read as a table: {error}") from error
+    known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
+    if twice := [
+        column for column in known if {column, f"{column}.1"} <= set(raw.columns)
+    ]:  # pandas renames the second
+        raise InputError(f"{file} has two columns {twice[0]!r}: keep one")
+    return raw
+
+
+def _hash(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()
 
 
 def _with_optional(raw: pd.DataFrame) -> pd.DataFrame:
@@ -182,7 +200,7 @@ def _with_optional(raw: pd.DataFrame) -> pd.DataFrame:
     return table.assign(group=table["group"].astype("string").mask(table["group"] == ""))
 
 
-def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[dict[str, Any]]]:
+def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[ListEntry]]:
     table = raw.rename(columns=PUBLISHED)
     for column in ("protected_word", "attribute_class", "connection", "distance"):
         if column not in table:
@@ -200,7 +218,11 @@ def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[dict[str
     return table.loc[~absent], int(absent.sum()), entries
 
 
-def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list[dict[str, Any]]:
+def _unknown(entries: list[ListEntry]) -> list[ListEntry]:
+    return [{**entry, "asked": None} for entry in entries]
+
+
+def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list[ListEntry]:
     """The lists that a table names, and those of their words that have at least one distance."""
     found = asked if found is None else found
     entries = []
@@ -218,11 +240,17 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     import pandera.pandas as pa
 
     unknown = unknown_connections(table)
-    word = pa.Column(checks=pa.Check(lambda s: s.str.len() > 0, error="is empty"), coerce=True, dtype="string")
+
+    def shown(names: pd.Series) -> pd.Series:
+        odd = [name for name in names.dropna().unique() if name and not is_printable(name)]
+        return ~names.isin(odd)
+
+    named = pa.Check(shown, error="is no printable text without blanks at its ends")
+    word = pa.Column(checks=[pa.Check(lambda s: s.str.len() > 0, error="is empty"), named], coerce=True, dtype="string")
     schema = pa.DataFrameSchema(
         {
             "protected_word": word,
-            "group": pa.Column("string", nullable=True, coerce=True),
+            "group": pa.Column("string", named, nullable=True, coerce=True),
             "attribute_word": word,
             "attribute_class": word,
             "connection": pa.Column(
@@ -231,6 +259,10 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
             "distance": pa.Column(float, pa.Check.in_range(0, 2, error="is outside [0, 2]"), coerce=True),
         }
     )
+    if table["distance"].dtype.kind in "bcmM":
+        raise InputError(
+            f"{file}: the column 'distance' holds {table['distance'].dtype}: give cosine distances as numbers"
+        )
     distance = pd.to_numeric(table["distance"], errors="coerce")
     text = table.loc[distance.isna() & table["distance"].notna(), "distance"]
     if len(text):
@@ -287,16 +319,22 @@ def _stored_relatedness(raw: pd.DataFrame, file: Path) -> str | None:
     return read_relatedness(beside) if beside.is_file() else None
 
 
-def _stored_coverage(raw: pd.DataFrame, file: Path) -> Coverage | None:
+def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, str]:
+    """The record that a file of distances carries, or None and why there is none."""
     beside = _beside(file)
     place = file if file.suffix == ".parquet" else beside
     try:
         if file.suffix == ".parquet":
             stored = raw.attrs.get("coverage")
+        elif not beside.is_file():
+            stored = None
         else:
-            stored = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
-        return Coverage(**stored) if stored else None
-    except (ValueError, TypeError) as error:
+            held = json.loads(read_text(beside))
+            if held["table_sha256"] != _hash(file):
+                return None, f"{beside.name} is of another table, or the table was changed after it was written"
+            stored = held["coverage"]
+        return (coverage_from(stored), "") if stored else (None, "no coverage goes with the file")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"{place} holds no coverage as write_distance_table writes it: {error}") from error
 
 
@@ -327,8 +365,8 @@ def distance_table(
         a protected word listed in several sets is one word, and an attribute word in several lists takes the first
         of associated, different, human, neutral, other control lists.
     case
-        ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, a capital first letter
-        and capitals for words that are not found.
+        ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, capital first letters,
+        capitals, and ``_`` for blanks (``New_York``) for words that are not found.
     relatedness
         Whether the table carries how the distances of alike words are correlated, as :func:`relatedness` reads it off
         the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.
@@ -463,7 +501,7 @@ def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, li
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
-def _entries(lists: WordLists, found: Mapping[str, str]) -> list[dict[str, object]]:
+def _entries(lists: WordLists, found: Mapping[str, str]) -> list[ListEntry]:
     entries = []
     for kind, part in lists.by_kind:
         for name, listed in part.items():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import whole_number
 from bayesbias._core.related import PairSample, sample_pairs, similarity_bins, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._files import home_folder
+from bayesbias._files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, FREQUENT, LEAST, Relatedness
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
@@ -148,7 +148,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         if any(word in looked.keys for word in words)
     )
     attributes = list(dict.fromkeys(word for _, kind, words in entries if kind != "protected" for word in words))
-    seed = whole_number(seed, "seed", least=0)
+    seed = whole_number(seed, "seed", least=0, most=None)
     chosen, kind = sampled_rows(kv, set(looked.keys.values()), sample, seed)
     if len(chosen) < LEAST:
         return (
@@ -436,16 +436,12 @@ def _from_wordfreq(words: Sequence[str], asked: bool) -> dict[str, float]:
 
 def _read_counts(path: Path) -> dict[str, float]:
     """Counts from a file with two columns, separated by tabs, commas or spaces; a header is passed over."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
+    if not path.exists():
         raise InputError(
             f"there is no file {path} with frequencies, and no source of that name: give a path or 'wordfreq'"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as text: {error}") from error
+        )
     counts: dict[str, float] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         parts = [

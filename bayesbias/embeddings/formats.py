@@ -8,18 +8,20 @@ import os
 import pickle
 import tomllib
 import warnings
-import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from unicodedata import normalize
 
 import numpy as np
+from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._checks import flag
-from bayesbias._files import check_target, home_folder, shipped, whole_file
+from bayesbias._files import archive_of, check_target, check_unpacked, home_folder, shipped, whole_file
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 
 CHUNK = 1 << 23
+LONGEST = 1 << 24
+"""Bytes of a line of text, or of the vector of a word."""
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
@@ -86,14 +90,14 @@ def _word2vec_or_glove(
     stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
 ) -> Entries:
     reader = _Chunks(stream, path, tick)
-    first = reader.line()
+    first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
     header = _header(first)
     if header is None:
         yield from _text(reader, path, None, wanted, first)
         return
-    if header.words < 1 or header.dimensions < 1:
+    if header.words < 1 or not 0 < header.dimensions <= LONGEST // 4:
         raise InputError(f"{path} says in its first line that it holds {header.words} x {header.dimensions} numbers")
     text = _text_vector(reader.peek_line(), header.dimensions) is not None
     yield from _text(reader, path, header, wanted, b"") if text else _binary(reader, path, header, wanted)
@@ -107,6 +111,7 @@ class _Chunks:
         self.buffer = b""
         self.position = 0
         self.ended = False
+        self.unpacked, self.packed = 0, path.stat().st_size
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
@@ -118,8 +123,12 @@ class _Chunks:
             raise InputError(f"{self.path} is truncated or damaged: {error}") from error
         self.tick()
         self.ended = not piece
+        self.unpacked += len(piece)
+        check_unpacked(self.unpacked, self.packed, str(self.path))
         self.buffer = self.buffer[self.position :] + piece
         self.position = 0
+        if len(self.buffer) > LONGEST + CHUNK:
+            raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
         return bool(piece)
 
     def find(self, mark: bytes) -> int:
@@ -143,7 +152,7 @@ class _Chunks:
 
 def _header(line: bytes) -> Header | None:
     parts = line.split()
-    if len(parts) == 2 and all(part.isdigit() for part in parts):
+    if len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts):
         return Header(int(parts[0]), int(parts[1]))
     return None
 
@@ -179,7 +188,7 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
         )
     spaced = wanted is None or any(b" " in word for word in wanted)
     number = 1 if header is None else 2
-    count = 0
+    count, last = 0, line
     while line:
         if line.strip():
             count += 1
@@ -193,11 +202,26 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
                     )
                 if wanted is None or entry[0] in wanted:
                     yield entry
-        line = reader.line()
+        last, line = line, reader.line()
         number += 1
     if header is not None and count != header.words:
         fault = "truncated" if count < header.words else "damaged"
         raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
+    if not last.endswith(b"\n") and _cut(last):
+        raise InputError(
+            f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "
+            "truncated; add a line break if it is whole"
+        )
+
+
+DIGITS = 4
+"""Digits of a number from which on a shorter one beside it looks cut."""
+
+
+def _cut(line: bytes) -> bool:
+    """Whether the last number of a line has fewer digits than all others, as in a file that was cut there."""
+    digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
+    return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
 
 
 def _one_number_too_many(token: bytes) -> bool:
@@ -213,7 +237,7 @@ def _one_number_too_many(token: bytes) -> bool:
 def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
     """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
     parts = line.rstrip().rsplit(b" ", dimensions)
-    if len(parts) != dimensions + 1 or dimensions < 1:
+    if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
         return None
     try:
         return parts[0], np.array(parts[1:], dtype=np.float32)
@@ -222,31 +246,32 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
 
 
 def _npz(path: Path, wanted: Wanted) -> Entries:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            missing = {"words", "vectors"} - set(archive.files)
-            if missing:
-                raise InputError(f"{path} holds {', '.join(archive.files)}: an .npz embedding has words and vectors")
-            words, vectors = archive["words"], archive["vectors"]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as .npz (words as text, vectors as numbers): {error}") from error
-    if (
-        words.ndim != 1
-        or vectors.ndim != 2
-        or len(words) != len(vectors)
-        or words.dtype.kind not in "US"
-        or (vectors.dtype.kind not in "fiu")
-    ):
-        raise InputError(
-            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many rows, "
-            f"given {words.dtype} {words.shape} and {vectors.dtype} {vectors.shape}"
-        )
-    for word, vector in zip(words.tolist(), vectors, strict=True):
-        token = word if isinstance(word, bytes) else word.encode("utf-8")
-        if wanted is None or token in wanted:
-            yield token, np.asarray(vector, dtype=np.float32)
+    """The entries of an archive; the vectors are read some rows at a time."""
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if not {"words", "vectors"} <= set(names):
+            raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
+        with archive.open("words.npy") as member:
+            words = read_array(member, allow_pickle=False)
+        with archive.open("vectors.npy") as member:
+            read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
+            shape, by_columns, dtype = read_header(member)
+            texts = words.ndim == 1 and words.dtype.kind in "US"
+            if not texts or len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype.kind not in "fiu":
+                raise InputError(
+                    f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many "
+                    f"rows, given {words.dtype} {words.shape} and {dtype} {shape}"
+                )
+            row = dtype.itemsize * shape[1]
+            rows = len(words) if by_columns else max(1, CHUNK // row)
+            for begin in range(0, len(words), rows):
+                block = words[begin : begin + rows].tolist()
+                numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
+                vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
+                for word, vector in zip(block, vectors, strict=True):
+                    token = word if isinstance(word, bytes) else word.encode("utf-8")
+                    if wanted is None or token in wanted:
+                        yield token, np.asarray(vector, dtype=np.float32)
 
 
 SUFFIXES = (".bin", ".txt", ".npz")
@@ -342,30 +367,36 @@ def load_embedding(
     """
     wanted, trust_pickle = _wanted(words), flag(trust_pickle, "trust_pickle")
     source = getattr(source, "wv", source)
-    if isinstance(source, str | os.PathLike):
-        tokens, vectors, name = _from_file(source, wanted, trust_pickle)
-    elif isinstance(source, Mapping):
-        tokens, vectors, name = _from_mapping(source, wanted)
-    elif hasattr(source, "key_to_index") and hasattr(source, "vectors"):
+    if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
         return _from_keyed_vectors(source, wanted)
-    else:
-        raise InputError(
-            f"cannot read an embedding from {type(source).__name__}: "
-            "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
-        )
-    return _keyed_vectors(tokens, vectors, name)
+    with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
+        if isinstance(source, str | os.PathLike):
+            tokens, vectors, name = _from_file(source, wanted, trust_pickle)
+        elif isinstance(source, Mapping):
+            tokens, vectors, name = _from_mapping(source, wanted)
+        else:
+            raise InputError(
+                f"cannot read an embedding from {type(source).__name__}: "
+                "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
+            )
+        return _keyed_vectors(tokens, vectors, name)
+
+
+def composed(word: str) -> tuple[str, ...]:
+    """A word, and its letters with accents in one character and in two: texts hold either."""
+    return (word,) if word.isascii() else tuple(dict.fromkeys((word, normalize("NFC", word), normalize("NFD", word))))
 
 
 def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
     if words is None:
         return None
     if isinstance(words, WordLists):
-        return frozenset(words.every_word())
+        words = words.every_word()
     wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
-    return frozenset(wanted)
+    return frozenset(form for word in wanted for form in composed(word))
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -441,7 +472,7 @@ def _from_file(
                 "pass trust_pickle=True if you trust where it comes from, or save it as word2vec or .npz"
             )
         return _from_pickle(path, wanted)
-    tokens: Wanted = None if wanted is None else frozenset(word.encode("utf-8") for word in wanted)
+    tokens: Wanted = None if wanted is None else frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
     found: list[bytes] = []
     vectors: list[NDArray[Any]] = []
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
@@ -495,6 +526,8 @@ def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -
 
     if not tokens:
         raise InputError(f"{where} holds no vector, or none of the words that were asked for")
+    if "" in tokens:
+        raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
     shapes = {np.shape(vector) for vector in vectors}
     if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
         odd = next((w for w, v in zip(tokens, vectors, strict=True) if np.shape(v) != np.shape(vectors[0])), tokens[0])

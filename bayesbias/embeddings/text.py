@@ -187,7 +187,7 @@ def _lines(path: Path, done: Callable[[float], None] | None) -> Iterator[str]:
             packed = file.read(2) == GZIP_MARK
             file.seek(0)
             # the place in the file itself, packed or not, is what its size is compared with
-            with gzip.open(file, "rt", encoding="utf-8") if packed else TextIOWrapper(file, encoding="utf-8") as lines:
+            with TextIOWrapper(gzip.open(file) if packed else file, encoding="utf-8-sig") as lines:
                 for number, line in enumerate(lines):
                     if done and number % STEP == 0:
                         done(file.tell())
@@ -347,7 +347,7 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     bias = finite_number(bias, "bias")
     if not -1 <= bias <= 1:
         raise InputError(f"bias is {bias!r}: give a number from -1 (reversed) over 0 (none) to 1 (all)")
-    seed, sentences = whole_number(seed, "seed", least=0), whole_number(sentences, "sentences")
+    seed, sentences = whole_number(seed, "seed", least=0, most=None), whole_number(sentences, "sentences")
     male, female = (list(words) for words in zip(*PAIRS, strict=True))
     lists = WordLists(
         name="toy",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -15,15 +13,15 @@ from itertools import product
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, one_of, several, whole_number
-from bayesbias._files import home_folder, whole_file
+from bayesbias._files import home_folder, read_arrays, whole_file
 from bayesbias._progress import progress, quiet
-from bayesbias.embeddings.text import Corpus, Text, counted, sentences_of, texts_by_name
+from bayesbias.embeddings.text import LONGEST, Corpus, Text, counted, sentences_of, texts_by_name
 from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -99,18 +97,23 @@ def load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
         The file is damaged, no record of training is in it, or the record is another.
     """
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in ARRAYS if name in archive.files}
+        with file.open("rb") as opened:
+            arrays = read_arrays(opened, file.name)
         found = json.loads(str(arrays.get("record", "{}")))
-    except (ValueError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise _damaged(file, str(error)) from error
     if lacking := [name for name in ARRAYS if name not in arrays]:
         raise InputError(
             f"{file} lacks {', '.join(lacking)}, so it does not say what it was trained with: choose another folder"
         )
     words, vectors, counts = (arrays[name] for name in ARRAYS[:3])
-    if not isinstance(found, dict) or len({len(words), len(vectors), len(counts)}) > 1:
-        raise _damaged(file, "its arrays have different lengths, or its record is no table")
+    if (
+        not isinstance(found, dict)
+        or (words.ndim, words.dtype.kind) != (1, "U")
+        or (vectors.shape, vectors.dtype.kind) != ((len(words), setting.dims), "f")
+        or (counts.shape, counts.dtype.kind) != (words.shape, "i")
+    ):
+        raise _damaged(file, "its arrays have other shapes or kinds, or its record is no table")
     if differing := _differences(found, record):
         raise InputError(f"{file} was trained in another way: {'; '.join(differing)}. Choose another folder")
     return keyed_vectors(setting, words.tolist(), vectors, counts)
@@ -133,8 +136,6 @@ def _differences(found: Mapping[str, object], asked: Mapping[str, object]) -> li
 
 ALGORITHMS = {"sgns": 1, "cbow": 0}
 """Names of the algorithms, and what gensim calls ``sg``."""
-
-SEEDS = 2**32
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,8 @@ def train_embeddings(
         Where each embedding is written as soon as it is done (``.npz``, which :func:`load_embedding` reads). What
         stands there from the same corpus and options is read and not trained again. None keeps nothing.
     window, min_count, epochs, sample
-        Most words between two that count as neighbours; least occurrences of a word; passes; threshold (a share of all
-        words) above which frequent words are sampled down, 0 for never.
+        Most words between two that count as neighbours, up to 10,000; least occurrences of a word; passes; threshold (a
+        share of all words) above which frequent words are sampled down, 0 for never.
     jobs
         Embeddings trained side by side; None is one for each processor. The result does not depend on it.
     name
@@ -224,9 +225,10 @@ def train_embeddings(
     """
     algorithms = _each(algorithm, "algorithm", _known_algorithm)
     asked = _each(dims, "dims", lambda value: whole_number(value, "dims"))
-    chosen = _each(seeds if isinstance(seeds, Iterable) else range(whole_number(seeds, "seeds")), "seeds", _known_seed)
+    listed_seeds = seeds if isinstance(seeds, Iterable) else range(whole_number(seeds, "seeds", most=10_000))
+    chosen = _each(listed_seeds, "seeds", _known_seed)
     options = _Options(
-        window=whole_number(window, "window"),
+        window=whole_number(window, "window", most=LONGEST),
         min_count=whole_number(min_count, "min_count"),
         epochs=whole_number(epochs, "epochs"),
         sample=_known_sample(sample),
@@ -271,10 +273,7 @@ def _known_algorithm(value: str) -> str:
 
 
 def _known_seed(value: object) -> int:
-    seed = whole_number(value, "seeds", least=0)
-    if seed >= SEEDS:
-        raise InputError(f"seeds holds {seed}: give whole numbers below 2**32")
-    return seed
+    return whole_number(value, "seeds", least=0, most=2**32 - 1)
 
 
 def _known_sample(value: object) -> float:
@@ -372,8 +371,20 @@ def _finished(task: _Task, passes: _Passes) -> KeyedVectors:
 def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
     from gensim.models import Word2Vec
 
+    class Model(Word2Vec):  # type: ignore[misc]  # gensim has no types
+        """An error in gensim's thread of workers ends the training, which would wait for it."""
+
+        def _worker_loop(self, jobs: Any, results: Any) -> None:
+            try:
+                super()._worker_loop(jobs, results)
+            except Exception as error:
+                passes.error = error
+                while jobs.get() is not None:
+                    pass
+                results.put(None)
+
     setting, corpus, options = task.setting, task.corpus, task.options
-    model = Word2Vec(
+    model = Model(
         sg=ALGORITHMS[setting.algorithm],
         vector_size=setting.dims,
         seed=setting.seed,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import several
+from bayesbias._checks import printable, several
 from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -357,7 +357,7 @@ def metric(
     max_missing
         Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
     case
-        ``"fallback"`` also tries lower case, a capital first letter and capitals.
+        ``"fallback"`` also tries lower case, capital first letters, capitals, and ``_`` for blanks.
     normalise
         Whether vectors are scaled to length 1 first (most metrics do not change).
     compat
@@ -509,7 +509,7 @@ def _notes(embedding: str, query: str, part: Query, found: FoundSets, got: Measu
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
     """Name to query; names that repeat are numbered."""
     if isinstance(queries, Mapping):
-        named = {str(name): as_query(query) for name, query in queries.items()}
+        named = {printable(str(name), "the name of a query"): as_query(query) for name, query in queries.items()}
     else:
         named = {}
         for query in map(as_query, several(queries)):
@@ -526,7 +526,7 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
 def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, KeyedVectors]:
     """Name to loaded embedding; a mapping of words to vectors is one embedding."""
     if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
-        return {str(name): opened(kv) for name, kv in kvs.items()}
+        return {printable(str(name), "the name of an embedding"): opened(kv) for name, kv in kvs.items()}
     if isinstance(kvs, list | tuple):
         raise InputError(f"kvs is a {type(kvs).__name__}: give a mapping of names to embeddings, or one embedding")
     single = opened(kvs)

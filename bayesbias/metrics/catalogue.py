@@ -417,7 +417,7 @@ METRICS = {
             options={
                 "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
                 "train": Option(None, _checked_train),
-                "seed": Option(0, lambda value, name: whole_number(value, name, least=0)),
+                "seed": Option(0, lambda value, name: whole_number(value, name, least=0, most=None)),
             },
             source="Sweeney and Najafian (2019)",
             doi="10.18653/v1/P19-1162",

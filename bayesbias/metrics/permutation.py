@@ -43,7 +43,7 @@ def options_of_test(permutation: bool = False, related: bool = False) -> dict[st
         "p_value": Option(False, checked),
         "alternative": Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name)),
         "permutations": Option(10_000, whole_number),
-        "seed": Option(0, lambda value, name: whole_number(value, name, least=0)),
+        "seed": Option(0, lambda value, name: whole_number(value, name, least=0, most=None)),
     }
     return options if permutation else {name: one for name, one in options.items() if name != "permutations"}
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, share, whole_number
+from bayesbias._checks import flag, one_of, printable, share, whole_number
 from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
@@ -78,6 +78,7 @@ class Query:
         object.__setattr__(self, "repeats", repeats)
         if not self.name:
             object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
+        printable(self.name, "the name of the query")
 
     @classmethod
     def from_words(cls, words: WordLists | str | Path, controls: bool = False) -> Query:
@@ -239,8 +240,7 @@ def _checked_sets(sets: object, kind: str) -> dict[str, tuple[str, ...]]:
         words = tuple(words)
         if odd := [word for word in words if not isinstance(word, str)]:
             raise InputError(f"the set {name!r} of {kind} holds {reprlib.repr(odd[0])}, which is no word: give text")
-        if not str(name):
-            raise InputError(f"a set of {kind} has no name: give it one")
+        printable(str(name), f"the name of a set of {kind}")
         if not words:
             raise InputError(f"the set {name!r} of {kind} is empty: give at least one word")
         if str(name) in checked:
@@ -528,7 +528,9 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
         lost = asked - len(sets[name].keys)
         if lost > how.max_missing * asked or lost == asked:
             what = "missing or repeated" if how.compat == "wefe" else "missing"
-            reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}")
+            capital = how.case == "as-is" and any(word != word.lower() for word in query.sets[name])
+            hint = "; it has capital letters: case='fallback' tries others" if capital else ""
+            reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}{hint}")
     return reasons
 
 

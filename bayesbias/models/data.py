@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
@@ -264,7 +265,10 @@ def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:
     if column not in table:
         return np.full(len(table), "", dtype=str)
     codes, values = pd.factorize(table[column])
-    return np.array([*(str(value) for value in values), ""])[codes]
+    names = [str(value) for value in values]
+    if odd := [name for name in names if name and not is_printable(name)]:
+        raise InputError(f"column {column!r} holds {odd[0]!r}: names are printable text without blanks at their ends")
+    return np.array([*names, ""])[codes]
 
 
 def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -> NDArray[np.str_]:

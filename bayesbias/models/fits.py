@@ -247,7 +247,7 @@ def used_seed(seed: int | None) -> int:
     """The seed that was given, or one from the system's entropy that fits into 63 bits, so that a file can hold it."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
-    return whole_number(seed, "seed", least=0)
+    return whole_number(seed, "seed", least=0, most=None)
 
 
 def list_models() -> pd.DataFrame:
@@ -378,7 +378,9 @@ def parts_of(pairs: int) -> Iterator[slice]:
 
 def predictive_generator(post: xr.DataTree, seed: int | None = None) -> np.random.Generator:
     """A generator for predictive draws, apart from the one that made the fit."""
-    return np.random.default_rng([int(post.attrs["seed"]), 1] if seed is None else whole_number(seed, "seed", least=0))
+    return np.random.default_rng(
+        [int(post.attrs["seed"]), 1] if seed is None else whole_number(seed, "seed", least=0, most=None)
+    )
 
 
 def residuals(post: xr.DataTree, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:

@@ -16,7 +16,7 @@ from pydantic import Field, create_model
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray
-from bayesbias._files import Document, check, home_folder, read_toml, shipped
+from bayesbias._files import Document, check, home_folder, parse_toml, read_text, shipped
 from bayesbias.errors import InputError
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -395,7 +395,7 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
         raise InputError(
             f"there is no model {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
-    return _parsed(read_toml(path), path.read_text(encoding="utf-8"), str(path))
+    return model_of_text(read_text(path), str(path))
 
 
 def model_of_text(text: str, where: str) -> ModelSpec:
@@ -406,11 +406,7 @@ def model_of_text(text: str, where: str) -> ModelSpec:
     InputError
         The text is no model, as in :func:`load_model`.
     """
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where} is not TOML: {error}") from error
-    return _parsed(content, text, where)
+    return _parsed(parse_toml(text, where), text, where)
 
 
 def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> ModelSpec:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
@@ -70,7 +72,13 @@ def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[st
 
 
 class Picture(Figure):
-    """A figure that pyplot does not know of and a notebook shows."""
+    """A figure that pyplot does not know of and a notebook shows; letters that the font lacks are boxes."""
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw without a warning for each letter that the font lacks."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+            super().draw(renderer)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()

@@ -21,7 +21,7 @@ from bayesbias._core.related import MIDDLES, STEP, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.distances.storage import labels_of
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError, many, shown
 from bayesbias.models.data import model_data
 from bayesbias.plots.style import (
     COLOURS,
@@ -102,7 +102,7 @@ def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
     counts = [f"{labels.get(name, name)}\nn = {(table['connection'] == name).sum():,}" for name in present]
     axes.set_yticks(-np.arange(len(present)), counts)
     axes.set_ylim(-len(present) + 0.5, 0.5)
-    _finish(axes, f"Raw distances of {table['protected_word'].nunique()} protected words")
+    _finish(axes, f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}")
     return figure
 
 

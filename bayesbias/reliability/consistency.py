@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesbias._checks import by_name_or_none, flag, one_of, probability, several, whole_number
+from bayesbias._checks import by_name_or_none, flag, one_of, printable, probability, several, whole_number
 from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
@@ -247,6 +247,8 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
         labelled = {str(about(single)["name"]): single}
     if not labelled:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
+    for label in labelled:
+        printable(str(label), "the name of an embedding")
     _check_alike(labelled)
     return labelled
 
@@ -525,7 +527,7 @@ def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, se
             f"there are {held} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
             "interval='f'"
         )
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     return bootstrap_icc(values, form, prob, SAMPLES, rng)
 
 

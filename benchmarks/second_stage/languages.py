@@ -1,8 +1,8 @@
 """Gender and careers in 34 languages: published effect sizes, and their relation to implicit attitudes.
 
 Run with the folder of the vectors of Lewis and Lupyan (2020, https://doi.org/10.1038/s41562-020-0918-6):
-``python -m benchmarks.second_stage.languages FOLDER``. Writes the effect sizes, the relations, and the distances that the
-notebook on languages starts from.
+``python -m benchmarks.second_stage.languages FOLDER``. Writes the effect sizes, the relations, and the distances that
+the notebook on languages starts from.
 """
 
 import sys
