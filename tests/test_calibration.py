@@ -8,9 +8,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.false_positives import permutation_p
-from bayesbias.diagnostics.simulation import draw_distances, draw_truth, shaped_table
-from bayesbias.models.data import model_data
+from bayesbias import diagnostics, models
 
 REPLICATES, DRAWS = 200, 199
 SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
@@ -35,7 +33,11 @@ def assert_uniform(found):
 @pytest.mark.parametrize("model", ["published", "pooled"])
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
 def test_ranks_of_the_exact_engine_are_uniform(model, sizes):
-    assert_uniform(bb.calibration.sbc(model, shaped_table(sizes), REPLICATES, engine="exact", seed=20, draws=DRAWS))
+    assert_uniform(
+        bb.calibration.sbc(
+            model, diagnostics.simulation.shaped_table(sizes), REPLICATES, engine="exact", seed=20, draws=DRAWS
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,15 +53,15 @@ def test_ranks_of_the_marginal_engine_are_uniform(model, shape):
 def test_a_wrong_engine_is_caught():
     """Ranks under a prior that the data were not drawn from are far from uniform: the tests above can fail."""
     spec = bb.load_model("published")
-    table = shaped_table({"associated": 2, "neutral": 4})
+    table = diagnostics.simulation.shaped_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
     narrow = replace(spec, priors={**spec.priors, "sigma": wrong})
-    data = model_data(table)
+    data = models.data.model_data(table)
     rng = np.random.default_rng(0)
     ranks = []
     for _ in range(60):
-        truth = draw_truth(spec, data, rng)
-        drawn = table.assign(distance=draw_distances(spec, truth, data, rng))
+        truth = diagnostics.simulation.draw_truth(spec, data, rng)
+        drawn = table.assign(distance=diagnostics.simulation.draw_distances(spec, truth, data, rng))
         post = bb.fit(drawn, narrow, draws=99, chains=1, seed=1)
         ranks.append((post["posterior/sigma"].to_numpy()[0] < truth["sigma"]).sum(axis=0))
     assert stats.kstest((np.array(ranks)[:, 0] + 0.5) / 100, "uniform").pvalue < 1e-4
@@ -112,7 +114,7 @@ def test_a_faulty_shape_is_refused(shape):
 
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        bb.calibration.sbc("baseline", shaped_table({"associated": 2}), 1)
+        bb.calibration.sbc("baseline", diagnostics.simulation.shaped_table({"associated": 2}), 1)
 
 
 def test_false_alarms_are_counted_against_the_nominal_rate():
@@ -171,7 +173,9 @@ def test_the_permutation_test_of_two_groups_is_weat():
     every = [s[list(x)].sum() - np.delete(s, list(x)).sum() for x in combinations(range(8), 4)]
     observed = s[:4].sum() - s[4:].sum()
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
-    sampled = permutation_p(model_data(table), np.random.default_rng(0), permutations=20_000)
+    sampled = diagnostics.false_positives.permutation_p(
+        models.data.model_data(table), np.random.default_rng(0), permutations=20_000
+    )
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 
 

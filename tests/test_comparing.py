@@ -10,10 +10,7 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
-from bayesbias.comparison.changes import slope, transform
-from bayesbias.comparison.paired import figure
-from bayesbias.comparison.pairs import match
-from bayesbias.models.data import model_data
+from bayesbias import comparison, models
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
 START = {
@@ -279,7 +276,7 @@ def test_order_of_rows_and_repeats_do_not_matter(tables, result):
 def test_pairs_under_another_connection_do_not_match(tables):
     before, after = tables
     other = after.assign(connection=after["connection"].replace({"human": "neutral"}))
-    found = match({"before": before, "after": other})
+    found = comparison.pairs.match({"before": before, "after": other})
     assert set(found.table["connection"]) == {"associated", "different", "neutral"}
     swapped = after.assign(
         connection=after["connection"].map(
@@ -301,7 +298,7 @@ def test_capital_letters(tables):
     assert found.posterior["observed_data"].sizes["pair"] == len(after)
     assert any("without regard to capital letters" in note for note in found.notes)
     some = before.assign(protected_word=before["protected_word"].replace("a 0", "A 0"))
-    partly = match({"before": some, "after": after})
+    partly = comparison.pairs.match({"before": some, "after": after})
     assert any("holds words in lower case only" in note for note in partly.notes)
 
 
@@ -313,7 +310,7 @@ def test_dimensions_that_differ_are_said(tables):
             "lists": [],
             "embedding": {"name": "e", "vectors": 5, "dimensions": dimensions},
         }
-    found = match({"before": sized[0], "after": sized[1]})
+    found = comparison.pairs.match({"before": sized[0], "after": sized[1]})
     assert any("different dimensions (before 100, after 300)" in note for note in found.notes)
 
 
@@ -375,19 +372,19 @@ def test_a_changed_prior_is_used(tables, edited):
 def test_slope_takes_the_change_out_of_the_distances_before():
     rng = np.random.default_rng(5)
     table = bb.calibration.simulate(SHAPE, "crossed", START, seed=3)
-    data = model_data(table)
+    data = models.data.model_data(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
     rows = data.connection == 0
-    found = slope(data, table["distance"].to_numpy(), change, rows)
+    found = comparison.changes.slope(data, table["distance"].to_numpy(), change, rows)
     assert found == pytest.approx(1 / 0.4, rel=0.1)
 
 
 def test_components_and_back():
-    matrix = transform(4)
+    matrix = comparison.changes.transform(4)
     np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
     np.testing.assert_allclose(matrix[0], 0.25)
     np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
-    np.testing.assert_allclose(transform(2), [[0.5, 0.5], [-1, 1]])
+    np.testing.assert_allclose(comparison.changes.transform(2), [[0.5, 0.5], [-1, 1]])
 
 
 @pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
@@ -458,7 +455,7 @@ def test_levels_of_three_embeddings_rest_on_the_first(three):
 
 def test_words_in_other_groups_are_said(tables):
     moved = tables[1].assign(group=tables[1]["group"].mask(tables[1]["protected_word"] == "a 0", "b"))
-    found = match({"before": tables[0], "after": moved})
+    found = comparison.pairs.match({"before": tables[0], "after": moved})
     assert any("other groups for a 0" in note for note in found.notes)
     assert found.table.loc[found.table["protected_word"] == "a 0", "group"].unique() == ["a"]
 
@@ -521,7 +518,7 @@ def test_a_verdict_by_its_parts(result):
 
 def test_small_figures_have_two_digits():
     values = (0, 0.12345, -0.0987, 0.00234, -0.000012345)
-    assert [figure(value) for value in values] == [
+    assert [comparison.paired.figure(value) for value in values] == [
         "0.000", "0.123", "\N{MINUS SIGN}0.099", "0.0023", "\N{MINUS SIGN}0.000012",
     ]  # fmt: skip
 
@@ -538,7 +535,7 @@ def test_a_slight_change_is_said_in_its_size(tables):
 def test_values_that_no_cosine_distance_has_are_said(tables):
     before, after = tables
     far = after.assign(distance=after["distance"].where(after.index != 3, 7.0))
-    found = match({"before": before, "after": far})
+    found = comparison.pairs.match({"before": before, "after": far})
     assert any("1 of 612 values of after lie outside [0, 2]" in note for note in found.notes)
 
 

@@ -11,10 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.conditionals import draw_gaussians
-from bayesbias._core.marginal import Scales, crossed_sums, dense_sums, find_patterns
-from bayesbias.models import marginal
-from bayesbias.models.marginal import WeightedPoints
+from bayesbias import _core, models
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 CENTRES = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
@@ -310,19 +307,23 @@ def gaussian_draws(table, scale, by_group, dense, draws):
     filled = np.zeros((len(groups), 4), dtype=bool)
     filled[word, connection] = True
     rows = (word, connection, attribute, groups, classes, table["distance"].to_numpy() - 1)
-    patterns, blocks = find_patterns(*rows, 4)
-    sums = dense_sums(patterns, filled, *rows) if dense else crossed_sums(patterns, blocks, groups, 4, by_group)
+    patterns, blocks = _core.marginal.find_patterns(*rows, 4)
+    sums = (
+        _core.marginal.dense_sums(patterns, filled, *rows)
+        if dense
+        else _core.marginal.crossed_sums(patterns, blocks, groups, 4, by_group)
+    )
 
     def repeated(values):
         return np.tile(np.square(values), (draws, 1))
 
-    scales = Scales(
+    scales = _core.marginal.Scales(
         repeated([scale["sigma", k] for k in CENTRES]),
         repeated([scale["connection_sd", k] for k in CENTRES]),
         repeated([scale["attribute_sd", name] for name in kinds]),
         repeated([scale["interaction_sd"]])[:, 0] if by_group else None,
     )
-    drawn = draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5))
+    drawn = _core.conditionals.draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5))
     columns = {("mu", k): drawn.mu[:, at] for at, k in enumerate(CENTRES)}
     for at, (j, k) in enumerate(np.argwhere(filled)):
         columns["cell", lists["protected_word"][j], list(CENTRES)[k]] = drawn.cells[:, at]
@@ -633,5 +634,5 @@ def test_log_likelihood_of_robust_is_student_t():
     ],
 )
 def test_weights_that_cannot_be_trusted_hand_over_to_nuts(pareto_k, ess, fault):
-    drawn = WeightedPoints(np.zeros((8, 2)), np.full(8, 1 / 8), pareto_k, ess, 0.0, 4)
-    assert marginal.weights_fault(drawn, points=1000) == fault
+    drawn = models.marginal.WeightedPoints(np.zeros((8, 2)), np.full(8, 1 / 8), pareto_k, ess, 0.0, 4)
+    assert models.marginal.weights_fault(drawn, points=1000) == fault

@@ -7,13 +7,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._core.marginal import DenseSums
-from bayesbias.comparison import sensitivity
-from bayesbias.comparison.sensitivity import influence
-from bayesbias.models import marginal, moments
-from bayesbias.models.data import data_of_rows, model_data
-from bayesbias.models.marginal import crossed_target, fit_for_crossed, importance_sample, resample
-from bayesbias.models.moments import mean_moments, moved_points, scale_points
+from bayesbias import _core, comparison, models
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 8, "b": 8}, "human": 10, "neutral": 10}
 MEANS = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
@@ -39,7 +33,7 @@ def post(planted):
 
 @pytest.fixture(scope="module")
 def found(post):
-    return influence(post, second="human")
+    return bb.checks.influence(post, second="human")
 
 
 def drawn_moments(table, model, draws):
@@ -59,54 +53,54 @@ def assert_same_moments(found, expected, tolerance):
 @pytest.mark.parametrize("model", ["published", "pooled", "crossed_plain", "crossed"])
 def test_moments_are_those_of_many_draws(table, model):
     spec = bb.load_model(model)
-    found = mean_moments(spec, model_data(table), np.random.default_rng(0))
+    found = models.moments.mean_moments(spec, models.data.model_data(table), np.random.default_rng(0))
     assert_same_moments(found, drawn_moments(table, model, 20_000), 0.03)
 
 
 def test_moments_of_a_table_full_of_holes(table, monkeypatch):
-    monkeypatch.setattr(marginal, "MOST_EFFECTS", 0)
-    monkeypatch.setattr(moments, "POINTS", 512)
+    monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 0)
+    monkeypatch.setattr(models.moments, "POINTS", 512)
     part = table[np.random.default_rng(2).random(len(table)) > 0.3].query("connection in ['associated', 'human']")
     part = part[part["protected_word"].isin(["a 0", "a 1", "b 0", "b 1"])]
-    spec, data = bb.load_model("crossed_plain"), model_data(part)
-    assert isinstance(crossed_target(spec, data).sums, DenseSums)
-    dense = mean_moments(spec, data, np.random.default_rng(0))
+    spec, data = bb.load_model("crossed_plain"), models.data.model_data(part)
+    assert isinstance(models.marginal.crossed_target(spec, data).sums, _core.marginal.DenseSums)
+    dense = models.moments.mean_moments(spec, data, np.random.default_rng(0))
     monkeypatch.undo()
-    monkeypatch.setattr(marginal, "MOST_EFFECTS", 1000)
-    assert not isinstance(crossed_target(spec, data).sums, DenseSums)
-    assert_same_moments(dense, mean_moments(spec, data, np.random.default_rng(0)), 0.03)
+    monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 1000)
+    assert not isinstance(models.marginal.crossed_target(spec, data).sums, _core.marginal.DenseSums)
+    assert_same_moments(dense, models.moments.mean_moments(spec, data, np.random.default_rng(0)), 0.03)
 
 
 def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
     """The walk is replaced by draws by weights: what counts is what becomes of them."""
-    spec, data = bb.load_model("crossed_plain"), model_data(table)
-    expected = mean_moments(spec, data, np.random.default_rng(0))
+    spec, data = bb.load_model("crossed_plain"), models.data.model_data(table)
+    expected = models.moments.mean_moments(spec, data, np.random.default_rng(0))
 
     def walked(log_density, start, chains, draws, rng):
-        drawn = importance_sample(log_density, start, 2048, rng)
-        return resample(drawn, chains * draws, rng).reshape(chains, draws, -1), None
+        drawn = models.marginal.importance_sample(log_density, start, 2048, rng)
+        return models.marginal.resample(drawn, chains * draws, rng).reshape(chains, draws, -1), None
 
-    monkeypatch.setattr(moments, "MAX_PARETO_K", -np.inf)
-    monkeypatch.setattr(moments, "walk", walked)
-    assert_same_moments(mean_moments(spec, data, np.random.default_rng(0)), expected, 0.05)
+    monkeypatch.setattr(models.moments, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(models.moments, "walk", walked)
+    assert_same_moments(models.moments.mean_moments(spec, data, np.random.default_rng(0)), expected, 0.05)
 
 
 def test_a_model_without_a_fast_engine_has_no_moments(table):
     with pytest.raises(bb.InputError, match="the model 'robust' needs draws by NUTS: its residuals are not normal"):
-        mean_moments(bb.load_model("robust"), model_data(table), np.random.default_rng(0))
+        models.moments.mean_moments(bb.load_model("robust"), models.data.model_data(table), np.random.default_rng(0))
 
 
 def test_distances_without_spread_have_no_moments(table):
-    flat = model_data(table.assign(distance=0.5))
+    flat = models.data.model_data(table.assign(distance=0.5))
     with pytest.raises(bb.InputError, match="the distances of associated do not vary"):
-        mean_moments(bb.load_model("published"), flat, np.random.default_rng(0))
+        models.moments.mean_moments(bb.load_model("published"), flat, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("query", ["attribute_word != 'a word 3'", "protected_word != 'b 2'", "connection != 'human'"])
 def test_a_part_of_the_data_is_the_data_of_the_part(table, query):
-    whole = model_data(table)
-    part = data_of_rows(whole, table.eval(query).to_numpy())
-    expected = model_data(table.query(query))
+    whole = models.data.model_data(table)
+    part = models.data.data_of_rows(whole, table.eval(query).to_numpy())
+    expected = models.data.model_data(table.query(query))
     for name in ("protected_words", "connections", "groups", "word", "connection", "attribute", "attribute_words"):
         np.testing.assert_array_equal(getattr(part, name), getattr(expected, name), err_msg=name)
     for name in ("class_of_attribute", "attribute_class", "y"):
@@ -116,12 +110,15 @@ def test_a_part_of_the_data_is_the_data_of_the_part(table, query):
 
 
 def test_points_stand_for_other_data_of_the_same_scales_only(table):
-    spec, data = bb.load_model("crossed"), model_data(table)
-    points = scale_points(spec, data, np.random.default_rng(0))
-    same = moved_points(points, spec, data)
+    spec, data = bb.load_model("crossed"), models.data.model_data(table)
+    points = models.moments.scale_points(spec, data, np.random.default_rng(0))
+    same = models.moments.moved_points(points, spec, data)
     np.testing.assert_allclose(same.moments[0], points.moments[0], atol=1e-4)
-    assert moved_points(points, spec, data_of_rows(data, data.connection != 3)) is None
-    assert moved_points(points, spec, model_data(table.assign(distance=10 * table["distance"]))) is None
+    assert models.moments.moved_points(points, spec, models.data.data_of_rows(data, data.connection != 3)) is None
+    assert (
+        models.moments.moved_points(points, spec, models.data.model_data(table.assign(distance=10 * table["distance"])))
+        is None
+    )
 
 
 def balanced(table):
@@ -165,14 +162,14 @@ def test_a_shift_is_that_of_a_fit_without_the_word(found, planted, kind, word):
 
 
 def test_noise_is_far_below_the_influence_of_a_control_word(post, found):
-    again = influence(post, second="human", words="attribute", seed=9).set_index("word")["shift_sd"]
+    again = bb.checks.influence(post, second="human", words="attribute", seed=9).set_index("word")["shift_sd"]
     control = found.query("list == 'human'").set_index("word")["shift_sd"]
     assert (again[control.index] - control).std() < 0.1 * control.std()
 
 
 def test_words_whose_points_do_not_reach_get_points_of_their_own(post, found, monkeypatch):
-    monkeypatch.setattr(sensitivity, "moved_points", lambda points, spec, data: None)
-    again = influence(post, second="human", words="protected").set_index("word")["shift_sd"]
+    monkeypatch.setattr(comparison.sensitivity, "moved_points", lambda points, spec, data: None)
+    again = bb.checks.influence(post, second="human", words="protected").set_index("word")["shift_sd"]
     expected = found.query("kind == 'protected'").set_index("word")["shift_sd"]
     np.testing.assert_allclose(again[expected.index], expected, atol=0.05)
 
@@ -180,7 +177,7 @@ def test_words_whose_points_do_not_reach_get_points_of_their_own(post, found, mo
 def test_the_exact_engine_draws_nothing_either(planted):
     part = planted[planted["connection"].isin(["associated", "different", "human"])]
     post = bb.fit(part, "published", draws=400, seed=0)
-    ask = partial(influence, post, second="human", words="attribute")
+    ask = partial(bb.checks.influence, post, second="human", words="attribute")
     found = ask()
     pd.testing.assert_frame_equal(found, ask(seed=7))
     assert found.loc[0, "word"] == MOVED
@@ -192,7 +189,7 @@ def test_the_exact_engine_draws_nothing_either(planted):
 def test_a_word_without_which_there_is_no_contrast_is_told(planted):
     only = planted["attribute_word"].isin(["human word 0", *(f"a word {at}" for at in range(8)), "b word 0"])
     post = bb.fit(planted[only], "crossed_plain", draws=400, seed=0)
-    found = influence(post, second="human", words="attribute")
+    found = bb.checks.influence(post, second="human", words="attribute")
     assert found.attrs["left_out"] == [("attribute", "human word 0", "it has all distances of human")]
     assert "human word 0" not in found["word"].tolist()
     assert len(found) == 9
@@ -202,11 +199,11 @@ def test_the_model_follows_when_a_group_is_gone(planted):
     """Without its only word, one of two groups is gone, and word x group with it, as in a fit of the rest."""
     part = planted[planted["protected_word"].isin(["a 0", "a 1", "a 2", "b 0"])]
     post = bb.fit(part, "crossed_shared", draws=400, seed=0)
-    found = influence(post, second="human", words="protected").set_index("word")
+    found = bb.checks.influence(post, second="human", words="protected").set_index("word")
     rest = part[part["protected_word"] != "b 0"]
-    spec, data = fit_for_crossed(bb.load_model("crossed_shared"), model_data(rest), rest)
+    spec, data = models.marginal.fit_for_crossed(bb.load_model("crossed_shared"), models.data.model_data(rest), rest)
     assert not spec.terms.word_x_group
-    mean, _ = mean_moments(spec, data, np.random.default_rng(4))
+    mean, _ = models.moments.mean_moments(spec, data, np.random.default_rng(4))
     names = data.connections.tolist()
     expected = mean[names.index("associated")] - mean[names.index("human")]
     assert found.loc["b 0", "mean"] == pytest.approx(expected, abs=0.03 * found.loc["b 0", "sd"])
@@ -214,12 +211,14 @@ def test_the_model_follows_when_a_group_is_gone(planted):
 
 def test_the_headline_is_the_second_connection(planted):
     post = bb.fit(planted[planted["connection"] != "human"], "published", draws=400, seed=0)
-    assert influence(post, words="protected").attrs["second"] == "different"
+    assert bb.checks.influence(post, words="protected").attrs["second"] == "different"
     controls = bb.fit(planted[planted["connection"] != "different"], "published", draws=400, seed=0)
-    assert influence(controls, words="protected").attrs["second"] == "human"
-    assert influence(post, first="neutral", second="different", words="protected").attrs["first"] == "neutral"
+    assert bb.checks.influence(controls, words="protected").attrs["second"] == "human"
+    assert bb.checks.influence(post, first="neutral", second="different", words="protected").attrs["first"] == "neutral"
     with pytest.raises(bb.InputError, match="give second: the fit holds human, and no headline with 'human'"):
-        influence(bb.fit(planted.query("connection == 'human'"), "published", draws=400, seed=0), first="human")
+        bb.checks.influence(
+            bb.fit(planted.query("connection == 'human'"), "published", draws=400, seed=0), first="human"
+        )
 
 
 @pytest.mark.parametrize(
@@ -233,13 +232,13 @@ def test_the_headline_is_the_second_connection(planted):
 )
 def test_wrong_arguments_are_refused(post, options, message):
     with pytest.raises(bb.InputError, match=message):
-        influence(post, **options)
+        bb.checks.influence(post, **options)
 
 
 def test_a_model_that_needs_nuts_is_refused(post):
     robust = post.copy()
     robust.attrs["model_text"] = bb.load_model("robust").text
     with pytest.raises(bb.InputError, match="fit these distances with 'crossed' or 'published'"):
-        influence(robust)
+        bb.checks.influence(robust)
     with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
-        influence("religion")
+        bb.checks.influence("religion")

@@ -7,9 +7,7 @@ from arviz_stats import psense
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.comparison.sensitivity import _decides, _log_likelihood, _strength, _verdict, model_of, prior_sensitivity
-from bayesbias.models.results import distances_of
-from bayesbias.models.spec import Exponential, Gamma, HalfNormal, Normal, Pooled, log_priors
+from bayesbias import comparison, models
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
 TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}
@@ -24,7 +22,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def few_found(few):
-    return prior_sensitivity(few, seed=2, second="human", population="similar")
+    return bb.checks.prior_sensitivity(few, seed=2, second="human", population="similar")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,7 @@ def plenty():
 
 @pytest.fixture(scope="module")
 def plenty_found(plenty):
-    return prior_sensitivity(plenty, second="human", population="similar")
+    return bb.checks.prior_sensitivity(plenty, second="human", population="similar")
 
 
 def test_with_two_words_the_prior_matters(few_found):
@@ -89,7 +87,7 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
     ],
 )
 def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
-    again = bb.fit(distances_of(few), edited("published", *changes), seed=2)
+    again = bb.fit(models.results.distances_of(few), edited("published", *changes), seed=2)
     expected = bb.contrasts(again, "associated", "human", population="similar").iloc[0]
     numbers = ["mean", "sd", "hdi_low", "hdi_high"]
     assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
@@ -101,7 +99,9 @@ def judged(*rows):
     refits = pd.DataFrame([(pd.NA, "as given", -0.1, 0.1, -0.22, 0.02), *rows], columns=names)
     refits["shift"] = (refits["mean"] + 0.1) / 0.1
     refits["sd_ratio"] = refits["sd"] / 0.1
-    return refits.assign(matters=(_strength(refits) > 1) | _decides(refits))
+    return refits.assign(
+        matters=(comparison.sensitivity._strength(refits) > 1) | comparison.sensitivity._decides(refits)
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def judged(*rows):
 def test_what_makes_a_prior_matter(rows, matters, said):
     refits = judged(*rows)
     assert refits["matters"].any() == matters
-    verdict = _verdict(refits, "associated - human")
+    verdict = comparison.sensitivity._verdict(refits, "associated - human")
     assert verdict.startswith(f"The prior {'matters' if matters else 'does not matter'} for associated - human: ")
     assert said in verdict
 
@@ -131,11 +131,23 @@ def test_what_makes_a_prior_matter(rows, matters, said):
 @pytest.mark.parametrize(
     ("prior", "expected"),
     [
-        (Normal(distribution="normal", mean=1.0, sd=0.3), Normal(distribution="normal", mean=1.0, sd=0.6)),
-        (Exponential(distribution="exponential", rate=2.0), Exponential(distribution="exponential", rate=1.0)),
-        (HalfNormal(distribution="half_normal", sd=0.4), HalfNormal(distribution="half_normal", sd=0.8)),
-        (Pooled(distribution="pooled", spread=0.3), Pooled(distribution="pooled", spread=0.6)),
-        (Gamma(distribution="gamma", shape=2.0, rate=0.1), Gamma(distribution="gamma", shape=2.0, rate=0.1)),
+        (
+            models.spec.Normal(distribution="normal", mean=1.0, sd=0.3),
+            models.spec.Normal(distribution="normal", mean=1.0, sd=0.6),
+        ),
+        (
+            models.spec.Exponential(distribution="exponential", rate=2.0),
+            models.spec.Exponential(distribution="exponential", rate=1.0),
+        ),
+        (
+            models.spec.HalfNormal(distribution="half_normal", sd=0.4),
+            models.spec.HalfNormal(distribution="half_normal", sd=0.8),
+        ),
+        (models.spec.Pooled(distribution="pooled", spread=0.3), models.spec.Pooled(distribution="pooled", spread=0.6)),
+        (
+            models.spec.Gamma(distribution="gamma", shape=2.0, rate=0.1),
+            models.spec.Gamma(distribution="gamma", shape=2.0, rate=0.1),
+        ),
     ],
 )
 def test_each_prior_widens_by_its_own_scale(prior, expected):
@@ -148,7 +160,7 @@ def test_log_priors_are_those_of_scipy():
     posterior, spec = post["posterior"].dataset, bb.load_model("robust")
     nu = np.random.default_rng(0).gamma(2, 10, (4, 10))
     values = {name: posterior[name].to_numpy() for name in posterior.data_vars}
-    found = log_priors(values | {"nu": nu}, spec.priors)
+    found = models.spec.log_priors(values | {"nu": nu}, spec.priors)
 
     def apart(name):
         return np.log(values[name] / values[f"{name}0"][:, :, None])
@@ -171,7 +183,7 @@ def test_log_priors_are_those_of_scipy():
 
 def test_the_log_likelihood_is_the_sum_over_pairs(plenty):
     pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
-    np.testing.assert_allclose(_log_likelihood(plenty), pairs.sum(axis=2).ravel(), rtol=1e-12)
+    np.testing.assert_allclose(comparison.sensitivity._log_likelihood(plenty), pairs.sum(axis=2).ravel(), rtol=1e-12)
 
 
 def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
@@ -185,19 +197,21 @@ def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
 
 
 def test_a_model_is_read_back_from_its_fit(few, edited):
-    spec = model_of(few)
+    spec = comparison.sensitivity.model_of(few)
     assert spec == bb.load_model("published")
     path = edited("crossed", ("spread = 0.3", "spread = 0.1"))
     post = bb.fit(bb.calibration.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
     path.unlink()
-    assert model_of(post).priors["attribute_sd"] == Pooled(distribution="pooled", spread=0.1)
+    assert comparison.sensitivity.model_of(post).priors["attribute_sd"] == models.spec.Pooled(
+        distribution="pooled", spread=0.1
+    )
 
 
 def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_left_alone():
     table = bb.calibration.simulate(FEW, "published", TRUTH, seed=0).query("group == 'a'")
     post = bb.fit(table, "crossed_shared", draws=400, seed=0)
     post.attrs["engine"] = "nuts"
-    found = prior_sensitivity(post)
+    found = bb.checks.prior_sensitivity(post)
     asked = found.refits["prior"].dropna().unique().tolist()
     assert asked == ["connection_mean", "connection_sd0", "connection_sd", "sigma", "attribute_sd", "all"]
     assert set(found.power["parameter"]) == {"associated - different", *asked[:-1]}
@@ -217,13 +231,13 @@ def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_lef
 )
 def test_wrong_arguments_are_refused(few, options, message):
     with pytest.raises(bb.InputError, match=message):
-        prior_sensitivity(few, **options)
+        bb.checks.prior_sensitivity(few, **options)
 
 
 def test_what_is_no_fit_is_refused(few):
     with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
-        prior_sensitivity(pd.DataFrame())
+        bb.checks.prior_sensitivity(pd.DataFrame())
     bare = few.copy()
     del bare.attrs["model_text"]
     with pytest.raises(bb.InputError, match="does not carry the text of its model"):
-        prior_sensitivity(bare)
+        bb.checks.prior_sensitivity(bare)

@@ -15,6 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import bayesbias as bb
+from bayesbias import diagnostics, plots
 
 OF_A_FIT = {
     "coefficients": bb.plot_coefficients,
@@ -935,9 +936,10 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     more = one_list.corpus_differences().query("algorithm == 'sgns' and dims == 8")
     shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
     said = next(text.get_text() for text in axes.texts)
-    from bayesbias.diagnostics.summaries import share
 
-    assert {share(min(shares)), share(max(shares))} == set(said.split(" to\n"))
+    assert {diagnostics.summaries.share(min(shares)), diagnostics.summaries.share(max(shares))} == set(
+        said.split(" to\n")
+    )
     scaled = bb.plots.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
     np.testing.assert_allclose(sorted(points(scaled)), sorted(table["standardised"]))
 
@@ -1010,8 +1012,8 @@ def test_connections_differ_in_marker_and_in_lightness():
     """Grey print and colour blindness: markers all differ, and so does the lightness of the two stereotypes."""
     from matplotlib.colors import to_rgb
 
-    from bayesbias.plots.style import LOOKS
-
-    assert len({look.marker for look in LOOKS.values()}) == 4
-    lightness = [np.dot(to_rgb(LOOKS[name].colour), (0.299, 0.587, 0.114)) for name in ("associated", "different")]
+    assert len({look.marker for look in plots.style.LOOKS.values()}) == 4
+    lightness = [
+        np.dot(to_rgb(plots.style.LOOKS[name].colour), (0.299, 0.587, 0.114)) for name in ("associated", "different")
+    ]
     assert abs(lightness[0] - lightness[1]) > 0.08
