@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayesbias as bb
 from bayesbias import comparison, models
@@ -317,19 +318,19 @@ def test_dimensions_that_differ_are_said(tables):
 def test_missing_pairs_single_groups_and_no_controls(tables):
     before, after = tables
     holes = before.sample(frac=0.9, random_state=1)
-    found = bb.compare(before=holes, after=after, seed=1, draws=1000)
+    found = bb.compare(before=holes, after=after, seed=1, draws=400)
     assert found.posterior["observed_data"].sizes["pair"] == len(holes)
     single = [table[table["group"] == "a"] for table in tables]
-    alone = bb.compare(before=single[0], after=single[1], seed=1, draws=1000)
+    alone = bb.compare(before=single[0], after=single[1], seed=1, draws=400)
     assert any("Word x group was left out" in note for note in alone.notes)
     bare = [table[table["connection"].isin(["associated", "different"])] for table in tables]
-    without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=1000)
+    without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=400)
     assert without.headline == ("associated", "different")
     assert "too few control words to take out differences of scale" in without.verdict
     with pytest.raises(bb.InputError, match="too few control distances"):
         without.changes(standardise=True)
     controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
-    only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=1000)
+    only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=400)
     assert only.headline is None
     assert "words for people in general" in only.verdict
     with pytest.raises(bb.InputError, match="name a connection, one of human, neutral"):
@@ -387,25 +388,27 @@ def test_components_and_back():
     np.testing.assert_allclose(comparison.changes.transform(2), [[0.5, 0.5], [-1, 1]])
 
 
+@pytest.mark.study
 @pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
-def test_intervals_cover_known_changes(moved, seed):
-    """40 tables: at least 30 of the 89% intervals cover (1 in 300 right programs would have fewer)."""
-    covered = []
-    for at in range(seed, seed + 40):
+def test_intervals_cover_known_changes(moved, seed, sized):
+    """So many of the 89% intervals cover that 1 in 300 right programs would have fewer."""
+    covered, tables = [], sized(200, 16)
+    for at in range(seed, seed + tables):
         before, after, truth = simulated(at, moved)
         found = bb.compare(before=before, after=after, seed=at, draws=800).contrasts("associated", "human")
         mean, words = truth["connection_mean"], truth["word_mean"]
         true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
         covered.append((found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy()))
     inside = np.array(covered)
-    assert inside[:, 0].sum() >= 30
+    assert inside[:, 0].sum() >= stats.binom.ppf(1 / 300, tables, 0.89)
     assert 0.85 < inside[:, 1:].mean() < 0.94
 
 
 @pytest.mark.nuts
-def test_nuts_agrees_with_the_differences(tables, result):
+def test_nuts_agrees_with_the_differences(tables, result, monkeypatch):
+    monkeypatch.setattr(models.nuts, "TUNE", 500)
     fast = result
-    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=1200, chains=2)
+    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=1000, chains=2)
     assert slow.engine == "nuts"
     assert not any("diverged" in fault for fault in slow.faults)
     for name in (*fast.connections, None):

@@ -578,9 +578,9 @@ def standard_errors_apart(weighted, walked):
     from arviz_stats.base import array_stats
 
     ess = float(weighted["sample_stats/importance_ess"])
-    apart = {}
+    shape, apart = walked["posterior/sigma"].shape[:2], {}
     for name in sorted(set(weighted["posterior"].data_vars) - {"interaction_effect"}):
-        a, b = (fit["posterior"][name].to_numpy().reshape(4, 1000, -1) for fit in (weighted, walked))
+        a, b = (fit["posterior"][name].to_numpy().reshape(*shape, -1) for fit in (weighted, walked))
         error = array_stats.mcse(b, chain_axis=0, draw_axis=1, method="mean")
         difference = np.abs(a.mean((0, 1)) - b.mean((0, 1))) / np.hypot(error, a.std((0, 1)) / np.sqrt(ess))
         apart[name] = float(difference.max())
@@ -603,10 +603,11 @@ def test_nuts_and_the_marginal_engine_agree():
 def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeypatch):
     """A limit that no table keeps sends the engine to NUTS on the same marginal posterior."""
     table = simulated()
-    weighted = bb.fit(table, "crossed_plain", seed=0)
-    monkeypatch.setattr("bayesbias.models.marginal.MAX_PARETO_K", -9)
+    weighted = bb.fit(table, "crossed_plain", draws=1600, seed=0)
+    monkeypatch.setattr(models.marginal, "MAX_PARETO_K", -9)
+    monkeypatch.setattr(models.marginal, "TUNE", 400)
     with pytest.warns(UserWarning, match="the scales were drawn by NUTS on the same marginal posterior"):
-        walked = bb.fit(table, "crossed_plain", seed=0)
+        walked = bb.fit(table, "crossed_plain", draws=1600, seed=0)
     verdict = bb.diagnose(walked)
     assert verdict.ok, verdict.faults
     assert (verdict.engine, verdict.pareto_k, verdict.divergences) == ("marginal", None, 0)

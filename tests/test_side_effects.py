@@ -35,6 +35,10 @@ def found(tables, slice_vectors, debiased):
     return bb.side_effects(*tables, slice_vectors, debiased, similarity=[*pairs, ("absent", "words", 1.0)])
 
 
+SMALL = {"k": 10, "words": 50}
+"""Fewer words and neighbours, where what is asserted does not depend on them."""
+
+
 def brute_force(before, after, word, k):
     """Share of the k nearest neighbours of a word in one embedding that are so in the other."""
     nearest = []
@@ -197,7 +201,7 @@ def test_agreement_is_found_where_it_is():
 
 
 def test_the_same_embedding_twice(slice_vectors, tables):
-    same = bb.side_effects(tables[0], tables[0], slice_vectors, slice_vectors, similarity=[("a", "b", 1.0)])
+    same = bb.side_effects(tables[0], tables[0], slice_vectors, slice_vectors, similarity=[("a", "b", 1.0)], **SMALL)
     assert (same.neighbours[["kept", "low", "high"]].to_numpy() == 1).all()
     assert (same.controls[["mean", "sd"]].to_numpy() == 0).all()
     np.testing.assert_array_equal(same.recovery["before"], same.recovery["after"])
@@ -230,13 +234,13 @@ def test_the_vocabulary_can_be_cut(tables, slice_vectors, debiased):
 def test_words_that_one_embedding_lacks_are_named(tables, slice_vectors, debiased):
     kept = [word for word in debiased.index_to_key if word != "she"]
     fewer = vectors(kept, debiased.vectors[[debiased.key_to_index[word] for word in kept]])
-    some = bb.side_effects(*tables, slice_vectors, fewer)
+    some = bb.side_effects(*tables, slice_vectors, fewer, **SMALL)
     assert any("1 protected words of the tables are not in both embeddings: she" in note for note in some.notes)
 
 
 def test_one_group_is_not_tested_for_the_old_bias(tables, slice_vectors, debiased):
     single = [table[table["group"] == table["group"].iloc[0]] for table in tables]
-    alone = bb.side_effects(*single, slice_vectors, debiased)
+    alone = bb.side_effects(*single, slice_vectors, debiased, **SMALL)
     assert alone.recovery.empty
     assert any("needs two groups" in note for note in alone.notes)
     assert bb.plots.plot_side_effects(alone)
@@ -274,8 +278,8 @@ def test_words_under_other_capitals(tables, slice_vectors, debiased):
     after = vectors(lower, debiased[lower])
     table = bb.distance_table(upper, "gender", case="fallback")
     assert len(table) == len(tables[0])
-    found = bb.side_effects(table, tables[1], upper, after, case="fallback", k=10)
-    plain = bb.side_effects(*tables, slice_vectors, debiased, k=10)
+    found = bb.side_effects(table, tables[1], upper, after, case="fallback", **SMALL)
+    plain = bb.side_effects(*tables, slice_vectors, debiased, **SMALL)
     assert found.neighbours["words"].tolist() == plain.neighbours["words"].tolist()
     with pytest.raises(bb.InputError, match="the embeddings share 0 words"):
         bb.side_effects(table, tables[1], upper, after)
@@ -299,7 +303,7 @@ def test_a_test_without_power_says_so():
 def test_similarities_that_are_all_alike(tables, slice_vectors, debiased):
     names = slice_vectors.index_to_key
     same = bb.side_effects(
-        *tables, slice_vectors, debiased, similarity=[(names[at], names[at + 1], 2.0) for at in range(9)]
+        *tables, slice_vectors, debiased, similarity=[(names[at], names[at + 1], 2.0) for at in range(9)], **SMALL
     )
     assert same.similarity.empty
     assert any("all 9 pairs of similarity have the same score" in note for note in same.notes)

@@ -511,7 +511,7 @@ def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
     tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, debiased)]
     names = slice_vectors.index_to_key
     similar = [(names[at], names[at + 1], float(at)) for at in range(30)]
-    found = bb.side_effects(*tables, slice_vectors, debiased, similarity=similar)
+    found = bb.side_effects(*tables, slice_vectors, debiased, similarity=similar, words=50)
     figure = bb.plots.plot_side_effects(found)
     assert len(figure.axes) == 4
     assert svg(figure) == svg(bb.plots.plot_side_effects(found))
