@@ -101,7 +101,6 @@ class TestBalance:
         assert bb.relatedness(bb.fit(table, seed=0)).ranks_by_word == bb.relatedness(table).ranks_by_word
 
     def test_overlap_of_equal_and_of_separate_lists(self):
-
         assert diagnostics.confounds._overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
         assert diagnostics.confounds._overlap(np.zeros(4), np.ones(4), 0.5) == 0
         assert diagnostics.confounds._overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
@@ -166,7 +165,6 @@ class TestAdjust:
         assert found.warnings[0] in bb.checks.verdict_sentences(bb.fit(table, seed=0))
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
-
         table, counts, *_ = frequent
         adjusted, made = models.results.adjusted_table(table, "frequency", counts)
         related = bb.relatedness(table)
