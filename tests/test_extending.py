@@ -48,7 +48,7 @@ def extended(tmp_path_factory):
 PROGRAM = """
 import json, sys
 import numpy as np, bayesbias as bb
-from bayesbias.cli import main
+from importlib.metadata import entry_points
 
 kv = bb.load_embedding("google-news-slice")
 said = {}
@@ -77,7 +77,8 @@ said["label"] = bb.plots.plot_spread(table).axes[0].get_xlabel()
 print(json.dumps(said))
 
 sys.argv = ["bayesbias", "debias", "google-news-slice", "-o", "c.npz", "--method", "centre", "--share", "0.5"]
-main()
+(entry,) = entry_points(group="console_scripts", name="bayesbias")
+entry.load()()
 """
 
 

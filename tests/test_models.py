@@ -25,8 +25,7 @@ def small(**changes):
 
 
 def test_bundled_models_and_their_engines():
-    models = bb.list_models().set_index("name")
-    assert models["engines"].to_dict() == {
+    engines = {
         "baseline": "nuts",
         "change": "marginal, nuts",
         "crossed": "marginal, nuts",
@@ -38,6 +37,7 @@ def test_bundled_models_and_their_engines():
         "related": "exact, nuts",
         "robust": "nuts",
     }
+    assert engines.items() <= bb.list_models().set_index("name")["engines"].to_dict().items()
 
 
 def test_published_priors_are_those_of_the_study():
