@@ -528,7 +528,7 @@ def test_what_scores_leave_open_is_said(scores):
 @pytest.mark.nuts
 def test_nuts_agrees_and_takes_gaps(scores):
     exact = bb.reliability.variance_components(scores, draws=4000, seed=1).table()
-    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=2000, seed=1)
+    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=1000, seed=1)
     spread = (exact["high"] - exact["low"]) / 3.2
     assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
     both = [
@@ -537,7 +537,7 @@ def test_nuts_agrees_and_takes_gaps(scores):
     ]
     assert (np.abs(both[0].mean(axis=0) - both[1].mean(axis=0)) / both[1].std(axis=0)).max() < 0.25
     holes = scores.where(np.random.default_rng(3).random(scores.shape) > 0.05)
-    gaps = bb.reliability.variance_components(holes, draws=2000, seed=1)
+    gaps = bb.reliability.variance_components(holes, draws=1000, seed=1)
     assert gaps.posterior.attrs["engine"] == "nuts"
     assert (np.abs(gaps.table()["sd"] - exact["sd"]) / spread).max() < 1
 
