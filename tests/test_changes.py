@@ -406,9 +406,9 @@ def test_intervals_cover_known_changes(moved, seed, sized):
 
 @pytest.mark.nuts
 def test_nuts_agrees_with_the_differences(tables, result, monkeypatch):
-    monkeypatch.setattr(models.nuts, "TUNE", 300)
+    monkeypatch.setattr(models.nuts, "TUNE", 500)
     fast = result
-    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=800, chains=2)
+    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=1000, chains=2)
     assert slow.engine == "nuts"
     assert not any("diverged" in fault for fault in slow.faults)
     for name in (*fast.connections, None):
