@@ -14,15 +14,26 @@ from pathlib import Path
 import numpy as np
 
 import bayesbias as bb
-from bayesbias.words import bundled_words
 
 FILE = Path(__file__).parents[1] / "data" / "embeddings" / "google-news-slice.bin"
 SAMPLE, SEED = 2_000, 0
 
 
+def bundled_words() -> set[str]:
+    """Every word of every bundled list."""
+    found = set()
+    for row in bb.list_words().itertuples():
+        if row.kind == "words":
+            found.update(bb.load_words(row.name).every_word())
+        else:
+            listed = bb.load_list(row.name)
+            found.update(word for entry in listed for word in ([entry] if isinstance(entry, str) else entry))
+    return found
+
+
 def kept_words(words: list[str]) -> set[str]:
     """Those of the bundled lists, and SAMPLE of the others at random, each as likely as any other."""
-    listed = set(bundled_words()).intersection(words)
+    listed = bundled_words().intersection(words)
     others = [word for word in words if word not in listed]
     drawn = np.random.default_rng(SEED).choice(len(others), SAMPLE, replace=False)
     return listed.union(others[at] for at in drawn)

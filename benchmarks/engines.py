@@ -11,10 +11,9 @@ import nutpie
 import pandas as pd
 from arviz_stats.base import array_stats
 from common import keep, published_tables
+from inside import TARGET_ACCEPT, TUNE, build, model_data
 
 import bayesbias as bb
-from bayesbias.models.data import model_data
-from bayesbias.models.nuts import TARGET_ACCEPT, TUNE, build
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "weat_7_glove")
 DRAWS, REPEATS = 4000, 5

@@ -21,10 +21,9 @@ import nutpie
 import pandas as pd
 from arviz_stats.base import array_stats
 from common import keep, published_tables
+from inside import TARGET_ACCEPT, TUNE, build, model_data
 
 import bayesbias as bb
-from bayesbias.models.data import model_data
-from bayesbias.models.nuts import TARGET_ACCEPT, TUNE, build
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "race_group_reddit_dataset", "weat_1_google")
 DRAWS, SEEDS = 4000, 40

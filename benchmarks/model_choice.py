@@ -5,7 +5,7 @@ import time
 import pandas as pd
 from common import keep, published_tables
 
-from bayesbias.comparison.loo import compare_models
+import bayesbias as bb
 
 COLUMNS = ["elpd_word", "se_word", "diff_word", "diff_se_word", "elpd_pair", "se_pair", "log_evidence"]
 COLUMNS += ["above_published"]
@@ -13,7 +13,7 @@ COLUMNS += ["above_published"]
 
 def judged(name, table):
     begin = time.perf_counter()
-    found = compare_models(table)
+    found = bb.checks.compare_models(table)
     seconds = time.perf_counter() - begin
     published = found.set_index("model").loc["published", "elpd_word"]
     found["above_published"] = found["elpd_word"] - published

@@ -13,8 +13,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from common import keep
-
-from bayesbias._core.components import bootstrap_icc, icc
+from inside import bootstrap_icc, icc
 
 PROB, TABLES, DRAWS = 0.89, 400, 400
 OBJECTS, RATERS, TRUTHS = (10, 20, 50, 150), 4, (0.4, 0.8)

@@ -6,11 +6,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pandas as pd
 from common import keep
+from inside import shaped_table
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.false_positives import sbc_ranks
-from bayesbias.diagnostics.simulation import shaped_table
 
 REPLICATES, DRAWS = 1000, 199
 SHAPES = {
@@ -23,9 +22,9 @@ def main():
     rows = []
     for name, sizes in SHAPES.items():
         for model in ("published", "pooled"):
-            ranks = sbc_ranks(
-                bb.load_model(model), shaped_table(sizes), REPLICATES, seed=1, engine="exact", draws=DRAWS
-            )
+            ranks = bb.calibration.sbc(
+                model, shaped_table(sizes), REPLICATES, engine="exact", seed=1, draws=DRAWS
+            ).ranks
             for variable, values in ranks.items():
                 p = [stats.kstest((column + 0.5) / (DRAWS + 1), "uniform").pvalue for column in values.T]
                 last = (values >= 0.95 * (DRAWS + 1)).mean(axis=0)

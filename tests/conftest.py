@@ -2,7 +2,9 @@
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib.metadata import entry_points
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,16 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="studies in full size: pytest -m study --full")
+
+
+@pytest.fixture(scope="session")
+def sized(request):
+    """A function (full, reduced): the size of a study, which is reduced unless pytest is given --full."""
+    return lambda full, reduced: full if request.config.getoption("--full") else reduced
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +69,15 @@ def edited(tmp_path):
 
 
 @pytest.fixture(scope="session")
+def listed_words():
+    """Every word of every bundled list."""
+    table = bb.list_words().set_index("name")["kind"]
+    words = {word for name in table.index[table == "words"] for word in bb.load_words(name).every_word()}
+    words.update(word for name in table.index[table == "list"] for word in bb.load_list(name))
+    return words | {word for name in table.index[table == "pairs"] for pair in bb.load_list(name) for word in pair}
+
+
+@pytest.fixture(scope="session")
 def slice_vectors():
     return bb.load_embedding("google-news-slice")
 
@@ -84,16 +105,28 @@ def religion_fit(religion):
     return bb.fit(religion, seed=1)
 
 
+@pytest.fixture(scope="session")
+def command():
+    """A function that runs the command in this process, in the present folder: (exit code, output, errors)."""
+    (entry,) = entry_points(group="console_scripts", name="bayesbias")
+    main = entry.load()
+
+    def run(*arguments):
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            redirect_stdout(StringIO()) as out,
+            redirect_stderr(StringIO()) as errors,
+        ):
+            patch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
+            with pytest.raises(SystemExit) as stop:
+                main()
+        return stop.value.code, out.getvalue(), errors.getvalue()
+
+    return run
+
+
 @pytest.fixture
-def here(monkeypatch, capsys, tmp_path):
-    """Run the command in this process, in an empty folder: (exit code, output, errors)."""
-    from bayesbias.cli import main
-
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, *capsys.readouterr()
-
+def here(command, monkeypatch, tmp_path):
+    """Run the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return command

@@ -8,11 +8,9 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.false_positives import permutation_p
-from bayesbias.diagnostics.simulation import draw_distances, draw_truth, shaped_table
-from bayesbias.models.data import model_data
+from bayesbias import diagnostics, models
 
-REPLICATES, DRAWS = 200, 199
+DRAWS = 199
 SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
 NULL = {
     "connection_mean": 0.93,
@@ -32,18 +30,24 @@ def assert_uniform(found):
         assert stats.binomtest(in_last, replicates, 0.05).pvalue > 1e-3, f"{row.parameter}: {in_last} in the last bin"
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("model", ["published", "pooled"])
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
-def test_ranks_of_the_exact_engine_are_uniform(model, sizes):
-    assert_uniform(bb.calibration.sbc(model, shaped_table(sizes), REPLICATES, engine="exact", seed=20, draws=DRAWS))
+def test_ranks_of_the_exact_engine_are_uniform(model, sizes, sized):
+    assert_uniform(
+        bb.calibration.sbc(
+            model, diagnostics.simulation.shaped_table(sizes), sized(1000, 80), engine="exact", seed=20, draws=DRAWS
+        )
+    )
 
 
+@pytest.mark.study
 @pytest.mark.parametrize(
     ("model", "shape"),
     [("crossed", SHAPE), ("crossed_plain", {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 2, "h": 1}, "human": 4})],
 )
-def test_ranks_of_the_marginal_engine_are_uniform(model, shape):
-    found = bb.calibration.sbc(model, shape, REPLICATES // 2, engine="marginal", seed=22, draws=DRAWS)
+def test_ranks_of_the_marginal_engine_are_uniform(model, shape, sized):
+    found = bb.calibration.sbc(model, shape, sized(1000, 60), engine="marginal", seed=22, draws=DRAWS)
     assert_uniform(found)
     assert (found.model, found.engine, found.draws) == (model, "marginal", DRAWS)
 
@@ -51,15 +55,15 @@ def test_ranks_of_the_marginal_engine_are_uniform(model, shape):
 def test_a_wrong_engine_is_caught():
     """Ranks under a prior that the data were not drawn from are far from uniform: the tests above can fail."""
     spec = bb.load_model("published")
-    table = shaped_table({"associated": 2, "neutral": 4})
+    table = diagnostics.simulation.shaped_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
     narrow = replace(spec, priors={**spec.priors, "sigma": wrong})
-    data = model_data(table)
+    data = models.data.model_data(table)
     rng = np.random.default_rng(0)
     ranks = []
     for _ in range(60):
-        truth = draw_truth(spec, data, rng)
-        drawn = table.assign(distance=draw_distances(spec, truth, data, rng))
+        truth = diagnostics.simulation.draw_truth(spec, data, rng)
+        drawn = table.assign(distance=diagnostics.simulation.draw_distances(spec, truth, data, rng))
         post = bb.fit(drawn, narrow, draws=99, chains=1, seed=1)
         ranks.append((post["posterior/sigma"].to_numpy()[0] < truth["sigma"]).sum(axis=0))
     assert stats.kstest((np.array(ranks)[:, 0] + 0.5) / 100, "uniform").pvalue < 1e-4
@@ -112,21 +116,25 @@ def test_a_faulty_shape_is_refused(shape):
 
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        bb.calibration.sbc("baseline", shaped_table({"associated": 2}), 1)
+        bb.calibration.sbc("baseline", diagnostics.simulation.shaped_table({"associated": 2}), 1)
 
 
-def test_false_alarms_are_counted_against_the_nominal_rate():
-    shape = {"groups": {"g": 12, "h": 12}, "stereotypes": {"g": 12, "h": 12}, "human": 40, "neutral": 40}
-    found = bb.calibration.false_positive_rate(shape, NULL, replicates=60, seed=5).set_index(["method", "contrast"])
-    assert (found["replicates"] == 60).all()
+@pytest.mark.study
+def test_false_alarms_are_counted_against_the_nominal_rate(sized):
+    shape = {"groups": {"g": 8, "h": 8}, "stereotypes": {"g": 8, "h": 8}, "human": 20, "neutral": 20}
+    replicates = sized(300, 40)
+    found = bb.calibration.false_positive_rate(shape, NULL, replicates=replicates, seed=5).set_index(
+        ["method", "contrast"]
+    )
+    assert (found["replicates"] == replicates).all()
     assert found["nominal"].to_numpy() == pytest.approx(0.11)
     published = found.loc[("published", "associated - neutral")]
     crossed = found.loc[("crossed", "associated - neutral")]
-    assert published["rate"] > 0.25  # 12 + 12 words whose effects the model does not know of
-    assert abs(crossed["rate"] - 0.11) < 3 * np.sqrt(0.11 * 0.89 / 60)
+    assert published["rate"] > 0.25  # 8 + 8 words whose effects the model does not know of
+    assert abs(crossed["rate"] - 0.11) < 3 * np.sqrt(0.11 * 0.89 / replicates)
     assert crossed["width"] > 1.5 * published["width"]
-    smoothed = (60 * crossed["rate"] + 0.5) / 61
-    assert crossed["se"] == pytest.approx(np.sqrt(smoothed * (1 - smoothed) / 60))
+    smoothed = (replicates * crossed["rate"] + 0.5) / (replicates + 1)
+    assert crossed["se"] == pytest.approx(np.sqrt(smoothed * (1 - smoothed) / replicates))
 
 
 def test_a_truth_with_bias_has_no_false_alarms():
@@ -136,13 +144,15 @@ def test_a_truth_with_bias_has_no_false_alarms():
         bb.calibration.false_positive_rate(SHAPE, NULL, metrics=["mac"], replicates=1)
 
 
-def test_planted_contrasts_are_covered_and_seen():
+@pytest.mark.study
+def test_planted_contrasts_are_covered_and_seen(sized):
+    replicates = sized(300, 25)
     truth = NULL | {"connection_mean": {"associated": 0.7, "different": 0.9, "human": 0.9, "neutral": 0.9}}
-    found = bb.calibration.coverage_study(SHAPE, truth, ["crossed"], replicates=40, seed=2)
+    found = bb.calibration.coverage_study(SHAPE, truth, ["crossed"], replicates=replicates, seed=2)
     crossed = found[found["method"] == "crossed"].set_index("contrast")
     assert crossed["planted"].to_dict() == pytest.approx(dict.fromkeys(crossed.index, -0.2))
     assert (crossed["power"] == 1).all()
-    assert (crossed["coverage"] > 0.89 - 3 * np.sqrt(0.89 * 0.11 / 40)).all()
+    assert (crossed["coverage"] > 0.89 - 3 * np.sqrt(0.89 * 0.11 / replicates)).all()
 
 
 def test_the_real_null_keeps_words_and_breaks_the_lists(religion):
@@ -171,7 +181,9 @@ def test_the_permutation_test_of_two_groups_is_weat():
     every = [s[list(x)].sum() - np.delete(s, list(x)).sum() for x in combinations(range(8), 4)]
     observed = s[:4].sum() - s[4:].sum()
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
-    sampled = permutation_p(model_data(table), np.random.default_rng(0), permutations=20_000)
+    sampled = diagnostics.false_positives.permutation_p(
+        models.data.model_data(table), np.random.default_rng(0), permutations=20_000
+    )
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 
 
@@ -236,7 +248,7 @@ def test_heavier_tails_shrink_an_extreme_word_less():
     means[0, 0] = 0.5
     scales = {"connection_sd": 0.02, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0.01, "connection_mean": 0.9}
     table = bb.calibration.simulate(shape, "crossed", scales | {"word_mean": means}, seed=0)
-    crossed, heavy = (bb.fit(table, model, draws=1000, seed=0) for model in ("crossed", "crossed_t"))
+    crossed, heavy = (bb.fit(table, model, draws=400, chains=2, seed=0) for model in ("crossed", "crossed_t"))
     apart = [abs(float(post["posterior/word_mean"].mean(("chain", "draw"))[0, 0]) - 0.5) for post in (crossed, heavy)]
     assert apart[1] < apart[0]
     nu = heavy["posterior/word_nu"]

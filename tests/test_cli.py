@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import chdir
 from io import StringIO
 from pathlib import Path
 
@@ -22,13 +23,18 @@ def run(*arguments, cwd=None, code=0):
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory):
-    """distances, fit, contrasts and report, one after the other."""
+def chain(command, tmp_path_factory):
+    """distances, fit, contrasts and report, one after the other: the first in a process of its own."""
     folder = tmp_path_factory.mktemp("chain")
-    said = {"distances": run("distances", "google-news-slice", "weat7", "-o", "t.parquet", cwd=folder)}
-    said["fit"] = run("fit", "t.parquet", "-o", "f.nc", "--seed", 5, "--model", "pooled", "--draws", 2000, cwd=folder)
-    said["contrasts"] = run("contrasts", "f.nc", "--second", "neutral", "--rope", 0.02, "-o", "c.csv", cwd=folder)
-    said["report"] = run("report", "f.nc", "-o", "r.html", cwd=folder)
+    said = {"distances": run("distances", "google-news-slice", "weat7", "-o", "t.parquet", cwd=folder).stdout}
+    with chdir(folder):
+        for name, *given in (
+            ("fit", "t.parquet", "-o", "f.nc", "--seed", 5, "--model", "pooled", "--draws", 2000),
+            ("contrasts", "f.nc", "--second", "neutral", "--rope", 0.02, "-o", "c.csv"),
+            ("report", "f.nc", "-o", "r.html"),
+        ):
+            code, said[name], errors = command(name, *given)
+            assert code == 0, errors
     return folder, said
 
 
@@ -41,24 +47,14 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     xr.testing.assert_allclose(bb.load_fit(folder / "f.nc").posterior.dataset, post.posterior.dataset, rtol=1e-9)
     expected = bb.contrasts(post, "associated", "neutral", rope=0.02)
     assert pd.read_csv(folder / "c.csv")["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=1e-12)
-    assert "2,256 distances written" in said["distances"].stdout
-    assert "61 of 226" in said["distances"].stdout
-    assert "can be read" in said["fit"].stdout
-    assert "(whole list)" in said["contrasts"].stdout
-    flat = " ".join(said["contrasts"].stdout.split())
+    assert "2,256 distances written" in said["distances"]
+    assert "61 of 226" in said["distances"]
+    assert "can be read" in said["fit"]
+    assert "(whole list)" in said["contrasts"]
+    flat = " ".join(said["contrasts"].split())
     assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
     assert "which stereotype words of any kind share." in flat
     assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_demo_writes_pictures_and_a_report(tmp_path):
-    done = run("demo", "--words", "weat7", "--out", tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "coefficients.png", "contrasts.png", "decomposition.png", "predictions.png", "distances.png",
-        "distances.csv", "distances.csv.coverage.json", "distances.csv.relatedness.npz", "fit.nc", "report.html",
-    }  # fmt: skip
-    assert "(whole list)" in done.stdout
-    assert done.stderr == ""
 
 
 def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_path):
@@ -517,11 +513,14 @@ def test_similarities_come_from_a_file(here, debiased_file, slice_vectors):
     assert "put a header above it" in " ".join(errors.split())
 
 
-def test_demo_debiases_too(here):
-    code, _, errors = here("demo", "--debias", "--words", "race", "--out", "d")
-    assert code == 0, errors
+def test_demo_writes_pictures_and_reports_and_debiases(here):
+    code, out, errors = here("demo", "--debias", "--words", "race", "--out", "d")
+    assert (code, errors) == (0, "")
     made = {path.name for path in Path("d").iterdir()}
     assert {"change.html", "change.png", "similarity-shift.png", "side-effects.png", "changes.csv"} <= made
+    assert {"coefficients.png", "contrasts.png", "decomposition.png", "predictions.png", "distances.png"} <= made
+    assert {"distances.csv", "fit.nc", "report.html"} <= made
+    assert "(whole list)" in out
     page = Path("d/change.html").read_text(encoding="utf-8")
     assert page.index("What changed.") < page.index("What broke.") < page.index("<figure>")
     # two to four words a group: nothing tells them apart, and nothing is removed

@@ -11,10 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.conditionals import draw_gaussians
-from bayesbias._core.marginal import Scales, crossed_sums, dense_sums, find_patterns
-from bayesbias.models import marginal
-from bayesbias.models.marginal import WeightedPoints
+from bayesbias import _core, models
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 CENTRES = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
@@ -310,19 +307,23 @@ def gaussian_draws(table, scale, by_group, dense, draws):
     filled = np.zeros((len(groups), 4), dtype=bool)
     filled[word, connection] = True
     rows = (word, connection, attribute, groups, classes, table["distance"].to_numpy() - 1)
-    patterns, blocks = find_patterns(*rows, 4)
-    sums = dense_sums(patterns, filled, *rows) if dense else crossed_sums(patterns, blocks, groups, 4, by_group)
+    patterns, blocks = _core.marginal.find_patterns(*rows, 4)
+    sums = (
+        _core.marginal.dense_sums(patterns, filled, *rows)
+        if dense
+        else _core.marginal.crossed_sums(patterns, blocks, groups, 4, by_group)
+    )
 
     def repeated(values):
         return np.tile(np.square(values), (draws, 1))
 
-    scales = Scales(
+    scales = _core.marginal.Scales(
         repeated([scale["sigma", k] for k in CENTRES]),
         repeated([scale["connection_sd", k] for k in CENTRES]),
         repeated([scale["attribute_sd", name] for name in kinds]),
         repeated([scale["interaction_sd"]])[:, 0] if by_group else None,
     )
-    drawn = draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5))
+    drawn = _core.conditionals.draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5))
     columns = {("mu", k): drawn.mu[:, at] for at, k in enumerate(CENTRES)}
     for at, (j, k) in enumerate(np.argwhere(filled)):
         columns["cell", lists["protected_word"][j], list(CENTRES)[k]] = drawn.cells[:, at]
@@ -577,9 +578,9 @@ def standard_errors_apart(weighted, walked):
     from arviz_stats.base import array_stats
 
     ess = float(weighted["sample_stats/importance_ess"])
-    apart = {}
+    shape, apart = walked["posterior/sigma"].shape[:2], {}
     for name in sorted(set(weighted["posterior"].data_vars) - {"interaction_effect"}):
-        a, b = (fit["posterior"][name].to_numpy().reshape(4, 1000, -1) for fit in (weighted, walked))
+        a, b = (fit["posterior"][name].to_numpy().reshape(*shape, -1) for fit in (weighted, walked))
         error = array_stats.mcse(b, chain_axis=0, draw_axis=1, method="mean")
         difference = np.abs(a.mean((0, 1)) - b.mean((0, 1))) / np.hypot(error, a.std((0, 1)) / np.sqrt(ess))
         apart[name] = float(difference.max())
@@ -602,10 +603,11 @@ def test_nuts_and_the_marginal_engine_agree():
 def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeypatch):
     """A limit that no table keeps sends the engine to NUTS on the same marginal posterior."""
     table = simulated()
-    weighted = bb.fit(table, "crossed_plain", seed=0)
-    monkeypatch.setattr("bayesbias.models.marginal.MAX_PARETO_K", -9)
+    weighted = bb.fit(table, "crossed_plain", draws=1600, seed=0)
+    monkeypatch.setattr(models.marginal, "MAX_PARETO_K", -9)
+    monkeypatch.setattr(models.marginal, "TUNE", 400)
     with pytest.warns(UserWarning, match="the scales were drawn by NUTS on the same marginal posterior"):
-        walked = bb.fit(table, "crossed_plain", seed=0)
+        walked = bb.fit(table, "crossed_plain", draws=1600, seed=0)
     verdict = bb.diagnose(walked)
     assert verdict.ok, verdict.faults
     assert (verdict.engine, verdict.pareto_k, verdict.divergences) == ("marginal", None, 0)
@@ -633,5 +635,5 @@ def test_log_likelihood_of_robust_is_student_t():
     ],
 )
 def test_weights_that_cannot_be_trusted_hand_over_to_nuts(pareto_k, ess, fault):
-    drawn = WeightedPoints(np.zeros((8, 2)), np.full(8, 1 / 8), pareto_k, ess, 0.0, 4)
-    assert marginal.weights_fault(drawn, points=1000) == fault
+    drawn = models.marginal.WeightedPoints(np.zeros((8, 2)), np.full(8, 1 / 8), pareto_k, ess, 0.0, 4)
+    assert models.marginal.weights_fault(drawn, points=1000) == fault

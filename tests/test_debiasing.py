@@ -5,8 +5,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias._core.vectors import equalised, principal_directions
-from bayesbias.debiasing.methods import accuracy, softened
+from bayesbias import _core, debiasing
 
 SIZE = 30
 PAIRS = [(f"m{at}", f"f{at}") for at in range(12)]
@@ -93,7 +92,7 @@ def test_equalised_words_are_as_near_to_every_neutral_word(kv):
 
 def test_two_words_equalised_by_hand():
     """Unit vectors (.8, .6, 0) and (0, 0, 1): their mean off the first axis is (0, .3, .5)."""
-    found = equalised(np.array([[0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), np.array([[1.0, 0.0, 0.0]]))
+    found = _core.vectors.equalised(np.array([[0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), np.array([[1.0, 0.0, 0.0]]))
     inside = np.sqrt(1 - 0.09 - 0.25)
     np.testing.assert_allclose(found, [[inside, 0.3, 0.5], [-inside, 0.3, 0.5]])
 
@@ -101,7 +100,7 @@ def test_two_words_equalised_by_hand():
 def test_principal_directions_by_hand():
     """Sets that spread 2 along one axis and 1 along another, wherever they stand."""
     sets = [np.array([[1.0, 5, 0], [-1, 5, 0]]), np.array([[3.0, 0.5, 1], [3, -0.5, 1]])]
-    directions, shares = principal_directions(sets, 2)
+    directions, shares = _core.vectors.principal_directions(sets, 2)
     np.testing.assert_allclose(np.abs(directions), [[1, 0, 0], [0, 1, 0]], atol=1e-12)
     np.testing.assert_allclose(shares, [0.8, 0.2, 0], atol=1e-12)
 
@@ -152,7 +151,7 @@ class TestSoft:
     def test_the_objective_is_at_its_minimum(self, parts, every_word, strength):
         gram, some, directions = parts
         neutral = gram if every_word else some
-        found = softened(gram, neutral, directions, strength)
+        found = debiasing.methods.softened(gram, neutral, directions, strength)
 
         def objective(flat):
             inner = flat.reshape(6, 6).T @ flat.reshape(6, 6)
@@ -181,11 +180,13 @@ class TestSoft:
         gram, directions = unit.T @ unit, np.eye(8)[:2]
         values = np.linalg.eigvalsh(gram[:2, :2])
         for strength in (1e2, 1e6, 1e12):
-            found = softened(gram, gram, directions, strength).matrix
+            found = debiasing.methods.softened(gram, gram, directions, strength).matrix
             np.testing.assert_allclose(np.linalg.eigvalsh(found[:2, :2]), np.sqrt(values / (values + strength)))
             np.testing.assert_allclose(found[2:, 2:], np.eye(6), atol=1e-9)
             np.testing.assert_allclose(found[:2, 2:], 0, atol=1e-9)
-        np.testing.assert_allclose(softened(gram, gram, directions, 1e-10).matrix, np.eye(8), atol=1e-9)
+        np.testing.assert_allclose(
+            debiasing.methods.softened(gram, gram, directions, 1e-10).matrix, np.eye(8), atol=1e-9
+        )
 
     def test_a_strong_one_leaves_nothing_along_the_subspace(self, kv):
         strong = bb.debias(kv, "soft", definitional=PAIRS, strength=1e12)
@@ -222,10 +223,10 @@ def test_a_group_that_a_classifier_found_is_found_no_more(kv):
     before, then = (
         np.stack([one[word] for name in "mf" for word in GROUPS[name]]).astype(float) for one in (kv, after)
     )
-    assert accuracy(before, labels, 0) == 1
+    assert debiasing.methods.accuracy(before, labels, 0) == 1
     assert record.trace[0] == 1
     assert record.trace[-1] <= 0.5 + np.sqrt(0.25 / 24)
-    assert accuracy(then, labels, int(rng.integers(1000))) < 0.75
+    assert debiasing.methods.accuracy(then, labels, int(rng.integers(1000))) < 0.75
     stopped = bb.debias(kv, "null_space", groups=GROUPS, iterations=1).bayesbias_debiasing
     assert len(stopped.trace) == 2
 

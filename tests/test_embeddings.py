@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
-from bayesbias._files import shipped
-from bayesbias.embeddings import find_words, spellings, zero_words
-from bayesbias.words import bundled_words
+from bayesbias.embeddings import find_words, spellings
+
+DATA = Path(__file__).parents[1] / "data"
 
 VECTORS = {"cat": [1.0, 2.0, 3.0], "dog": [-4.5, 0.25, 1e-3], "Ähre": [7.0, -8.0, 0.0], "東京": [0.1, 0.2, 0.3]}
 FORMATS = ["binary", "binary.gz", "c binary", "text", "text.gz", "glove", "glove.gz", "npz", "compressed npz"]
@@ -90,8 +90,8 @@ def shared_slice(shared):
     return KeyedVectors.load_word2vec_format(shared / "embeddings" / "google_news_slice.bin", binary=True)
 
 
-def test_bundled_slice_is_the_shared_slice_at_the_bundled_words_and_a_sample(slice_vectors, shared_slice):
-    words = {word for word in bundled_words() if word in shared_slice}
+def test_bundled_slice_is_the_shared_slice_at_the_bundled_words_and_a_sample(slice_vectors, shared_slice, listed_words):
+    words = {word for word in listed_words if word in shared_slice}
     assert len(words) == 949
     held = slice_vectors.index_to_key
     assert words <= set(held)
@@ -104,7 +104,7 @@ def test_bundled_slice_is_built_again_byte_for_byte(shared, tmp_path):
     script = Path(__file__).parents[1] / "benchmarks" / "build_slice.py"
     larger, again = shared / "embeddings" / "google_news_slice.bin", tmp_path / "again.bin"
     done = subprocess.run([sys.executable, script, larger, again], capture_output=True, text=True, check=True)
-    assert again.read_bytes() == (shipped("data") / "embeddings" / "google-news-slice.bin").read_bytes()
+    assert again.read_bytes() == (DATA / "embeddings" / "google-news-slice.bin").read_bytes()
     assert "vectors = 2949" in done.stdout
 
 
@@ -116,8 +116,8 @@ def test_shared_slice_is_read_as_gensim_reads_it(shared, shared_slice):
 
 
 def test_manifest_tells_the_bundled_file():
-    about = tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))["google-news-slice"]
-    data = (shipped("data") / about["file"]).read_bytes()
+    about = tomllib.loads((DATA / "manifest.toml").read_text(encoding="utf-8"))["google-news-slice"]
+    data = (DATA / about["file"]).read_bytes()
     assert hashlib.sha256(data).hexdigest() == about["sha256"]
     assert data.startswith(b"2949 300\n")
 
@@ -243,11 +243,6 @@ def test_nothing_but_zeros():
         pytest.raises(bb.InputError, match="holds only vectors of zeros"),
     ):
         bb.load_embedding({"nil": [0.0, 0.0]})
-
-
-def test_zero_words():
-    assert zero_words(keyed(ZEROS), ["dog", "nil", "cat"]) == ["nil"]
-    assert zero_words(keyed(ZEROS), ["dog"]) == []
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])

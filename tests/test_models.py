@@ -25,8 +25,7 @@ def small(**changes):
 
 
 def test_bundled_models_and_their_engines():
-    models = bb.list_models().set_index("name")
-    assert models["engines"].to_dict() == {
+    engines = {
         "baseline": "nuts",
         "change": "marginal, nuts",
         "crossed": "marginal, nuts",
@@ -38,6 +37,7 @@ def test_bundled_models_and_their_engines():
         "related": "exact, nuts",
         "robust": "nuts",
     }
+    assert engines.items() <= bb.list_models().set_index("name")["engines"].to_dict().items()
 
 
 def test_published_priors_are_those_of_the_study():
@@ -318,13 +318,13 @@ def test_arviz_works_on_a_fit(religion):
     import arviz as az
     import matplotlib.pyplot as plt
 
-    full = bb.checks.add_predictive(bb.checks.add_log_likelihood(bb.fit(religion, "crossed", draws=1000, seed=1)))
+    full = bb.checks.add_predictive(bb.checks.add_log_likelihood(bb.fit(religion, "crossed", draws=400, seed=1)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
         loo = az.loo(full)
         fits = {
-            name: bb.checks.add_log_likelihood(bb.fit(religion, name, draws=1000, seed=1))
+            name: bb.checks.add_log_likelihood(bb.fit(religion, name, draws=400, seed=1))
             for name in ("published", "pooled")
         }
         ranking = az.compare(fits | {"crossed": full})

@@ -6,9 +6,10 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.diagnostics.null_models import NEIGHBOURS, null_distribution
-from bayesbias.diagnostics.simulation import null_from_noise
+from bayesbias.calibration import null_distribution, null_from_noise
 
+NEIGHBOURS = 200
+"""Words of like frequency, of which a stand-in is drawn."""
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 
 

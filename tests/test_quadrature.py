@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesbias._core.marginal import reduce_to_cells
-from bayesbias._core.quadrature import Priors, connection_sums, draw_scales, scale_grid
+from bayesbias._core import marginal, quadrature
 
-PRIORS = Priors(1.0, 0.3, lambda x: np.log(2) - 2 * x, lambda x: np.log(2) - 2 * x)
+PRIORS = quadrature.Priors(1.0, 0.3, lambda x: np.log(2) - 2 * x, lambda x: np.log(2) - 2 * x)
 
 
 def cells_of(groups):
     y = np.concatenate(groups)
     word = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    cells = reduce_to_cells(word, np.zeros(len(y), dtype=int), y, (len(groups), 1))
-    return connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], PRIORS.mean)
+    cells = marginal.reduce_to_cells(word, np.zeros(len(y), dtype=int), y, (len(groups), 1))
+    return quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], PRIORS.mean)
 
 
 def brute_force(groups, points=500):
@@ -45,10 +44,10 @@ GROUPS = {
 @pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS.keys())
 def test_evidence_and_scales_equal_brute_force(groups):
     connection = cells_of(groups)
-    grid = scale_grid([connection], PRIORS)
+    grid = quadrature.scale_grid([connection], PRIORS)
     log_evidence, sigma, s = brute_force(groups)
     assert grid.log_evidence == pytest.approx(log_evidence, abs=2e-3)
-    draws = draw_scales(grid, [connection], PRIORS, 200_000, np.random.default_rng(0))
+    draws = quadrature.draw_scales(grid, [connection], PRIORS, 200_000, np.random.default_rng(0))
     assert draws.sigma.mean() == pytest.approx(sigma, abs=5 * draws.sigma.std() / np.sqrt(200_000))
     assert draws.s[0].mean() == pytest.approx(s, abs=5 * draws.s[0].std() / np.sqrt(200_000))
     assert grid.outside < 1e-6
@@ -57,11 +56,11 @@ def test_evidence_and_scales_equal_brute_force(groups):
 def test_two_connections_with_one_sigma_have_the_evidence_of_their_product():
     """With sigma known up to a negligible width, shared and separate sigma give the same evidence."""
     rng = np.random.default_rng(1)
-    narrow = Priors(1.0, 0.3, stats.norm(0.1, 1e-4).logpdf, PRIORS.s)
+    narrow = quadrature.Priors(1.0, 0.3, stats.norm(0.1, 1e-4).logpdf, PRIORS.s)
     first = cells_of([rng.normal(0.9, 0.1, 5) for _ in range(4)])
     second = cells_of([rng.normal(1.0, 0.1, 7) for _ in range(3)])
-    together = scale_grid([first, second], narrow).log_evidence
-    apart = scale_grid([first], narrow).log_evidence + scale_grid([second], narrow).log_evidence
+    together = quadrature.scale_grid([first, second], narrow).log_evidence
+    apart = quadrature.scale_grid([first], narrow).log_evidence + quadrature.scale_grid([second], narrow).log_evidence
     assert together == pytest.approx(apart, abs=1e-3)
 
 
@@ -69,13 +68,13 @@ def test_two_connections_with_one_sigma_have_the_evidence_of_their_product():
 def test_bounds_follow_the_posterior_at_any_scale(scale, shift):
     rng = np.random.default_rng(2)
     groups = [1 + shift + scale * (rng.normal(0, 0.1) + rng.normal(0, 0.2, 6)) for _ in range(12)]
-    wide = Priors(1.0 + shift, 0.3 * scale, lambda x: -2 * x / scale, lambda x: -2 * x / scale)
+    wide = quadrature.Priors(1.0 + shift, 0.3 * scale, lambda x: -2 * x / scale, lambda x: -2 * x / scale)
     y = np.concatenate(groups)
-    cells = reduce_to_cells(np.repeat(np.arange(12), 6), np.zeros(72, dtype=int), y, (12, 1))
-    connection = connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], wide.mean)
-    grid = scale_grid([connection], wide)
+    cells = marginal.reduce_to_cells(np.repeat(np.arange(12), 6), np.zeros(72, dtype=int), y, (12, 1))
+    connection = quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], wide.mean)
+    grid = quadrature.scale_grid([connection], wide)
     assert grid.outside < 1e-6
-    draws = draw_scales(grid, [connection], wide, 4000, np.random.default_rng(0))
+    draws = quadrature.draw_scales(grid, [connection], wide, 4000, np.random.default_rng(0))
     assert draws.sigma.mean() / scale == pytest.approx(0.2, rel=0.2)
 
 
@@ -84,10 +83,10 @@ def test_a_million_cells_cost_what_their_distinct_sizes_cost():
     n = rng.integers(2, 6, 1_000_000)
     mean = rng.normal(0.9, np.sqrt(0.1**2 + 0.2**2 / n))
     ssd = 0.2**2 * rng.chisquare(n - 1)
-    connection = connection_sums(n, mean, ssd, 1.0)
+    connection = quadrature.connection_sums(n, mean, ssd, 1.0)
     assert len(connection.n) == 4
-    grid = scale_grid([connection], PRIORS)
-    draws = draw_scales(grid, [connection], PRIORS, 4000, rng)
+    grid = quadrature.scale_grid([connection], PRIORS)
+    draws = quadrature.draw_scales(grid, [connection], PRIORS, 4000, rng)
     assert draws.s[0].mean() == pytest.approx(0.1, abs=1e-3)
     assert draws.sigma.mean() == pytest.approx(0.2, abs=1e-3)
 
@@ -95,11 +94,11 @@ def test_a_million_cells_cost_what_their_distinct_sizes_cost():
 @pytest.mark.parametrize("groups", [[[0.5, 0.5], [0.7, 0.7]], [[0.5], [0.5], [0.5]]], ids=["within", "between"])
 def test_distances_that_do_not_vary_are_refused(groups):
     with pytest.raises(ValueError, match="do not vary"):
-        scale_grid([cells_of(groups)], PRIORS)
+        quadrature.scale_grid([cells_of(groups)], PRIORS)
 
 
 def test_cells_hold_count_mean_and_squares():
-    cells = reduce_to_cells(np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([1.0, 2.0, 5.0]), (2, 2))
+    cells = marginal.reduce_to_cells(np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([1.0, 2.0, 5.0]), (2, 2))
     assert cells.n.tolist() == [[2, 0], [0, 1]]
     assert cells.mean[0, 0] == 1.5
     assert cells.ssd.tolist() == [[0.5, 0.0], [0.0, 0.0]]
@@ -114,7 +113,6 @@ def two_explanations(distance, words=60, size=40, seed=0):
 
 def on_a_grid(connection, priors, points=2000):
     """Evidence and posterior mean of s by summing the density over one fine grid that spans both explanations."""
-    from bayesbias._core import quadrature
 
     free = connection.rows - connection.cells
     middle, spread = 0.5 * np.log(connection.within / free), 8 / np.sqrt(2 * free)
@@ -133,13 +131,13 @@ def on_a_grid(connection, priors, points=2000):
 @pytest.mark.parametrize("centre", [0.3, 0.55, 0.6, 0.62, 0.8])
 @pytest.mark.parametrize("sd", [0.03, 0.3])
 def test_a_far_prior_leaves_two_explanations_and_both_are_found(centre, sd):
-    priors = Priors(1.0, sd, PRIORS.sigma, PRIORS.s)
+    priors = quadrature.Priors(1.0, sd, PRIORS.sigma, PRIORS.s)
     groups = two_explanations(centre)
     y = np.concatenate(groups)
-    cells = reduce_to_cells(np.repeat(np.arange(60), 40), np.zeros(len(y), dtype=int), y, (60, 1))
-    connection = connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], 1.0)
+    cells = marginal.reduce_to_cells(np.repeat(np.arange(60), 40), np.zeros(len(y), dtype=int), y, (60, 1))
+    connection = quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], 1.0)
     log_evidence, s = on_a_grid(connection, priors)
-    grid = scale_grid([connection], priors)
+    grid = quadrature.scale_grid([connection], priors)
     assert grid.log_evidence == pytest.approx(log_evidence, abs=1e-2)
-    draws = draw_scales(grid, [connection], priors, 100_000, np.random.default_rng(0))
+    draws = quadrature.draw_scales(grid, [connection], priors, 100_000, np.random.default_rng(0))
     assert draws.s[0].mean() == pytest.approx(s, abs=5 * draws.s[0].std() / np.sqrt(100_000) + 1e-6)

@@ -7,7 +7,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.comparison.sensitivity import draw_all, pools_of, word_lists_of
+from bayesbias import comparison
 
 
 def planted(strength, seed=0, words=30, drop=()):
@@ -52,7 +52,6 @@ def test_the_posterior_stands_beside_the_metric_with_the_same_sign():
 
 
 def test_a_query_that_the_model_cannot_take_says_so():
-    assert "no counterpart of 1 target" in word_lists_of(QUERY.subqueries(1, 2)[0])
     found = bb.checks.bootstrap_metric("mac", planted(0.5), QUERY.subqueries(1, 2)[0], draws=10)
     assert found.posterior.empty
     assert "no counterpart" in " ".join(found.notes)
@@ -140,17 +139,22 @@ def test_a_query_that_is_listed_twice_changes_no_probability():
 
 
 def test_words_in_several_sets_are_drawn_together():
-    pools = pools_of([("a", "b", "c"), ("d", "e"), ("c", "f"), ("d", "e")])
+    pools = comparison.sensitivity.pools_of([("a", "b", "c"), ("d", "e"), ("c", "f"), ("d", "e")])
     assert sorted(pool.size for pool in pools) == [2, 4]
     rng = np.random.default_rng(0)
     for _ in range(50):
-        drawn = draw_all(pools, rng)
+        drawn = comparison.sensitivity.draw_all(pools, rng)
         first, second = drawn["a", "b", "c"], drawn["c", "f"]
         assert (first == 2).sum() == (second == 0).sum()  # how often "c" was drawn
         assert len(first) + len(second) - (first == 2).sum() == 4
         assert len(drawn["d", "e"]) == 2
     alone = np.bincount(
-        np.concatenate([draw_all(pools_of([("d", "e", "g")]), rng)["d", "e", "g"] for _ in range(3000)])
+        np.concatenate(
+            [
+                comparison.sensitivity.draw_all(comparison.sensitivity.pools_of([("d", "e", "g")]), rng)["d", "e", "g"]
+                for _ in range(3000)
+            ]
+        )
     )
     np.testing.assert_allclose(alone / 9000, 1 / 3, atol=0.02)
 
@@ -282,3 +286,16 @@ def test_probabilities_of_equal_embeddings_are_seldom_high_near_no_bias(bias, le
     assert least <= np.mean((less > 0.95) | (less < 0.05)) <= most
     found = bb.rank({"one": planted(0.5, seed=1), "two": planted(0.5, seed=2)}, QUERY, "weat", draws=20)
     assert any("in 1 to 3% of word lists where both are close to no bias" in note for note in found.notes)
+
+
+def test_seeds_are_nested():
+    """The mean square of seeds pools those of all strata with the seed: degrees of freedom by hand."""
+    layout = comparison.ranking.Layout(("corpus", "dims", "seed", "word_list"), nested=("seed", "corpus", "dims"))
+    labels = [layout.label(one) for one in layout.components]
+    single = ["corpus", "dims", "corpus x dims x seed", "word_list", "corpus x dims", "corpus x word_list"]
+    assert labels[:6] == single
+    assert labels[6:] == ["dims x word_list", "corpus x dims x word_list", "corpus x dims x seed x word_list"]
+    shape = (4, 5, 3, 2)
+    freedom = [layout.degrees(one, shape)[0] for one in layout.components]
+    assert freedom == [3, 4, 20 * 2, 1, 12, 3, 4, 12, 20 * 2]
+    assert sum(freedom) == np.prod(shape) - 1

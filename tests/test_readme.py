@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import bayesbias as bb
 
 ROOT = Path(__file__).parents[1]
@@ -65,8 +67,12 @@ def test_links_to_files_of_the_project_lead_somewhere():
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_the_page_on_judging_runs():
-    names = {}
-    for block in blocks("python", (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")):
+@pytest.mark.study
+def test_the_page_on_judging_runs(sized):
+    page, names = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8"), {}
+    for written, less in (("epochs=20", "epochs=4"), ("sentences=4_000", "sentences=1_500"), ("runs=5", "runs=2")):
+        assert written in page
+        page = page.replace(written, sized(written, less))
+    for block in blocks("python", page):
         exec(compile(block, "judging.md", "exec"), names)
     assert names["contrast"].coverage[-1] == 1

@@ -11,19 +11,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.related import (
-    FactorGrid,
-    components_of,
-    draw_population,
-    freedom_of,
-    list_correlations,
-    list_overlaps,
-    positive,
-    sample_pairs,
-    scatter_of_errors,
-)
-from bayesbias.distances.vocabularies import ordered_by_frequency
-from bayesbias.models.related import related_posterior, related_sums
+from bayesbias import _core, comparison, distances, models
 
 
 def embedding(words, vectors):
@@ -107,7 +95,7 @@ class TestCovariance:
     def test_cells_have_the_covariance_of_their_mean_distances(self, small):
         found, table = bb.relatedness(small[2]), small[2]
         data = replace(bb.models.data.model_data(table), relatedness=found)
-        sums = related_sums(data)
+        sums = models.related.related_sums(data)
         weights = np.zeros((len(sums.y), 4, len(found.attribute_words)))
         for at, (word, connection) in enumerate(zip(sums.word, sums.connection, strict=True)):
             rows = (data.word == word) & (data.connection == connection)
@@ -122,7 +110,7 @@ class TestCovariance:
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         member = np.zeros((2, 5000), dtype=bool)
         member[0, :2500], member[1, 2500:] = True, True
-        same, shares = list_overlaps(member, units)
+        same, shares = _core.related.list_overlaps(member, units)
         assert same.tolist() == [[1 / 2500, 0], [0, 1 / 2500]]
         np.testing.assert_allclose(shares.sum(axis=2) + same, 1)
         middle = -1 + 0.01 * (np.arange(200) + 0.5)
@@ -131,7 +119,7 @@ class TestCovariance:
 
     def test_negative_eigenvalues_are_set_to_zero(self):
         matrix = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])
-        fixed = positive(matrix[None])[0]
+        fixed = _core.related.positive(matrix[None])[0]
         values, vectors = np.linalg.eigh(matrix)
         assert values[0] < 0
         np.testing.assert_allclose(fixed, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
@@ -153,7 +141,7 @@ class TestCovariance:
     def test_pairs_are_counted_all_and_kept_in_part(self):
         units = np.random.default_rng(0).normal(size=(700, 4))
         units /= np.linalg.norm(units, axis=1, keepdims=True)
-        pairs = sample_pairs(units, np.random.default_rng(1), most=50)
+        pairs = _core.related.sample_pairs(units, np.random.default_rng(1), most=50)
         assert pairs.counts.sum() == 700 * 699 // 2
         kept = np.bincount(pairs.bins, minlength=200)
         assert kept.max() < 90
@@ -165,9 +153,11 @@ class TestCovariance:
         units = rng.normal(size=(1500, 10))
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         scatter = rng.normal(size=(2, 1500))
-        parts = components_of(scatter - scatter.mean(axis=1, keepdims=True), sample_pairs(units, rng))
+        parts = _core.related.components_of(
+            scatter - scatter.mean(axis=1, keepdims=True), _core.related.sample_pairs(units, rng)
+        )
         assert np.abs(parts.correlations[:, 70:130]).max() < 0.03
-        one = list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))
+        one = _core.related.list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))
         np.testing.assert_allclose(one, 0.1)
 
 
@@ -177,9 +167,9 @@ class TestSample:
         letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
         lengths = np.minimum(2 + np.log2(1 + np.arange(5000)).astype(int), 12)
         words = ["".join(rng.choice(letters, size)) for size in lengths]
-        assert ordered_by_frequency(words)
-        assert not ordered_by_frequency(sorted(words))
-        assert not ordered_by_frequency(rng.permutation(words).tolist())
+        assert distances.vocabularies.ordered_by_frequency(words)
+        assert not distances.vocabularies.ordered_by_frequency(sorted(words))
+        assert not distances.vocabularies.ordered_by_frequency(rng.permutation(words).tolist())
 
     def test_the_sample_holds_no_word_of_the_lists(self, slice_vectors):
         found = bb.relatedness(slice_vectors, "gender", sample=500, seed=3)
@@ -320,7 +310,7 @@ class TestModel:
     def test_moments_equal_the_dense_posterior(self, small):
         spec = bb.load_model("related")
         data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
-        found = related_posterior(spec, data)
+        found = models.related.related_posterior(spec, data)
         mean, covariance = found.moments(np.eye(len(found.sums.y)))
         expected_mean, expected = brute_force(found.sums)
         sd = np.sqrt(np.diag(expected))
@@ -332,7 +322,7 @@ class TestModel:
         post = bb.fit(small[2], draws=40_000, seed=1)
         spec = bb.load_model("related")
         data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
-        found = related_posterior(spec, data)
+        found = models.related.related_posterior(spec, data)
         mean, covariance = found.moments(np.eye(len(found.sums.y)))
         draws = post["posterior/word_mean"].to_numpy().reshape(40_000, -1)
         sd = np.sqrt(np.diag(covariance))
@@ -402,7 +392,7 @@ class TestModel:
         one = bb.WordLists("one", {"a": ["p1", "p2"]}, {"a": ["a0"]}, {"human": ["h0", "h1"]})
         table = bb.distance_table(kv, one)
         found = bb.relatedness(table)
-        sums = related_sums(replace(bb.models.data.model_data(table), relatedness=found))
+        sums = models.related.related_sums(replace(bb.models.data.model_data(table), relatedness=found))
         parts = found.components
         alone = np.diag((parts.loadings * parts.variances) @ parts.loadings.T)
         own = [at for at in range(len(sums.y)) if sums.connection[at] == 0]
@@ -512,13 +502,14 @@ class TestAround:
         assert table.loc["crossed", "diff_word"] < -500
 
     def test_a_word_left_out_has_the_density_of_the_joint_normal(self, small):
-        from bayesbias.models.related import kernels_of, words_left_out
 
         spec = bb.load_model("related")
         data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
-        found = related_posterior(spec, data)
-        fixed = replace(found, grid=FactorGrid(np.exp([-1e-9, 0, 1e-9]), np.tile([0.0, 1.0, 0.0], (2, 1))))
-        kernels = kernels_of(data)
+        found = models.related.related_posterior(spec, data)
+        fixed = replace(
+            found, grid=_core.related.FactorGrid(np.exp([-1e-9, 0, 1e-9]), np.tile([0.0, 1.0, 0.0], (2, 1)))
+        )
+        kernels = models.related.kernels_of(data)
         parts = kernels.components
         root = parts.loadings * np.sqrt(parts.variances)
         noise = sum(
@@ -536,7 +527,7 @@ class TestAround:
         change[np.arange(len(gone)), gone] = 1
         change[:, rest] -= average
         expected = stats.multivariate_normal(np.zeros(4), change @ full @ change.T).logpdf(change @ data.y)
-        assert words_left_out(fixed, data)[word] == pytest.approx(expected, abs=1e-4)
+        assert models.related.words_left_out(fixed, data)[word] == pytest.approx(expected, abs=1e-4)
 
     def test_influence_equals_a_fit_without_the_word(self, small):
         post = bb.fit(small[2], draws=40_000, seed=0)
@@ -558,12 +549,11 @@ class TestAround:
         assert str(bb.plan(gender[1], effect=0.1, second="human")) == str(plan)
 
     def test_the_present_width_equals_that_of_the_covariance(self, small):
-        from bayesbias.comparison.power import related_design
 
         found = bb.relatedness(small[2])
         data = replace(bb.models.data.model_data(small[2]), relatedness=found)
-        design = related_design(data, "associated", "human")
-        posterior = related_posterior(bb.load_model("related"), data)
+        design = comparison.power.related_design(data, "associated", "human")
+        posterior = models.related.related_posterior(bb.load_model("related"), data)
         own = (posterior.sums.connection == 0) / 4 - (posterior.sums.connection == 2) / 4.0
         variance = design.variance(design.words.astype(float), True)
         assert variance.sum() == pytest.approx(own @ posterior.sums.covariance @ own, rel=0.04)
@@ -647,7 +637,7 @@ class TestPopulation:
         filled = np.ones((5, 3), dtype=bool)
         filled[2, 1] = False
         root = rng.standard_normal((14, 14))
-        found = scatter_of_errors(root @ root.T, filled)
+        found = _core.related.scatter_of_errors(root @ root.T, filled)
         cells = np.full((20_000, 5, 3), np.nan)
         cells[:, filled] = rng.standard_normal((20_000, 14)) @ root.T
         apart = cells[:, filled.all(axis=1)]
@@ -662,11 +652,11 @@ class TestPopulation:
         filled = np.ones((8, 2), dtype=bool)
         errors = 0.03**2 * (np.eye(16) + np.kron(np.ones((8, 8)), np.eye(2))) / 2
         root = np.linalg.cholesky(errors)
-        noise = np.broadcast_to(scatter_of_errors(errors, filled), (400, 2, 2))
+        noise = np.broadcast_to(_core.related.scatter_of_errors(errors, filled), (400, 2, 2))
         for _ in range(400):
             observed = sd * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
             cells = observed + (rng.standard_normal((400, 16)) @ root.T).reshape(400, 8, 2)
-            found = draw_population(cells, observed, noise, np.eye(8), 0.03, rng)
+            found = _core.related.draw_population(cells, observed, noise, np.eye(8), 0.03, rng)
             low, high = np.quantile(found.mean[:, 0] - found.mean[:, 1], [0.055, 0.945])
             covered.append(low < 0 < high)
         assert least < np.mean(covered) < most
@@ -675,9 +665,9 @@ class TestPopulation:
         families = np.full((6, 6), 0.999)
         np.fill_diagonal(families, 1.0)
         two = np.kron(np.eye(2), families[:3, :3])
-        assert freedom_of(np.eye(6))[0] == pytest.approx(5)
-        assert freedom_of(two)[0] == pytest.approx(1, abs=0.01)
-        assert freedom_of(np.ones((1, 1))) == (0.0, 0.0)
+        assert _core.related.freedom_of(np.eye(6))[0] == pytest.approx(5)
+        assert _core.related.freedom_of(two)[0] == pytest.approx(1, abs=0.01)
+        assert _core.related.freedom_of(np.ones((1, 1))) == (0.0, 0.0)
 
     def test_diagnose_says_that_few_independent_words_leave_it_to_the_prior(self, gender):
         notes = " ".join(bb.diagnose(gender[1]).notes)

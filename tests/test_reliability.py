@@ -11,9 +11,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import chisquare
 
 import bayesbias as bb
-from bayesbias._core.components import FORMS, _studentised, alpha, bootstrap_icc, facet_sums, icc, mean_squares
-from bayesbias.comparison.ranking import PRIOR, draw_by_marginal
-from bayesbias.reliability.components import Design, coefficient, needed
+from bayesbias import _core, comparison, reliability
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
 """Four judges of six targets: Shrout and Fleiss (1979), table 2."""
@@ -37,9 +35,9 @@ def scores():
 
 def test_published_table_of_shrout_and_fleiss():
     expected = [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
-    for form, value in zip(FORMS, expected, strict=True):
-        assert icc(RATINGS, form, 0.95).value == pytest.approx(value, abs=0.005)
-    squares = mean_squares(RATINGS)
+    for form, value in zip(_core.components.FORMS, expected, strict=True):
+        assert _core.components.icc(RATINGS, form, 0.95).value == pytest.approx(value, abs=0.005)
+    squares = _core.components.mean_squares(RATINGS)
     assert squares.rows == pytest.approx(11.24, abs=0.005)
     assert squares.columns == pytest.approx(32.49, abs=0.005)
     assert squares.error == pytest.approx(1.02, abs=0.005)
@@ -57,12 +55,12 @@ def test_pingouin_agrees():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             theirs = pingouin.intraclass_corr(long, "row", "column", "rating")
-        for form, (_, row) in zip(FORMS, theirs.iterrows(), strict=True):
-            ours = icc(ratings, form, 0.95)
+        for form, (_, row) in zip(_core.components.FORMS, theirs.iterrows(), strict=True):
+            ours = _core.components.icc(ratings, form, 0.95)
             assert ours.value == pytest.approx(row["ICC"], abs=1e-12)
             np.testing.assert_allclose([ours.low, ours.high], row["CI95"], atol=0.0051)
         value, ends = pingouin.cronbach_alpha(pd.DataFrame(ratings))
-        ours = alpha(ratings, 0.95)
+        ours = _core.components.alpha(ratings, 0.95)
         assert ours.value == pytest.approx(value, abs=1e-12)
         np.testing.assert_allclose([ours.low, ours.high], ends, atol=0.00051)
 
@@ -78,7 +76,7 @@ def test_intervals_cover(form):
         + error**0.5 * rng.normal(size=(4000, 12, 6))
     )
     truth = rows / (rows + columns + error)
-    found = icc(tables, form, 0.89)
+    found = _core.components.icc(tables, form, 0.89)
     covered = np.mean((found.low < truth) & (truth < found.high))
     assert covered == pytest.approx(0.89, abs=0.02)
 
@@ -86,17 +84,19 @@ def test_intervals_cover(form):
 def test_many_tables_at_once_are_each_alone():
     rng = np.random.default_rng(3)
     tables = rng.normal(size=(2, 3, 6, 4))
-    for form in FORMS:
-        together = icc(tables, form, 0.89)
+    for form in _core.components.FORMS:
+        together = _core.components.icc(tables, form, 0.89)
         for at in np.ndindex(2, 3):
-            np.testing.assert_allclose([end[at] for end in together], icc(tables[at], form, 0.89), rtol=1e-12)
+            np.testing.assert_allclose(
+                [end[at] for end in together], _core.components.icc(tables[at], form, 0.89), rtol=1e-12
+            )
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 2), (10, 4)])
 def test_intervals_are_in_order_even_where_nothing_is_reliable(shape):
     tables = np.random.default_rng(11).normal(size=(3000, *shape))
-    for form in FORMS:
-        found = icc(tables, form, 0.89)
+    for form in _core.components.FORMS:
+        found = _core.components.icc(tables, form, 0.89)
         known = ~np.isnan(found.low)
         assert known.mean() > (0.5 if form.startswith("ICC(2") else 0.999)
         assert (found.low <= found.value + 1e-12)[known].all()
@@ -120,13 +120,13 @@ def test_coefficients_without_an_interval_say_why():
 def test_degenerate_tables():
     with np.errstate(all="raise"):
         same = np.full((4, 3), 0.1)
-        assert all(np.isnan(icc(same, form, 0.89).value) for form in FORMS)
+        assert all(np.isnan(_core.components.icc(same, form, 0.89).value) for form in _core.components.FORMS)
         alike = np.tile([[1.0], [2.0], [4.0]], 3)
-        assert all(icc(alike, form, 0.89).value == 1 for form in FORMS)
-        np.testing.assert_array_equal(icc(alike, "ICC(2,1)", 0.89), [1, 1, 1])
+        assert all(_core.components.icc(alike, form, 0.89).value == 1 for form in _core.components.FORMS)
+        np.testing.assert_array_equal(_core.components.icc(alike, "ICC(2,1)", 0.89), [1, 1, 1])
         shifted = alike + np.array([0.0, 1.0, 5.0])
-        assert icc(shifted, "ICC(3,1)", 0.89).value == 1
-        assert 0 < icc(shifted, "ICC(2,1)", 0.89).value < 1
+        assert _core.components.icc(shifted, "ICC(3,1)", 0.89).value == 1
+        assert 0 < _core.components.icc(shifted, "ICC(2,1)", 0.89).value < 1
 
 
 def test_retest_by_hand(scores):
@@ -134,11 +134,11 @@ def test_retest_by_hand(scores):
     assert list(table.columns) == ["measure", "label", "value", "low", "high", "reason"]
     assert len(table) == 16
     row = table.set_index(["measure", "label"]).loc[("m1", "t3")]
-    assert row["value"] == icc(scores.to_numpy()[1, 3], "ICC(2,1)", 0.89).value
+    assert row["value"] == _core.components.icc(scores.to_numpy()[1, 3], "ICC(2,1)", 0.89).value
     assert row["low"] < row["value"] < row["high"]
     pairs = bb.reliability.retest_reliability(scores, of="base_pair", form="ICC(1,k)", prob=0.5)
     assert pairs.set_index(["measure", "label"]).loc[("m0", "b2"), "value"] == pytest.approx(
-        icc(scores.to_numpy()[0, :, 2], "ICC(1,k)", 0.5).value, abs=1e-12
+        _core.components.icc(scores.to_numpy()[0, :, 2], "ICC(1,k)", 0.5).value, abs=1e-12
     )
 
 
@@ -177,7 +177,9 @@ def test_alpha_by_hand(scores):
     assert scaled.iloc[0]["value"] == pytest.approx(3 * r / (1 + 2 * r), abs=1e-12)
     pairs = bb.reliability.internal_consistency(scores, of="base_pair")
     assert pairs["label"].unique().tolist() == ["all"]
-    assert pairs.iloc[0]["value"] == pytest.approx(alpha(scores.to_numpy()[0].mean(axis=2), 0.89).value, abs=1e-12)
+    assert pairs.iloc[0]["value"] == pytest.approx(
+        _core.components.alpha(scores.to_numpy()[0].mean(axis=2), 0.89).value, abs=1e-12
+    )
 
 
 def test_constant_scores_have_no_reliability_and_say_why():
@@ -389,7 +391,7 @@ def test_sums_of_squares_hold_the_likelihood():
     rng = np.random.default_rng(5)
     sizes = (3, 4, 2)
     y = rng.normal(size=sizes)
-    sums = facet_sums(y, subsets(3))
+    sums = _core.components.facet_sums(y, subsets(3))
     contrasts = np.linalg.svd(np.eye(y.size) - 1 / y.size)[0][:, : y.size - 1]
 
     def restricted(variances):
@@ -411,9 +413,9 @@ def test_components_are_calibrated():
     rng = np.random.default_rng(6)
     sizes, ranks = (5, 4, 3), []
     for _ in range(400):
-        sds = PRIOR.from_normal(rng.normal(size=7))
+        sds = comparison.ranking.PRIOR.from_normal(rng.normal(size=7))
         y, finite_population = simulated(sizes, sds, rng)
-        drawn = draw_by_marginal(facet_sums(y, subsets(3)), 1, 199, rng)
+        drawn = comparison.ranking.draw_by_marginal(_core.components.facet_sums(y, subsets(3)), 1, 199, rng)
         assert not drawn.faults
         ranks.append(
             np.concatenate(
@@ -429,13 +431,32 @@ def test_components_are_calibrated():
 def test_coefficients_by_hand():
     components = (frozenset({"target"}), frozenset({"base_pair"}), frozenset({"target", "base_pair"}))
     variances = np.array([[4.0, 1.0, 2.0]])
-    relative = coefficient(variances, components, Design("target", {"base_pair": 4}))
+    relative = reliability.components.coefficient(
+        variances, components, reliability.components.Design("target", {"base_pair": 4})
+    )
     assert relative == pytest.approx(4 / 4.5)
-    absolute = coefficient(variances, components, Design("target", {"base_pair": 4}, absolute=True))
+    absolute = reliability.components.coefficient(
+        variances, components, reliability.components.Design("target", {"base_pair": 4}, absolute=True)
+    )
     assert absolute == pytest.approx(4 / 4.75)
-    assert needed(variances, components, Design("target", {}), "base_pair", 0.75) == 2
-    assert needed(variances, components, Design("target", {}), "base_pair", 0.9) == 5
-    assert needed(np.array([[0.0, 1.0, 2.0]]), components, Design("target", {}), "base_pair", 0.75) == np.inf
+    assert (
+        reliability.components.needed(
+            variances, components, reliability.components.Design("target", {}), "base_pair", 0.75
+        )
+        == 2
+    )
+    assert (
+        reliability.components.needed(
+            variances, components, reliability.components.Design("target", {}), "base_pair", 0.9
+        )
+        == 5
+    )
+    assert (
+        reliability.components.needed(
+            np.array([[0.0, 1.0, 2.0]]), components, reliability.components.Design("target", {}), "base_pair", 0.75
+        )
+        == np.inf
+    )
 
 
 def test_posterior_coefficients_stand_by_the_estimates():
@@ -507,7 +528,7 @@ def test_what_scores_leave_open_is_said(scores):
 @pytest.mark.nuts
 def test_nuts_agrees_and_takes_gaps(scores):
     exact = bb.reliability.variance_components(scores, draws=4000, seed=1).table()
-    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=2000, seed=1)
+    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=1000, seed=1)
     spread = (exact["high"] - exact["low"]) / 3.2
     assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
     both = [
@@ -516,7 +537,7 @@ def test_nuts_agrees_and_takes_gaps(scores):
     ]
     assert (np.abs(both[0].mean(axis=0) - both[1].mean(axis=0)) / both[1].std(axis=0)).max() < 0.25
     holes = scores.where(np.random.default_rng(3).random(scores.shape) > 0.05)
-    gaps = bb.reliability.variance_components(holes, draws=2000, seed=1)
+    gaps = bb.reliability.variance_components(holes, draws=1000, seed=1)
     assert gaps.posterior.attrs["engine"] == "nuts"
     assert (np.abs(gaps.table()["sd"] - exact["sd"]) / spread).max() < 1
 
@@ -536,14 +557,17 @@ class TestBootstrap:
     def test_it_covers_where_the_f_interval_does_not(self, kind, by_f, by_bootstrap):
         """The reduced form of benchmarks/reliability_intervals.py: 30 objects, 4 raters, nominal 89%."""
         values = self.ratings(kind, 30, 4, 0.8, 400)
-        drawn = bootstrap_icc(values, "ICC(3,1)", 0.89, 400, np.random.default_rng(0))
-        for found, (least, most) in ((icc(values, "ICC(3,1)", 0.89), by_f), (drawn, by_bootstrap)):
+        drawn = _core.components.bootstrap_icc(values, "ICC(3,1)", 0.89, 400, np.random.default_rng(0))
+        for found, (least, most) in ((_core.components.icc(values, "ICC(3,1)", 0.89), by_f), (drawn, by_bootstrap)):
             assert least < np.mean((found.low <= 0.8) & (found.high >= 0.8)) < most
 
-    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("form", _core.components.FORMS)
     def test_its_scale_is_that_of_the_coefficient(self, form):
         values = self.ratings("normal", 25, 3, 0.5, 6).reshape(2, 3, 25, 3) + np.arange(3)
-        found, same = bootstrap_icc(values, form, 0.89, 500, np.random.default_rng(0)), icc(values, form, 0.89)
+        found, same = (
+            _core.components.bootstrap_icc(values, form, 0.89, 500, np.random.default_rng(0)),
+            _core.components.icc(values, form, 0.89),
+        )
         assert found.value == pytest.approx(same.value)
         assert ((found.low < found.value) & (found.value < found.high)).all()
         if form[4] != "2":  # raters stay, so that ICC(2) does not hold their choice
@@ -552,10 +576,10 @@ class TestBootstrap:
     def test_the_jackknife_equals_leaving_each_object_out(self):
         table = self.ratings("normal", 12, 3, 0.5, 1)[0] + np.arange(3)
         for model, form in ((1, "ICC(1,1)"), (2, "ICC(2,1)"), (3, "ICC(3,1)")):
-            values = [icc(np.delete(table, at, axis=0), form, 0.89).value for at in range(12)]
+            values = [_core.components.icc(np.delete(table, at, axis=0), form, 0.89).value for at in range(12)]
             scale = np.log((1 + 2 * np.array(values)) / (1 - np.array(values))) / 2
             se = np.sqrt(11 / 12 * ((scale - scale.mean()) ** 2).sum())
-            assert _studentised(table, np.ones((1, 12)), model)[1] == pytest.approx([se])
+            assert _core.components._studentised(table, np.ones((1, 12)), model)[1] == pytest.approx([se])
 
     def test_it_is_asked_for_by_name_and_either_says_what_it_is_worth(self):
         scores = made_scores()

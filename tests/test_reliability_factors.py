@@ -11,12 +11,7 @@ from gensim.models import KeyedVectors
 from scipy import linalg, stats
 
 import bayesbias as bb
-from bayesbias._core import vectors
-from bayesbias._core.components import draw_effects, mixed_sums
-from bayesbias._core.vectors import orthogonal_map, word_stability
-from bayesbias.reliability import regression
-from bayesbias.reliability.components import unsettled, variance_shares
-from bayesbias.reliability.features import read_wordnet
+from bayesbias import _core, reliability
 
 HALF = np.sqrt(0.5)
 
@@ -27,34 +22,34 @@ def rotation(size, seed):
 
 def test_a_quarter_turn_by_hand():
     first, second = np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])
-    np.testing.assert_allclose(orthogonal_map(first, second), second, atol=1e-12)
+    np.testing.assert_allclose(_core.vectors.orthogonal_map(first, second), second, atol=1e-12)
 
 
 def test_a_planted_rotation_is_found_and_words_are_stable():
     first = np.random.default_rng(0).standard_normal((50, 6))
     planted = rotation(6, 1)
-    np.testing.assert_allclose(orthogonal_map(first, first @ planted), planted, atol=1e-12)
+    np.testing.assert_allclose(_core.vectors.orthogonal_map(first, first @ planted), planted, atol=1e-12)
     embeddings = [first, 3 * first @ planted, first @ rotation(6, 2)]
-    np.testing.assert_allclose(word_stability(embeddings), 1, atol=1e-12)
+    np.testing.assert_allclose(_core.vectors.word_stability(embeddings), 1, atol=1e-12)
 
 
 def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 5))
-    found = orthogonal_map(first, second)
+    found = _core.vectors.orthogonal_map(first, second)
     np.testing.assert_allclose(found, linalg.orthogonal_procrustes(first, second)[0], atol=1e-12)
     np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
     least = np.linalg.norm(first @ found - second)
     assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
-    monkeypatch.setattr(vectors, "BLOCK", 7)
-    np.testing.assert_allclose(orthogonal_map(first, second), found, atol=1e-12)
+    monkeypatch.setattr(_core.vectors, "BLOCK", 7)
+    np.testing.assert_allclose(_core.vectors.orthogonal_map(first, second), found, atol=1e-12)
 
 
 def test_stability_by_hand():
     """The maps, fitted to other words, change nothing: cosines between vectors at 0, 60 and 90 degrees."""
     fitted = [np.eye(2)] * 3
     turned = [np.array([[np.cos(angle), np.sin(angle)]]) for angle in np.radians([0, 60, 90])]
-    assert word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
+    assert _core.vectors.word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
 
 
 def keyed(vectors, counts=None):
@@ -251,22 +246,22 @@ def folder(tmp_path):
     ],
 )
 def test_senses_and_parts_of_speech_by_hand(folder, word, senses, part):
-    wordnet = read_wordnet(folder)
+    wordnet = reliability.features.read_wordnet(folder)
     assert wordnet.senses(word) == senses
     assert wordnet.part_of_speech(word) == part
 
 
 def test_a_synset_of_two_base_forms_counts_once(folder):
     (folder / "noun.exc").write_text("axes ax axe axis\n", encoding="utf-8")
-    assert read_wordnet(folder).senses("axes") == 3
+    assert reliability.features.read_wordnet(folder).senses("axes") == 3
 
 
 def test_index_sense_in_place_of_the_list_of_counts(folder):
     (folder / "cntlist.rev").unlink()
     with pytest.raises(bb.InputError, match=re.escape(f"{str(folder)!r}, where cntlist.rev is missing")):
-        read_wordnet(folder)
+        reliability.features.read_wordnet(folder)
     (folder / "index.sense").write_text("bank%1:14:00:: 00000030 1 2\nbank%2:40:00:: 00000130 1 1\n", encoding="utf-8")
-    assert read_wordnet(folder).part_of_speech("bank") == "NOUN"
+    assert reliability.features.read_wordnet(folder).part_of_speech("bank") == "NOUN"
 
 
 @pytest.mark.parametrize(
@@ -283,7 +278,7 @@ def test_index_sense_in_place_of_the_list_of_counts(folder):
 def test_damaged_files(folder, name, content):
     (folder / name).write_text(content + "\n", encoding="utf-8")
     with pytest.raises(bb.InputError, match=rf"{name} is not of WordNet's format at"):
-        read_wordnet(folder)
+        reliability.features.read_wordnet(folder)
 
 
 def test_features_from_wordnet(folder):
@@ -301,7 +296,7 @@ def test_the_real_wordnet():
     place = os.environ.get("BAYESBIAS_WORDNET")
     if not place:
         pytest.skip("set BAYESBIAS_WORDNET to the folder dict of WordNet 3.0")
-    wordnet = read_wordnet(place)
+    wordnet = reliability.features.read_wordnet(place)
     senses = {"bank": 18, "nurse": 7, "men": 12, "houses": 14, "axes": 9, "appalled": 3, "singer_songwriter": 0}
     assert {word: wordnet.senses(word) for word in senses} == senses
     parts = {"bank": "NOUN", "any": "ADJ", "run": "VERB", "quickly": "ADV", "teacher": "NOUN", "better": "ADJ"}
@@ -335,7 +330,7 @@ def scores(words=30, seed=0, slope=0.03, word_sd=0.0):
 
 def test_numbers_are_standardised_and_truths_are_levels():
     rows = pd.DataFrame({"n_senses": [1, 2, 3, 6, 3], "proper": [True, False, False, True, False]})
-    found = regression._design(rows, ["n_senses", "proper"], {})
+    found = reliability.regression._design(rows, ["n_senses", "proper"], {})
     assert found.terms == ("intercept", "n_senses", "proper[True]")
     np.testing.assert_allclose(found.columns[:, 1], np.array([-2, -1, 0, 3, 0]) / np.sqrt(3.5))
     np.testing.assert_array_equal(found.columns[:, 2], [1, 0, 0, 1, 0])
@@ -350,7 +345,7 @@ def test_squares_are_of_z_scores_and_references_are_chosen():
         }
     )
     names = ["log_frequency", "log_frequency_squared", "part_of_speech"]
-    found = regression._design(rows, names, {"part_of_speech": "VERB"})
+    found = reliability.regression._design(rows, names, {"part_of_speech": "VERB"})
     z = (rows["log_frequency"] - 4) / np.sqrt(8)
     np.testing.assert_allclose(found.columns[:, 1], z)
     np.testing.assert_allclose(found.columns[:, 2], z**2)
@@ -380,7 +375,7 @@ def dense(columns, groupings, sds):
     indicators = [np.eye(codes.max() + 1)[codes] for codes in groupings]
     design = np.column_stack([columns, *indicators])
     variances = np.repeat(
-        [regression.FIXED_SD**2, *sds[1:] ** 2], [columns.shape[1], *(one.shape[1] for one in indicators)]
+        [reliability.regression.FIXED_SD**2, *sds[1:] ** 2], [columns.shape[1], *(one.shape[1] for one in indicators)]
     )
     return design, variances, design * variances @ design.T + sds[0] ** 2 * np.eye(len(columns))
 
@@ -392,10 +387,12 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
     design, variances, covariance = dense(columns, groupings, sds)
     gain = np.linalg.solve(covariance, design * variances).T
     mean, spread = gain @ y, np.diag(variances) - gain @ (design * variances)
-    sums = mixed_sums(columns, y, groupings)
-    fixed, effects = draw_effects(sums, sds[None], regression.FIXED_SD, Still())
+    sums = _core.components.mixed_sums(columns, y, groupings)
+    fixed, effects = _core.components.draw_effects(sums, sds[None], reliability.regression.FIXED_SD, Still())
     np.testing.assert_allclose(np.column_stack([fixed, *effects])[0], mean, atol=1e-10)
-    fixed, effects = draw_effects(sums, np.tile(sds, (40_000, 1)), regression.FIXED_SD, np.random.default_rng(1))
+    fixed, effects = _core.components.draw_effects(
+        sums, np.tile(sds, (40_000, 1)), reliability.regression.FIXED_SD, np.random.default_rng(1)
+    )
     drawn = np.column_stack([fixed, *effects])
     np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.02)
     np.testing.assert_allclose(
@@ -408,7 +405,7 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
 def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     columns, y, groupings = crossed()
     groupings = groupings[2 - count :]
-    model = regression._model(mixed_sums(columns, y, groupings), count, 0.8)
+    model = reliability.regression._model(_core.components.mixed_sums(columns, y, groupings), count, 0.8)
     log_density = model.compile_logp(jacobian=False)
     found, expected = [], []
     for sds in np.array([[0.7, 0.5, 1.3], [1.1, 0.02, 0.4], [0.3, 2.0, 0.01]])[:, : 1 + count]:
@@ -424,7 +421,7 @@ def test_shares_by_hand():
     """Two features with correlation 1/2, each of variance 1: what x1 holds alone has variance 3/4."""
     x = np.random.default_rng(0).standard_normal((200, 2))
     x = np.linalg.qr(x - x.mean(axis=0))[0] * np.sqrt(199) @ np.array([[1, 0.5], [0, np.sqrt(0.75)]])
-    design = regression._Design(
+    design = reliability.regression._Design(
         np.column_stack([np.ones(200), x]), ("intercept", "x1", "x2"), ("intercept", "x1", "x2"), {}
     )
     values = {
@@ -432,7 +429,7 @@ def test_shares_by_hand():
         "group_sd": np.array([[[2.0, 1.0]]]),
         "residual_sd": np.array([[2.0]]),
     }
-    found = variance_shares(design.columns, design.parts, values, ["algorithm", "corpus"])
+    found = reliability.components.variance_shares(design.columns, design.parts, values, ["algorithm", "corpus"])
     whole = (4 + 1 + 2) + 4 + 1 + 4  # b1² + b2² + 2 b1 b2 r, groupings, residuals
     expected = {
         "x1": 3 / whole, "x2": 0.75 / whole, "fixed effects": 7 / whole,
@@ -445,7 +442,9 @@ def test_shares_by_hand():
 
 def test_an_own_share_is_what_least_squares_loses_without_the_feature():
     table = scores()
-    design = regression._design(table, ["measure", "log_frequency", "log_frequency_squared", "stability"], {})
+    design = reliability.regression._design(
+        table, ["measure", "log_frequency", "log_frequency_squared", "stability"], {}
+    )
     y = table["value"].to_numpy()
     fitted, left = {}, {}
     for part in (None, *dict.fromkeys(design.parts[1:])):
@@ -457,20 +456,20 @@ def test_an_own_share_is_what_least_squares_loses_without_the_feature():
         "group_sd": np.empty((1, 1, 0)),
         "residual_sd": np.sqrt([[residual]]),
     }
-    found = variance_shares(design.columns, design.parts, values, [])
+    found = reliability.components.variance_shares(design.columns, design.parts, values, [])
     for part in dict.fromkeys(design.parts[1:]):
         assert found[part][0, 0] == pytest.approx((left[part] - left[None]) / ((y - y.mean()) ** 2).sum()), part
     assert found["total"][0, 0] == pytest.approx(1 - left[None] / ((y - y.mean()) ** 2).sum())
 
 
 def test_a_single_feature_has_the_share_of_all():
-    design = regression._design(scores(), ["stability"], {})
+    design = reliability.regression._design(scores(), ["stability"], {})
     values = {
         "coefficient": np.array([[[0.7, 0.1]]]),
         "group_sd": np.empty((1, 1, 0)),
         "residual_sd": np.array([[0.2]]),
     }
-    found = variance_shares(design.columns, design.parts, values, [])
+    found = reliability.components.variance_shares(design.columns, design.parts, values, [])
     assert found["stability"][0, 0] == found["fixed effects"][0, 0] == pytest.approx(0.2)
 
 
@@ -480,7 +479,7 @@ def test_other_priors_by_weights():
     sds = rng.exponential(3.0, (4, 50_000, 1))
     values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
     shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
-    (note,) = unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
+    (note,) = reliability.components.unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
 
     def expected(scale):
         return scale / 6 * (1 - np.exp(-6 / scale))
@@ -490,14 +489,14 @@ def test_other_priors_by_weights():
     assert [half, twice, given] == pytest.approx([100 * expected(scale) for scale in (1.5, 6, 3)], abs=1.5)
     assert same == [25, 25, 25]
     assert moved < 0.03
-    assert unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
+    assert reliability.components.unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
 
 
 def test_rows_without_a_value_are_left_out_and_counted():
     table = scores()
     table.loc[[0, 5], "stability"] = np.nan
     table.loc[[5, 7, 9], "value"] = np.nan
-    kept, said = regression._complete(table, ["value", "stability", "corpus"])
+    kept, said = reliability.regression._complete(table, ["value", "stability", "corpus"])
     assert said == ["4 of 360 rows lack a value and are left out: value (3), stability (2)."]
     assert kept.index.tolist() == [at for at in range(360) if at not in (0, 5, 7, 9)]
 

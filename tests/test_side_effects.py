@@ -7,15 +7,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias._core.resampling import mean_interval, share_interval
-from bayesbias.comparison.effects import (
-    RECOVERY_COLUMNS,
-    agreement,
-    most_biased,
-    neighbours_kept,
-    recovery,
-    shared_vocabulary,
-)
+from bayesbias import _core, comparison
 
 
 def vectors(words, values):
@@ -41,6 +33,10 @@ def found(tables, slice_vectors, debiased):
     rng = np.random.default_rng(3)
     pairs = [(names[a], names[b], float(rng.random())) for a, b in rng.integers(0, len(names), (80, 2)) if a != b]
     return bb.side_effects(*tables, slice_vectors, debiased, similarity=[*pairs, ("absent", "words", 1.0)])
+
+
+SMALL = {"k": 10, "words": 50}
+"""Fewer words and neighbours, where what is asserted does not depend on them."""
 
 
 def brute_force(before, after, word, k):
@@ -114,13 +110,13 @@ def planted(redundant, size=1600, dimensions=30, seed=0):
 @pytest.mark.parametrize("redundant", [False, True])
 def test_planted_groups_are_found_only_where_they_are(redundant):
     words, before, after, groups = planted(redundant)
-    shared = shared_vocabulary(before, after, words, None)
-    rows, labels = most_biased(shared, groups, 150)
+    shared = comparison.effects.shared_vocabulary(before, after, words, None)
+    rows, labels = comparison.effects.most_biased(shared, groups, 150)
     assert np.bincount(labels).tolist() == [150, 150]
     assert not set(rows) & set(shared.rows([word for listed in groups.values() for word in listed]))
     side = np.array([int(shared.words[row][1:]) >= 800 for row in rows])
     assert (side == labels).mean() > 0.98
-    table = recovery(shared, groups, 150, 0.89, seed=0).set_index("test")
+    table = comparison.effects.recovery(shared, groups, 150, 0.89, seed=0).set_index("test")
     assert (table["before"] > 0.97).all()
     assert (table["words"] == 300).all()
     for test in ("classify", "cluster"):
@@ -134,9 +130,9 @@ def test_planted_groups_are_found_only_where_they_are(redundant):
 
 def test_any_direction_can_be_found_again_in_real_vectors(slice_vectors):
     """Random groups of 7 + 7 words whose difference is removed: a classifier finds their words' sides nonetheless."""
-    shared = shared_vocabulary(slice_vectors, slice_vectors, [], None)
+    shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], None)
     groups = bb.load_words("gender").protected
-    row = recovery(shared, groups, 500, 0.89, seed=0).set_index("test").loc["classify"]
+    row = comparison.effects.recovery(shared, groups, 500, 0.89, seed=0).set_index("test").loc["classify"]
     assert 0.85 < row["reference"] < 0.98
     assert row["reference_low"] > 0.75
 
@@ -145,8 +141,8 @@ def test_words_most_biased_are_those_of_the_projection(slice_vectors):
     """With two groups: the largest and smallest projections on the difference of the groups' means."""
     words = bb.load_words("gender").protected
     held = {name: [word for word in listed if word in slice_vectors] for name, listed in words.items()}
-    shared = shared_vocabulary(slice_vectors, slice_vectors, [], None)
-    rows, labels = most_biased(shared, held, 50)
+    shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], None)
+    rows, labels = comparison.effects.most_biased(shared, held, 50)
     unit = shared.before.astype(float)
     means = [unit[shared.rows(listed)].mean(axis=0) for listed in held.values()]
     direction = means[0] - means[1]
@@ -162,11 +158,11 @@ def test_three_groups():
     values = np.vstack([rng.normal(0, 0.3, (60, 12)) + 2 * np.eye(12)[at] for at in range(3)])
     words = [f"w{at}" for at in range(180)]
     kv = vectors(words, values)
-    shared = shared_vocabulary(kv, kv, words, None)
-    labels = most_biased(shared, {"a": words[:4], "b": words[60:64], "c": words[120:124]}, 500)[1]
+    shared = comparison.effects.shared_vocabulary(kv, kv, words, None)
+    labels = comparison.effects.most_biased(shared, {"a": words[:4], "b": words[60:64], "c": words[120:124]}, 500)[1]
     assert np.bincount(labels).tolist() == [15, 15, 15]
     groups = {"a": words[:4], "b": words[60:64], "c": words[120:124]}
-    table = recovery(shared, groups, 500, 0.89, seed=0).set_index("test")
+    table = comparison.effects.recovery(shared, groups, 500, 0.89, seed=0).set_index("test")
     assert table.loc["classify", "chance"] == pytest.approx(1 / 3)
     assert (table["after"] > 0.98).all()
     np.testing.assert_array_equal(table["before"], table["after"])
@@ -195,7 +191,9 @@ def test_agreement_is_found_where_it_is():
     kv = vectors([f"w{at}" for at in range(60)], values)
     other = vectors([f"w{at}" for at in range(60)], rng.normal(0, 1, (60, 20)))
     pairs = [(f"w{a}", f"w{a + 1}", float(kv.similarity(f"w{a}", f"w{a + 1}"))) for a in range(59)]
-    table, reason = agreement(shared_vocabulary(kv, other, [], None), pairs, 0.89, 500, np.random.default_rng(0))
+    table, reason = comparison.effects.agreement(
+        comparison.effects.shared_vocabulary(kv, other, [], None), pairs, 0.89, 500, np.random.default_rng(0)
+    )
     rows = table.set_index("side")
     assert not reason
     assert rows.loc["before", "spearman"] == pytest.approx(1.0)
@@ -203,7 +201,7 @@ def test_agreement_is_found_where_it_is():
 
 
 def test_the_same_embedding_twice(slice_vectors, tables):
-    same = bb.side_effects(tables[0], tables[0], slice_vectors, slice_vectors, similarity=[("a", "b", 1.0)])
+    same = bb.side_effects(tables[0], tables[0], slice_vectors, slice_vectors, similarity=[("a", "b", 1.0)], **SMALL)
     assert (same.neighbours[["kept", "low", "high"]].to_numpy() == 1).all()
     assert (same.controls[["mean", "sd"]].to_numpy() == 0).all()
     np.testing.assert_array_equal(same.recovery["before"], same.recovery["after"])
@@ -236,33 +234,36 @@ def test_the_vocabulary_can_be_cut(tables, slice_vectors, debiased):
 def test_words_that_one_embedding_lacks_are_named(tables, slice_vectors, debiased):
     kept = [word for word in debiased.index_to_key if word != "she"]
     fewer = vectors(kept, debiased.vectors[[debiased.key_to_index[word] for word in kept]])
-    some = bb.side_effects(*tables, slice_vectors, fewer)
+    some = bb.side_effects(*tables, slice_vectors, fewer, **SMALL)
     assert any("1 protected words of the tables are not in both embeddings: she" in note for note in some.notes)
 
 
 def test_one_group_is_not_tested_for_the_old_bias(tables, slice_vectors, debiased):
     single = [table[table["group"] == table["group"].iloc[0]] for table in tables]
-    alone = bb.side_effects(*single, slice_vectors, debiased)
+    alone = bb.side_effects(*single, slice_vectors, debiased, **SMALL)
     assert alone.recovery.empty
     assert any("needs two groups" in note for note in alone.notes)
     assert bb.plots.plot_side_effects(alone)
 
 
 def test_intervals_of_shares_and_means():
-    assert share_interval(30, 40, 0.89) == pytest.approx(stats.beta.ppf([0.055, 0.945], 30.5, 10.5))
-    assert share_interval(0, 40, 0.89)[0] == 0
-    assert share_interval(40, 40, 0.89)[1] == 1
+    assert _core.resampling.share_interval(30, 40, 0.89) == pytest.approx(stats.beta.ppf([0.055, 0.945], 30.5, 10.5))
+    assert _core.resampling.share_interval(0, 40, 0.89)[0] == 0
+    assert _core.resampling.share_interval(40, 40, 0.89)[1] == 1
     rng = np.random.default_rng(0)
     for size in (4, 14):  # skewed shares, as few words have them
-        covered = [low < 0.8 < high for low, high in (mean_interval(rng.beta(4, 1, size), 0.89) for _ in range(1000))]
+        covered = [
+            low < 0.8 < high
+            for low, high in (_core.resampling.mean_interval(rng.beta(4, 1, size), 0.89) for _ in range(1000))
+        ]
         assert 0.82 < np.mean(covered) < 0.92
-    assert np.isnan(mean_interval(np.array([0.5]), 0.89)).all()
+    assert np.isnan(_core.resampling.mean_interval(np.array([0.5]), 0.89)).all()
 
 
 def test_neighbours_of_words_with_fewer_words_than_k(slice_vectors):
-    shared = shared_vocabulary(slice_vectors, slice_vectors, [], 8)
+    shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], 8)
     with pytest.raises(bb.InputError, match="k is 8: give whole numbers from 1 to 7"):
-        neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
+        comparison.effects.neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
 
 
 def test_embeddings_belong_to_their_tables(tables, slice_vectors, debiased):
@@ -277,8 +278,8 @@ def test_words_under_other_capitals(tables, slice_vectors, debiased):
     after = vectors(lower, debiased[lower])
     table = bb.distance_table(upper, "gender", case="fallback")
     assert len(table) == len(tables[0])
-    found = bb.side_effects(table, tables[1], upper, after, case="fallback", k=10)
-    plain = bb.side_effects(*tables, slice_vectors, debiased, k=10)
+    found = bb.side_effects(table, tables[1], upper, after, case="fallback", **SMALL)
+    plain = bb.side_effects(*tables, slice_vectors, debiased, **SMALL)
     assert found.neighbours["words"].tolist() == plain.neighbours["words"].tolist()
     with pytest.raises(bb.InputError, match="the embeddings share 0 words"):
         bb.side_effects(table, tables[1], upper, after)
@@ -288,7 +289,7 @@ def test_a_test_without_power_says_so():
     """Groups that k-means hardly finds before tell nothing afterwards."""
     frame = pd.DataFrame(
         [("cluster", 100, 0.52, 0.58, 0.5, 0.66, 0.58, 0.54, 0.66, 0.6, 0.5, 0.7)],
-        columns=RECOVERY_COLUMNS,
+        columns=comparison.effects.RECOVERY_COLUMNS,
     )
     empty = pd.DataFrame()
     kept = pd.DataFrame([("protected", 10, 1, 0.6, np.nan, np.nan)],
@@ -302,7 +303,7 @@ def test_a_test_without_power_says_so():
 def test_similarities_that_are_all_alike(tables, slice_vectors, debiased):
     names = slice_vectors.index_to_key
     same = bb.side_effects(
-        *tables, slice_vectors, debiased, similarity=[(names[at], names[at + 1], 2.0) for at in range(9)]
+        *tables, slice_vectors, debiased, similarity=[(names[at], names[at + 1], 2.0) for at in range(9)], **SMALL
     )
     assert same.similarity.empty
     assert any("all 9 pairs of similarity have the same score" in note for note in same.notes)

@@ -7,9 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
-from bayesbias._core.logistic import fit_in_rows
-from bayesbias.silhouettes.results import lengths_of, shuffled
-from bayesbias.silhouettes.studies import COLUMNS
+from bayesbias import _core, silhouettes
 
 WORDS = [f"{kind}{at}" for kind in "xyab" for at in range(12)]
 
@@ -48,7 +46,7 @@ def test_values_are_those_of_the_metric_on_the_words_used(kv, metric, vary):
     lists = getattr(asked, vary)
     orders = {name: [list(rng.permutation(words)) for _ in range(3)] for name, words in lists.items()}
     found = bb.silhouettes.silhouette(kv, asked, metric, vary=vary, sizes="saturate", orders=orders, step=6)
-    lengths = lengths_of([len(words) for words in lists.values()], 6, "saturate")
+    lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 6, "saturate")
     for run in range(3):
         for at, row in enumerate(lengths):
             expected = bb.metric(metric, kv, parts(asked, vary, orders, run, row)).value
@@ -69,7 +67,7 @@ def test_any_metric_with_a_range_is_measured_on_the_words_used(kv, metric, vary)
     if len(lists) == 1:
         orders = {"a": [list(rng.permutation(asked.attributes["a"])) for _ in range(2)]}
     found = bb.silhouettes.silhouette(kv, asked, (name, options), vary=vary, orders=orders, step=12)
-    lengths = lengths_of([len(words) for words in lists.values()], 12, "trimmed")
+    lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 12, "trimmed")
     for run in range(2):
         for at, row in enumerate(lengths):
             expected = bb.metric(name, kv, parts(asked, vary, orders, run, row), **options).value
@@ -103,7 +101,7 @@ def test_the_contrast_is_that_of_a_fit_to_the_words_used(kv, vary):
     found = bb.silhouettes.silhouette(
         kv, asked, ("crossed", {"draws": 400, "seed": 3}), vary=vary, runs=2, step=12, seed=1
     )
-    places = shuffled([12, 12], 2, 1, shared=False)
+    places = silhouettes.results.shuffled([12, 12], 2, 1, shared=False)
     lists = getattr(asked, vary)
     for run, at in ((0, 0), (1, 0), (0, 1)):
         length = found.sizes[at] // 2
@@ -169,27 +167,33 @@ def test_rnsb_is_a_converged_logistic_regression(kv):
 def test_logistic_regression_in_rows(scale):
     rng = np.random.default_rng(3)
     x, first = scale * rng.normal(size=(40, 100)), np.arange(40) < 13
-    alpha, b = fit_in_rows(x @ x.T, first)
+    alpha, b = _core.logistic.fit_in_rows(x @ x.T, first)
     w = x.T @ alpha
     p = 1 / (1 + np.exp(-(x @ w + b)))
     np.testing.assert_allclose(w, x.T @ (first - p), atol=1e-8 * scale)
     assert abs((first - p).sum()) < 1e-8
-    again = fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
+    again = _core.logistic.fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
     np.testing.assert_allclose(again[0], alpha, atol=1e-8)
 
 
 def test_lengths():
-    assert lengths_of([4, 4], 2, "trimmed").tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
-    assert lengths_of([5, 3], 4, "saturate").tolist() == [[2, 2], [4, 3], [5, 3]]
-    assert lengths_of([20, 10], 6, "proportional").tolist() == [[4, 2], [8, 4], [12, 6], [16, 8], [20, 10]]
-    assert lengths_of([7], 6, "saturate").tolist() == [[6], [7]]
+    assert silhouettes.results.lengths_of([4, 4], 2, "trimmed").tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    assert silhouettes.results.lengths_of([5, 3], 4, "saturate").tolist() == [[2, 2], [4, 3], [5, 3]]
+    assert silhouettes.results.lengths_of([20, 10], 6, "proportional").tolist() == [
+        [4, 2],
+        [8, 4],
+        [12, 6],
+        [16, 8],
+        [20, 10],
+    ]
+    assert silhouettes.results.lengths_of([7], 6, "saturate").tolist() == [[6], [7]]
 
 
 def test_orders_of_lists_are_independent_unless_as_published():
-    own = shuffled([30, 30], 20, 1, shared=False)
+    own = silhouettes.results.shuffled([30, 30], 20, 1, shared=False)
     assert all(sorted(row) == list(range(30)) for places in own for row in places.tolist())
     assert not any((a == b).all() for a, b in zip(*own, strict=True))
-    same = shuffled([30, 30], 20, 1, shared=True)
+    same = silhouettes.results.shuffled([30, 30], 20, 1, shared=True)
     np.testing.assert_array_equal(*same)
 
 
@@ -346,7 +350,7 @@ def test_a_study_is_its_silhouettes(kv):
     rng = np.random.default_rng(5)
     other = bb.load_embedding({word: rng.normal(size=20) for word in WORDS if word != "x3"})
     table = bb.silhouettes.silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
-    assert table.columns.tolist() == COLUMNS
+    assert table.columns.tolist() == silhouettes.studies.COLUMNS
     assert len(table) == 3 * 2 * 2
     kept = query()
     kept = bb.Query(

@@ -207,14 +207,16 @@ def test_real_lists_among_topics(gender, news):
     assert (gender.table()["sd"] > 1.5 * unrelated).all()
 
 
-def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part):
+@pytest.mark.study
+def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized):
     rng = np.random.default_rng(3)
     protected = bb.load_words("gender").protected
     listed = {word for words in protected.values() for word in words}
     unit = part.get_normed_vectors()
     free = np.array([at for at, word in enumerate(part.index_to_key) if word not in listed])
     p_values = []
-    for trial in range(60):
+    trials = sized(200, 30)
+    for trial in range(trials):
         stereotypes, used = {}, set()
         for name in protected:
             near = free[np.argsort(-unit[free] @ unit[rng.choice(free)])][:60]
@@ -224,7 +226,7 @@ def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part):
             stereotypes[name] = [part.index_to_key[at] for at in chosen]
         null = bb.topic_null(part, bb.WordLists("topics", protected, stereotypes), replicates=99, seed=trial)
         p_values.append(null.table()["p_value"].item())
-    low, high = stats.binom.ppf([0.001, 0.999], 60, 0.11)
+    low, high = stats.binom.ppf([0.001, 0.999], trials, 0.11)
     assert low <= np.sum(np.array(p_values) <= 0.11) <= high
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 

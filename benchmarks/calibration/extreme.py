@@ -8,13 +8,16 @@ Tables of 15 protected words with typical scales; the associated mean of one pro
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.power import TYPICAL_SCALES
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from inside import TYPICAL_SCALES
 
 HERE = Path(__file__).resolve().parents[1]
 SHAPE = {"groups": {"g": 8, "h": 7}, "stereotypes": {"g": 12, "h": 12}, "human": 20}

@@ -8,14 +8,16 @@ slopes of all published tables and their contrasts, adjusted and not.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.diagnostics.false_positives import _pseudo_lists
-from bayesbias.distances.vocabularies import word_values
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from inside import pseudo_lists, word_values
 
 HERE = Path(__file__).resolve().parents[1]
 TABLES = (
@@ -35,7 +37,7 @@ def rates(table, frequencies, replicates):
     words = table.loc[table["connection"] == "neutral", "attribute_word"].unique().astype(str)
     zipf = word_values(words.tolist(), "frequency", frequencies).of(words)
     pool = words[zipf >= np.nanquantile(zipf, 2 / 3)]
-    relabel = _pseudo_lists(table, "neutral", pool.tolist())
+    relabel = pseudo_lists(table, "neutral", pool.tolist())
     rows = []
     for at in range(replicates):
         drawn = relabel(np.random.default_rng([SEED, at]))

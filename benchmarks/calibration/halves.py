@@ -23,10 +23,10 @@ import pandas as pd
 from scipy.special import ndtri
 
 import bayesbias as bb
-from bayesbias.comparison.contrast import contrast_draws
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import published_tables
+from inside import contrast_draws
 
 HERE = Path(__file__).parent / "results"
 SPLITS, DRAWS, PROB = 40, 400, 0.89

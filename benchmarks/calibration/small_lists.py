@@ -7,6 +7,7 @@ those of protected words, or those of attribute words, are also a third of that 
 """
 
 import argparse
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -14,8 +15,9 @@ from pathlib import Path
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.power import TYPICAL_SCALES
-from bayesbias.models.spec import model_of_text
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from inside import TYPICAL_SCALES, model_of_text
 
 HERE = Path(__file__).resolve().parents[1]
 WORLDS = {"3 x 8": (3, 8, 8), "6 x 12": (6, 12, 20), "15 x 25": (15, 25, 40), "50 x 500": (50, 500, 500)}

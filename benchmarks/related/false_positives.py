@@ -20,6 +20,7 @@ from nulls import (
     arguments,
     contrast_weights,
     draw_lists,
+    interval_of,
     numbered_table,
     parsed,
     rate_row,
@@ -32,7 +33,6 @@ from nulls import (
 from scipy.stats import ttest_ind
 
 import bayesbias as bb
-from bayesbias.diagnostics.summaries import interval_of
 
 SLOW = ("published", "crossed")
 """Models that are fitted, on the first replicates only."""

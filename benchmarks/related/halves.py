@@ -18,17 +18,17 @@ from nulls import (
     draw_lists,
     parsed,
     rate_row,
+    related_model,
     replicate_data,
     rng_for,
     subjects_of,
+    unit_rows,
     vocabularies,
 )
 from scipy.cluster.vq import kmeans2
 from scipy.stats import norm, t
 
 import bayesbias as bb
-from bayesbias._core.vectors import unit_rows
-from bayesbias.models.related import related_posterior
 
 BUNDLED = ("gender", "race", "religion", "weat1", "weat3", "weat6", "weat7", "weat8")
 RANDOM_SPLITS = 20
@@ -73,7 +73,7 @@ def comparisons(subjects, drawn, rng, splits):
         Number of random splits of each list; each is split once by topic.
     """
     data = replicate_data(subjects, drawn)
-    posterior = related_posterior(SPEC, data)
+    posterior = related_model.related_posterior(SPEC, data)
     groups, factors = len(subjects.names), np.sqrt(np.diag(posterior.grid.products))
     related = data.relatedness
     begins = np.cumsum((0, *subjects.sizes))

@@ -19,16 +19,19 @@ import pandas as pd
 from scipy.special import ndtr
 
 import bayesbias as bb
-from bayesbias._core.marginal import reduce_to_cells
-from bayesbias._core.related import factor_points
-from bayesbias._core.vectors import unit_rows
-from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.vocabularies import measured_relatedness
-from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.related import RelatedPosterior, related_posterior
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import HERE, SHARED
+from inside import (
+    ModelData,
+    interval_of,  # noqa: F401  (for the scripts beside this one)
+    measured_relatedness,
+    model_data,
+    reduce_to_cells,
+    related_core,
+    related_model,
+    unit_rows,
+)
 from minilm import minilm
 
 RESULTS = HERE / "results" / "related"
@@ -89,7 +92,7 @@ class Subjects:
     groups: np.ndarray
     names: tuple
     sizes: tuple
-    base: Relatedness
+    base: bb.checks.Relatedness
     table: pd.DataFrame
     template: ModelData
 
@@ -105,7 +108,7 @@ def subjects_of(vocabulary, lists, sizes=None, sample=3000, seed=0):
         parts = [lists.stereotypes[group] for group in found] + [lists.controls[name] for name in OTHERS[:2]]
         sizes = tuple(sum(word in vocabulary.kv for word in words) for words in parts)
     base = measured_relatedness(vocabulary.kv, lists, sample, seed, "as-is")
-    assert isinstance(base, Relatedness), base
+    assert isinstance(base, bb.checks.Relatedness), base
     protected = [word for words in found.values() for word in words]
     groups = np.repeat(np.arange(len(found)), [len(words) for words in found.values()])
     table = placeholder_table(protected, groups, tuple(found), sizes)
@@ -228,14 +231,14 @@ class Answer:
         return (self.below < TAIL) | (self.below > 1 - TAIL)
 
 
-def answer(found: RelatedPosterior, weights, truth=0.0):
+def answer(found: related_model.RelatedPosterior, weights, truth=0.0):
     """Exact moments and tail probabilities: the posterior is a mixture of normals over the factors."""
     mean, covariance = found.moments(weights)
     sums, below = found.sums, []
     for row, value, true in zip(weights, mean, np.broadcast_to(truth, mean.shape), strict=True):
         met = np.unique(sums.kind[row != 0]).tolist()
         by_class = row * (sums.kind == np.arange(len(sums.freedom))[:, None])
-        points = factor_points(found.grid, met)
+        points = related_core.factor_points(found.grid, met)
         spread = np.sqrt(np.einsum("ma,ab,mb->m", points, by_class @ sums.covariance @ by_class.T, points))
         below.append(ndtr((true - value) / spread).mean())
     return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mean)
@@ -243,7 +246,7 @@ def answer(found: RelatedPosterior, weights, truth=0.0):
 
 def related_answer(data, truth=0.0):
     """What the model of related words says of a table's contrasts."""
-    return answer(related_posterior(SPEC, data), contrast_weights(data), truth)
+    return answer(related_model.related_posterior(SPEC, data), contrast_weights(data), truth)
 
 
 def rng_for(*parts):

@@ -30,11 +30,11 @@ from nulls import (
     replicate_data,
     rng_for,
     subjects_of,
+    unit_rows,
     vocabularies,
 )
 
 import bayesbias as bb
-from bayesbias._core.vectors import unit_rows
 
 PLANTED = {"constant": (0.02, 0.1), "varying": (0.02, 0.1), "vectors": (0.2, 0.5)}
 """Ways to plant, and amounts: of distance, or of the mean vector's length that is added to unit vectors."""

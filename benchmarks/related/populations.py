@@ -19,6 +19,8 @@ from nulls import (
     draw_lists,
     parsed,
     rate_row,
+    related_core,
+    related_model,
     replicate_data,
     rng_for,
     subjects_of,
@@ -26,8 +28,6 @@ from nulls import (
 )
 
 import bayesbias as bb
-from bayesbias._core.related import root_of
-from bayesbias.models import related
 
 SDS = (0.0, 0.01, 0.03, 0.1)
 """Standard deviation of the shifts of protected words in one connection."""
@@ -53,12 +53,12 @@ def rows_of(subjects, sd, replicates, cell):
     """Rates, mean widths and posterior standard deviations of protected words."""
     missed, width, spread = [], [], []
     template = subjects.template
-    root = root_of(subjects.base.families(template.protected_words.tolist()))
+    root = related_core.root_of(subjects.base.families(template.protected_words.tolist()))
     for at in range(replicates):
         rng = rng_for(*cell.values(), at)
         drawn = draw_lists(subjects, "random", rng)
         data = replicate_data(subjects, drawn, sd * root @ rng.standard_normal(template.filled.shape))
-        posterior = related.sample(SPEC, data, 1, DRAWS, rng).posterior
+        posterior = related_model.sample(SPEC, data, 1, DRAWS, rng).posterior
         mean, names = posterior["connection_mean"][0], data.connections.tolist()
         apart = mean[:, [names.index("associated")]] - mean[:, [names.index(other) for other in OTHERS]]
         low, high = np.quantile(apart, [TAIL, 1 - TAIL], axis=0)

@@ -21,16 +21,16 @@ from nulls import (
     parsed,
     rate_row,
     related_answer,
+    related_core,
+    related_model,
     replicate_data,
     rng_for,
     subjects_of,
+    unit_rows,
     vocabularies,
 )
 
 import bayesbias as bb
-from bayesbias._core.related import BINS, components_of, sample_pairs
-from bayesbias._core.vectors import unit_rows
-from bayesbias.models.related import related_sums
 
 SAMPLES = (200, 400, 1000, 2000, 3000, 4000)
 SAMPLE_SEEDS = 5
@@ -48,7 +48,7 @@ def measured_again(subjects, rows, seed, most=None):
     units = subjects.vocabulary.units[rows].astype(float)
     centre = units.mean(axis=0)
     limit = {} if most is None else {"most": most}
-    pairs = sample_pairs(unit_rows(units - centre), np.random.default_rng([seed, 1]), **limit)
+    pairs = related_core.sample_pairs(unit_rows(units - centre), np.random.default_rng([seed, 1]), **limit)
     scatter = -(unit_rows(subjects.base.protected) @ units.T)
     scatter -= scatter.mean(axis=1, keepdims=True)
     words = tuple(subjects.vocabulary.words[row] for row in rows)
@@ -65,7 +65,7 @@ def with_components(base, parts):
 def coarser(pairs, together):
     """Pairs as if bins were wider."""
     middle = lambda bins: bins // together * together + together // 2  # noqa: E731
-    counts = np.bincount(middle(np.arange(BINS)), pairs.counts, BINS).round().astype(np.intp)
+    counts = np.bincount(middle(np.arange(related_core.BINS)), pairs.counts, related_core.BINS).round().astype(np.intp)
     return replace(pairs, bins=middle(pairs.bins), counts=counts)
 
 
@@ -96,9 +96,9 @@ def settings(subjects, drawn):
     base = subjects.base
     scatter = base.scatter.astype(float)
     for width in WIDTHS:
-        yield "smoothing", width, 0, with_components(base, components_of(scatter, base.pairs, width))
+        yield "smoothing", width, 0, with_components(base, related_core.components_of(scatter, base.pairs, width))
     for together in BIN_WIDTHS:
-        parts = components_of(scatter, coarser(base.pairs, together))
+        parts = related_core.components_of(scatter, coarser(base.pairs, together))
         yield "bin width", together / 100, 0, with_components(base, parts)
     sampled = subjects.vocabulary.rows(base.sample_words)
     for most in PAIR_LIMITS:
@@ -113,7 +113,7 @@ def rest_of(vocabulary, rows, count):
 def contrast_sds(data):
     """Standard deviations (3,) of the contrasts for a factor of 1."""
     weights = contrast_weights(data)
-    return np.sqrt(np.diag(weights @ related_sums(data).covariance @ weights.T))
+    return np.sqrt(np.diag(weights @ related_model.related_sums(data).covariance @ weights.T))
 
 
 def sd_rows(subjects, lists, cell):

@@ -45,7 +45,7 @@ UNTRIED = {
     "checks.prior_sensitivity": "slow: every call that is understood fits a dozen models",
     "checks.influence": "slow: as above",
     "side_effects": "slow: as above; test_side_effects has its wrong values",
-    "stability.train_embeddings": "slow: it trains; test_training has its wrong values",
+    "stability.train_embeddings": "slow: it trains; test_trainer has its wrong values",
     "stability.metric_stability": "slow: as above; test_stability has its wrong values",
     "stability.setting_components": "slow: as above",
     "reliability.variance_components": "slow: as above",

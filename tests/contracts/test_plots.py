@@ -510,7 +510,7 @@ def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
     tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, debiased)]
     names = slice_vectors.index_to_key
     similar = [(names[at], names[at + 1], float(at)) for at in range(30)]
-    found = bb.side_effects(*tables, slice_vectors, debiased, similarity=similar)
+    found = bb.side_effects(*tables, slice_vectors, debiased, similarity=similar, words=50)
     figure = bb.plots.plot_side_effects(found)
     assert len(figure.axes) == 4
     assert svg(figure) == svg(bb.plots.plot_side_effects(found))
@@ -935,9 +935,10 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     more = one_list.corpus_differences().query("algorithm == 'sgns' and dims == 8")
     shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
     said = next(text.get_text() for text in axes.texts)
-    from bayesbias.diagnostics.summaries import share
 
-    assert {share(min(shares)), share(max(shares))} == set(said.split(" to\n"))
+    percent = [f"{100 * share:.1f}%" for share in (min(shares), max(shares))]
+    percent = ["> 99.9%" if one == "100.0%" else "< 0.1%" if one == "0.0%" else one for one in percent]
+    assert set(percent) == set(said.split(" to\n"))
     scaled = bb.plots.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
     np.testing.assert_allclose(sorted(points(scaled)), sorted(table["standardised"]))
 
@@ -1008,10 +1009,13 @@ def test_what_is_no_fit_is_refused(plot):
 
 def test_connections_differ_in_marker_and_in_lightness():
     """Grey print and colour blindness: markers all differ, and so does the lightness of the two stereotypes."""
-    from matplotlib.colors import to_rgb
-
-    from bayesbias.plots.style import LOOKS
-
-    assert len({look.marker for look in LOOKS.values()}) == 4
-    lightness = [np.dot(to_rgb(LOOKS[name].colour), (0.299, 0.587, 0.114)) for name in ("associated", "different")]
+    (legend,) = bb.plot_coefficients(bb.fit(table_of(3), "published", draws=400, seed=0)).legends
+    looks = {
+        text.get_text().split()[0]: line for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
+    }
+    assert len({line.get_marker() for line in looks.values()}) == len(looks) == 4
+    lightness = [
+        np.dot(mpl.colors.to_rgb(looks[name].get_color()), (0.299, 0.587, 0.114))
+        for name in ("associated", "different")
+    ]
     assert abs(lightness[0] - lightness[1]) > 0.08

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import bayesbias as bb
-from bayesbias.metrics.base import Metric
-from bayesbias.metrics.catalogue import METRICS
+from bayesbias import debiasing, metrics, models
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +30,7 @@ def own(module, kind):
 
 def test_every_metric_is_registered():
     held = [one for module in modules("metrics") for one in vars(module).values()]
-    written = {one.name for one in held if isinstance(one, Metric)}
+    written = {one.name for one in held if isinstance(one, metrics.base.Metric)}
     functions = {
         value
         for module in modules("metrics")
@@ -39,12 +38,11 @@ def test_every_metric_is_registered():
         if list(inspect.signature(value).parameters)[:2] == ["targets", "attributes"]
         and value.__annotations__["return"] == "Measured"
     }
-    assert functions == {metric.measure for metric in METRICS.values()}
+    assert functions == {metric.measure for metric in metrics.catalogue.METRICS.values()}
     assert written <= set(bb.list_metrics()["name"])
 
 
 def test_every_debiasing_method_is_registered():
-    from bayesbias.debiasing.registry import METHODS
 
     written = {
         value
@@ -52,19 +50,18 @@ def test_every_debiasing_method_is_registered():
         for value in own(module, inspect.isfunction).values()
         if value.__annotations__.get("return") == "Changed"
     }
-    assert written == {method.run for method in METHODS.values()}
-    for name, method in METHODS.items():
+    assert written == {method.run for method in debiasing.registry.METHODS.values()}
+    for name, method in debiasing.registry.METHODS.items():
         assert method.source, name
         assert next(iter(inspect.signature(method.run).parameters)) == "vocabulary"
 
 
 def test_every_engine_is_registered():
-    from bayesbias.models.fits import ENGINES
 
     written = {
         module.__name__.rsplit(".", 1)[1] for module in modules("models") if {"obstacle", "sample"} <= set(vars(module))
     }
-    assert written == {engine.name for engine in ENGINES}
+    assert written == {engine.name for engine in models.fits.ENGINES}
 
 
 def test_every_picture_is_public():
@@ -75,10 +72,9 @@ def test_every_picture_is_public():
 
 
 def test_every_prior_of_a_scale_is_known_to_model_files():
-    from bayesbias.models import spec
 
-    written = {value for value in own(spec, inspect.isclass).values() if issubclass(value, spec._Scale)}
-    assert written == set(spec.ScalePrior.__args__)
+    written = {value for value in own(models.spec, inspect.isclass).values() if issubclass(value, models.spec._Scale)}
+    assert written == set(models.spec.ScalePrior.__args__)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "models").glob("*.toml")), ids=lambda path: path.stem)

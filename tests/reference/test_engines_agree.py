@@ -29,11 +29,12 @@ def disagreements(exact, nuts):
 
 
 @pytest.mark.nuts
+@pytest.mark.study
 @pytest.mark.parametrize("model", ["published", "pooled"])
-def test_exact_agrees_with_nuts(shared, model):
+def test_exact_agrees_with_nuts(shared, model, sized):
     rows = bb.read_distance_table(shared / "paper_tables" / f"{TABLE}.csv")
     exact = bb.fit(rows, model, engine="exact", draws=16_000, seed=1)
-    nuts = bb.fit(rows, model, engine="nuts", draws=16_000, seed=2)
+    nuts = bb.fit(rows, model, engine="nuts", draws=sized(16_000, 4000), seed=2)
     in_mean, in_sd = disagreements(exact, nuts)
     worst = {name: f"{values.max():.2f} MCSE, sd {in_sd[name].max():.2f}" for name, values in in_mean.items()}
     print(f"{model}: {worst}")
@@ -43,14 +44,15 @@ def test_exact_agrees_with_nuts(shared, model):
 
 
 @pytest.mark.nuts
-def test_baseline_equals_importance_sampling(shared):
+@pytest.mark.study
+def test_baseline_equals_importance_sampling(shared, sized):
     """The baseline model on a small table, against self-normalised importance sampling from the dense marginal."""
     from scipy import stats
 
     rows = bb.read_distance_table(shared / "paper_tables" / "weat_7_glove.csv")
     rows = rows[rows["connection"].isin(["associated", "neutral"])]
     rows = rows.groupby(["protected_word", "connection"]).head(3).groupby("connection").head(12)
-    post = bb.fit(rows, "baseline", draws=16_000, seed=3)
+    post = bb.fit(rows, "baseline", draws=sized(16_000, 6000), seed=3)
     rng = np.random.default_rng(0)
     size = 60_000
     sigma = np.exp(rng.normal(np.log(0.12), 0.5, size))

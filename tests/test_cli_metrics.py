@@ -1,6 +1,5 @@
 """The commands silhouette, reliability and stability: what the functions give, files, pictures, errors."""
 
-import sys
 from io import StringIO
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.cli import main
 
 PNG = b"\x89PNG"
 
@@ -42,15 +40,8 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def here(monkeypatch, capsys, tmp_path, made):
-    """Run the command in this process, in a folder that holds the made files: (exit code, output, errors)."""
-
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, *capsys.readouterr()
-
+def here(command, monkeypatch, tmp_path, made):
+    """Run the command in a folder that holds the made files."""
     for file in made[0].iterdir():
         (tmp_path / file.name).symlink_to(file)
     monkeypatch.chdir(tmp_path)

@@ -8,11 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 import bayesbias as bb
-from bayesbias._core.marginal import Scales, mean_part
-from bayesbias.comparison.power import TYPICAL_SCALES, Question, contrast_sd, design_of, plan
-from bayesbias.diagnostics.simulation import table_of_shape
-from bayesbias.models.data import model_data
-from bayesbias.models.marginal import reduced
+from bayesbias import _core, comparison, diagnostics, models
 
 Z = 1.5981931399
 SIZES = ["stereotype_words", "control_words", "protected_words"]
@@ -25,12 +21,12 @@ CONTROLS = ("human", "neutral")
 def shape(stereotypes=6, protected=5, human=20, neutral=30, groups="ab"):
     sizes = {"human": human, "neutral": neutral}
     lists = {"groups": dict.fromkeys(groups, protected), "stereotypes": dict.fromkeys(groups, stereotypes)}
-    return table_of_shape(lists | {name: size for name, size in sizes.items() if size})
+    return diagnostics.simulation.table_of_shape(lists | {name: size for name, size in sizes.items() if size})
 
 
 def ragged():
     lists = {"groups": {"a": 3, "b": 5, "c": 2}, "stereotypes": {"a": 4, "b": 2, "c": 3}, "human": 7, "neutral": 11}
-    table = table_of_shape(lists)
+    table = diagnostics.simulation.table_of_shape(lists)
     # a word of two stereotypes: associated for two groups, different for the third
     both = (table["attribute_word"] == "b word 0") & (table["group"] == "a")
     return table.assign(connection=table["connection"].mask(both, "associated"))
@@ -38,7 +34,7 @@ def ragged():
 
 def random_scales(data, points, rng, interaction=True):
     k = len(data.connections)
-    return Scales(
+    return _core.marginal.Scales(
         sigma2=rng.uniform(0.001, 0.02, (points, k)),
         s2=rng.uniform(0.0001, 0.02, (points, k)),
         attribute=rng.uniform(0.0001, 0.02, (points, len(data.attribute_classes))),
@@ -49,34 +45,45 @@ def random_scales(data, points, rng, interaction=True):
 @pytest.mark.parametrize("interaction", [True, False], ids=["word x group", "without"])
 @pytest.mark.parametrize("table", [shape(), shape(neutral=0), ragged()], ids=["even", "no neutral", "ragged"])
 def test_sd_is_that_of_the_marginal_engine(table, interaction):
-    data = model_data(table)
+    data = models.data.model_data(table)
     scales = random_scales(data, 6, np.random.default_rng(1), interaction)
-    part = mean_part(reduced(data, 1.0, by_group=interaction), scales, 0.3)
+    part = _core.marginal.mean_part(models.marginal.reduced(data, 1.0, by_group=interaction), scales, 0.3)
     for first, second in ((0, 1), (0, 2), (2, 1)):
         weight = np.zeros(part.sd.shape)
         weight[:, first], weight[:, second] = 0.3, -0.3
         solved = np.linalg.solve(part.chol, weight[:, :, None])[:, :, 0]
-        found = contrast_sd(design_of(data, "associated", "human"), Question(first, second, 0.05, 0.89, scales, 0.3))
+        found = comparison.power.contrast_sd(
+            comparison.power.design_of(data, "associated", "human"),
+            comparison.power.Question(first, second, 0.05, 0.89, scales, 0.3),
+        )
         np.testing.assert_allclose(found, np.sqrt((solved**2).sum(axis=1)), rtol=1e-10)
 
 
 def test_sd_by_hand_where_attribute_words_rule():
     m, j, t, sigma = 6, 5, 0.1, 0.05
-    data = model_data(shape(stereotypes=m, protected=j, human=100_000 // j, neutral=0, groups="a"))
-    scales = Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
-    found = contrast_sd(design_of(data, "associated", "human"), Question(0, 1, 0.05, 0.89, scales, 1e3))
+    data = models.data.model_data(shape(stereotypes=m, protected=j, human=100_000 // j, neutral=0, groups="a"))
+    scales = _core.marginal.Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
+    found = comparison.power.contrast_sd(
+        comparison.power.design_of(data, "associated", "human"),
+        comparison.power.Question(0, 1, 0.05, 0.89, scales, 1e3),
+    )
     assert found[0] == pytest.approx(np.sqrt(t**2 / m + sigma**2 / (m * j)), rel=1e-3)
 
 
 def test_sd_by_hand_where_protected_words_rule():
-    data = model_data(shape(protected=7, groups="a"))
-    scales = Scales(np.full((1, 3), 1e-12), np.array([[0.03, 0.05, 0.04]]) ** 2, np.full((1, 3), 1e-12), None)
-    found = contrast_sd(design_of(data, "associated", "human"), Question(0, 2, 0.05, 0.89, scales, 1e3))
+    data = models.data.model_data(shape(protected=7, groups="a"))
+    scales = _core.marginal.Scales(
+        np.full((1, 3), 1e-12), np.array([[0.03, 0.05, 0.04]]) ** 2, np.full((1, 3), 1e-12), None
+    )
+    found = comparison.power.contrast_sd(
+        comparison.power.design_of(data, "associated", "human"),
+        comparison.power.Question(0, 2, 0.05, 0.89, scales, 1e3),
+    )
     assert found[0] == pytest.approx(np.sqrt((0.03**2 + 0.04**2) / 7), rel=1e-3)
 
 
 def test_four_times_as_many_stereotype_words_halve_the_interval():
-    found = plan(shape(human=2000, neutral=0), scales=ATTRIBUTES_RULE, second="human")
+    found = bb.plan(shape(human=2000, neutral=0), scales=ATTRIBUTES_RULE, second="human")
     curve = found.curve[found.curve["varied"] == "stereotype lists"].set_index("factor")
     assert curve.loc[4.0, "width"] == pytest.approx(curve.loc[1.0, "width"] / 2, rel=0.01)
     assert curve.loc[16.0, "width"] == pytest.approx(curve.loc[1.0, "width"] / 4, rel=0.02)
@@ -85,7 +92,7 @@ def test_four_times_as_many_stereotype_words_halve_the_interval():
 
 
 def test_width_and_power_of_one_sd():
-    found = plan(shape(human=2000, neutral=0), effect=-0.07, scales=ATTRIBUTES_RULE, second="human")
+    found = bb.plan(shape(human=2000, neutral=0), effect=-0.07, scales=ATTRIBUTES_RULE, second="human")
     sd = found.present.width / (2 * Z)
     power = ndtr(0.07 / sd - Z) + ndtr(-0.07 / sd - Z)
     assert found.present.power == pytest.approx(power, abs=1e-4)
@@ -93,7 +100,7 @@ def test_width_and_power_of_one_sd():
 
 @pytest.mark.parametrize("way", ["stereotype lists", "all"])
 def test_fewest_words_reach_the_power_and_one_fewer_do_not(way):
-    found = plan(shape(), scales=ATTRIBUTES_RULE, second="different")
+    found = bb.plan(shape(), scales=ATTRIBUTES_RULE, second="different")
     row = found.needed.set_index("varied").loc[way]
     assert row["reachable"]
     assert row["power"] >= 0.8
@@ -106,7 +113,7 @@ def test_fewest_words_reach_the_power_and_one_fewer_do_not(way):
 
         others = {"protected": sized(5)} if way == "all" else {}
         lengths = shape(stereotypes=sized(6), **others)
-        again = plan(lengths, scales=ATTRIBUTES_RULE, second="different").present
+        again = bb.plan(lengths, scales=ATTRIBUTES_RULE, second="different").present
         return again.power, [again.stereotype_words, again.control_words, again.protected_words]
 
     reached, sizes = power(needed)
@@ -117,7 +124,7 @@ def test_fewest_words_reach_the_power_and_one_fewer_do_not(way):
 
 def test_a_way_that_does_not_lead_there_says_so():
     scales = EVEN | {"connection_sd": 0.1}
-    found = plan(shape(), scales=scales, second="human")
+    found = bb.plan(shape(), scales=scales, second="human")
     row = found.needed.set_index("varied").loc["stereotype lists"]
     assert not row["reachable"]
     assert row["stereotype_words"] is pd.NA
@@ -132,7 +139,7 @@ def test_a_way_that_does_not_lead_there_says_so():
 
 
 def test_curves_fall_with_length_and_powers_rise():
-    found = plan("religion")
+    found = bb.plan("religion")
     for _, rows in found.curve.groupby("varied"):
         assert rows["width"].is_monotonic_decreasing
         assert rows["power"].is_monotonic_increasing
@@ -142,13 +149,13 @@ def test_curves_fall_with_length_and_powers_rise():
 
 
 def test_word_lists_take_typical_scales():
-    found = plan("religion", second="human")
+    found = bb.plan("religion", second="human")
     words = bb.load_words("religion")
     assert found.scales_from == "typical scales of 18 published tables"
     assert found.present.stereotype_words == sum(map(len, words.stereotypes.values()))
     assert found.present.control_words == len(words.controls["human"])
     assert found.present.protected_words == sum(map(len, words.protected.values()))
-    given = plan(words, scales=TYPICAL_SCALES, second="human")
+    given = bb.plan(words, scales=comparison.power.TYPICAL_SCALES, second="human")
     assert given.scales_from == "given"
     assert given.present == found.present
     pd.testing.assert_frame_equal(given.needed, found.needed)
@@ -157,7 +164,7 @@ def test_word_lists_take_typical_scales():
 def test_typical_scales_are_those_of_the_benchmark():
     file = Path(__file__).parents[1] / "benchmarks" / "results" / "typical_scales.csv"
     table = pd.read_csv(file, keep_default_na=False).set_index(["parameter", "label"])
-    for name, scales in TYPICAL_SCALES.items():
+    for name, scales in comparison.power.TYPICAL_SCALES.items():
         for label, value in {"": scales}.items() if isinstance(scales, float) else scales.items():
             assert value == pytest.approx(table.loc[(name, label), "median"], abs=6e-4)
     assert (table["tables"] == 18).all()
@@ -165,37 +172,37 @@ def test_typical_scales_are_those_of_the_benchmark():
 
 @pytest.mark.parametrize("second", ["different", "human"])
 def test_a_table_is_planned_with_its_own_scales(religion, religion_fit, second):
-    found = plan(religion, second=second)
+    found = bb.plan(religion, second=second)
     mean = religion_fit["posterior/word_mean"].mean("protected_word")
     draws = (mean.sel(connection="associated") - mean.sel(connection=second)).to_numpy()
     low, high = np.quantile(draws, [0.055, 0.945])
     assert found.scales_from == "this table, words as related as in the vectors"
     assert found.present.width == pytest.approx(high - low, rel=0.06)
-    assert plan(religion_fit, second=second).present.width == pytest.approx(found.present.width, rel=0.03)
+    assert bb.plan(religion_fit, second=second).present.width == pytest.approx(found.present.width, rel=0.03)
 
 
 def test_a_seed_fixes_the_plan(religion):
-    assert plan(religion, seed=3).sentence == plan(religion, seed=3).sentence
+    assert bb.plan(religion, seed=3).sentence == bb.plan(religion, seed=3).sentence
 
 
 def test_missing_pairs_count_as_measured_and_groups_may_be_unknown():
     table = ragged()
-    whole = plan(table, scales=EVEN)
+    whole = bb.plan(table, scales=EVEN)
     first_words = np.flatnonzero(table["protected_word"].str.endswith(" 0"))
     holes = table.drop(np.random.default_rng(0).permutation(first_words)[: len(first_words) // 2])
-    assert plan(holes.reset_index(drop=True), scales=EVEN).present == whole.present
+    assert bb.plan(holes.reset_index(drop=True), scales=EVEN).present == whole.present
     without = {name: value for name, value in EVEN.items() if name != "interaction_sd"}
-    unknown = plan(table.drop(columns="group"), scales=without)
-    known = plan(table, scales=without | {"interaction_sd": 1e-6})
+    unknown = bb.plan(table.drop(columns="group"), scales=without)
+    known = bb.plan(table, scales=without | {"interaction_sd": 1e-6})
     assert unknown.present.width == pytest.approx(known.present.width, rel=1e-6)
 
 
 def test_lists_without_controls_or_stereotypes_are_planned():
-    bare = plan(shape(human=0, neutral=0), second="different", scales=EVEN)
+    bare = bb.plan(shape(human=0, neutral=0), second="different", scales=EVEN)
     assert bare.needed["varied"].tolist() == ["stereotype lists", "protected words", "all"]
     assert bare.present.control_words == 0
     table = shape()
-    controls = plan(table[table["connection"].isin(CONTROLS)], first="neutral", scales=EVEN)
+    controls = bb.plan(table[table["connection"].isin(CONTROLS)], first="neutral", scales=EVEN)
     assert controls.needed["varied"].tolist() == ["control lists", "protected words", "all"]
     assert controls.present.stereotype_words == 0
 
@@ -204,7 +211,7 @@ def test_simulated_tables_have_the_width_and_the_power_that_were_planned():
     """In a reduced size; 300 tables of each of ten kinds gave ratios of widths from 1.00 to 1.04."""
     table = shape(stereotypes=8, protected=8, human=30, neutral=0)
     truth = EVEN | {"connection_mean": {"associated": 0.9, "different": 0.96, "human": 0.96}}
-    found = plan(table, effect=0.06, scales=EVEN, second="human")
+    found = bb.plan(table, effect=0.06, scales=EVEN, second="human")
     widths, seen = [], []
     for seed in range(14):
         post = bb.fit(bb.calibration.simulate(table, truth=truth, seed=seed), draws=400, chains=1, seed=seed)
@@ -219,14 +226,14 @@ def test_simulated_tables_have_the_width_and_the_power_that_were_planned():
 
 
 def test_the_sentence_says_what_is_there_and_what_is_needed():
-    found = plan(shape(human=2000, neutral=0), effect=0.05, scales=ATTRIBUTES_RULE, second="human")
+    found = bb.plan(shape(human=2000, neutral=0), effect=0.05, scales=ATTRIBUTES_RULE, second="human")
     needed = found.needed.set_index("varied").loc["stereotype lists", "stereotype_words"]
     assert str(found) == found.sentence
     assert "12 stereotype, 2,000 control and 10 protected words" in found.sentence
     assert f"about {found.present.width:.3f} wide" in found.sentence
     assert f"({needed} stereotype words)" in found.sentence
     assert "For 80%" in found.sentence
-    left_open = plan(shape(), scales=EVEN).sentence
+    left_open = bb.plan(shape(), scales=EVEN).sentence
     assert left_open.startswith(
         "With 12 stereotype and 10 protected words the 89% interval of associated \N{MINUS SIGN} different"
     )
@@ -250,13 +257,13 @@ WRONG = {
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_planned_is_refused(options, message):
     with pytest.raises(bb.InputError, match=message):
-        plan("weat7", **options)
+        bb.plan("weat7", **options)
 
 
 def test_other_things_than_lists_are_refused(religion):
     with pytest.raises(bb.InputError, match="no effects of attribute words"):
-        plan(bb.fit(religion, model="published", draws=100, chains=1, seed=0))
+        bb.plan(bb.fit(religion, model="published", draws=100, chains=1, seed=0))
     with pytest.raises(bb.InputError, match="no word list 'nothing'"):
-        plan("nothing")
+        bb.plan("nothing")
     with pytest.raises(bb.InputError, match="not as list"):
-        plan(["he", "she"])
+        bb.plan(["he", "she"])

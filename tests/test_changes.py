@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayesbias as bb
-from bayesbias.comparison.changes import slope, transform
-from bayesbias.comparison.paired import figure
-from bayesbias.comparison.pairs import match
-from bayesbias.models.data import model_data
+from bayesbias import comparison, models
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
 START = {
@@ -279,7 +277,7 @@ def test_order_of_rows_and_repeats_do_not_matter(tables, result):
 def test_pairs_under_another_connection_do_not_match(tables):
     before, after = tables
     other = after.assign(connection=after["connection"].replace({"human": "neutral"}))
-    found = match({"before": before, "after": other})
+    found = comparison.pairs.match({"before": before, "after": other})
     assert set(found.table["connection"]) == {"associated", "different", "neutral"}
     swapped = after.assign(
         connection=after["connection"].map(
@@ -301,7 +299,7 @@ def test_capital_letters(tables):
     assert found.posterior["observed_data"].sizes["pair"] == len(after)
     assert any("without regard to capital letters" in note for note in found.notes)
     some = before.assign(protected_word=before["protected_word"].replace("a 0", "A 0"))
-    partly = match({"before": some, "after": after})
+    partly = comparison.pairs.match({"before": some, "after": after})
     assert any("holds words in lower case only" in note for note in partly.notes)
 
 
@@ -313,26 +311,26 @@ def test_dimensions_that_differ_are_said(tables):
             "lists": [],
             "embedding": {"name": "e", "vectors": 5, "dimensions": dimensions},
         }
-    found = match({"before": sized[0], "after": sized[1]})
+    found = comparison.pairs.match({"before": sized[0], "after": sized[1]})
     assert any("different dimensions (before 100, after 300)" in note for note in found.notes)
 
 
 def test_missing_pairs_single_groups_and_no_controls(tables):
     before, after = tables
     holes = before.sample(frac=0.9, random_state=1)
-    found = bb.compare(before=holes, after=after, seed=1, draws=1000)
+    found = bb.compare(before=holes, after=after, seed=1, draws=400)
     assert found.posterior["observed_data"].sizes["pair"] == len(holes)
     single = [table[table["group"] == "a"] for table in tables]
-    alone = bb.compare(before=single[0], after=single[1], seed=1, draws=1000)
+    alone = bb.compare(before=single[0], after=single[1], seed=1, draws=400)
     assert any("Word x group was left out" in note for note in alone.notes)
     bare = [table[table["connection"].isin(["associated", "different"])] for table in tables]
-    without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=1000)
+    without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=400)
     assert without.headline == ("associated", "different")
     assert "too few control words to take out differences of scale" in without.verdict
     with pytest.raises(bb.InputError, match="too few control distances"):
         without.changes(standardise=True)
     controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
-    only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=1000)
+    only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=400)
     assert only.headline is None
     assert "words for people in general" in only.verdict
     with pytest.raises(bb.InputError, match="name a connection, one of human, neutral"):
@@ -375,40 +373,42 @@ def test_a_changed_prior_is_used(tables, edited):
 def test_slope_takes_the_change_out_of_the_distances_before():
     rng = np.random.default_rng(5)
     table = bb.calibration.simulate(SHAPE, "crossed", START, seed=3)
-    data = model_data(table)
+    data = models.data.model_data(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
     rows = data.connection == 0
-    found = slope(data, table["distance"].to_numpy(), change, rows)
+    found = comparison.changes.slope(data, table["distance"].to_numpy(), change, rows)
     assert found == pytest.approx(1 / 0.4, rel=0.1)
 
 
 def test_components_and_back():
-    matrix = transform(4)
+    matrix = comparison.changes.transform(4)
     np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
     np.testing.assert_allclose(matrix[0], 0.25)
     np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
-    np.testing.assert_allclose(transform(2), [[0.5, 0.5], [-1, 1]])
+    np.testing.assert_allclose(comparison.changes.transform(2), [[0.5, 0.5], [-1, 1]])
 
 
+@pytest.mark.study
 @pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
-def test_intervals_cover_known_changes(moved, seed):
-    """40 tables: at least 30 of the 89% intervals cover (1 in 300 right programs would have fewer)."""
-    covered = []
-    for at in range(seed, seed + 40):
+def test_intervals_cover_known_changes(moved, seed, sized):
+    """So many of the 89% intervals cover that 1 in 300 right programs would have fewer."""
+    covered, tables = [], sized(200, 16)
+    for at in range(seed, seed + tables):
         before, after, truth = simulated(at, moved)
         found = bb.compare(before=before, after=after, seed=at, draws=800).contrasts("associated", "human")
         mean, words = truth["connection_mean"], truth["word_mean"]
         true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
         covered.append((found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy()))
     inside = np.array(covered)
-    assert inside[:, 0].sum() >= 30
+    assert inside[:, 0].sum() >= stats.binom.ppf(1 / 300, tables, 0.89)
     assert 0.85 < inside[:, 1:].mean() < 0.94
 
 
 @pytest.mark.nuts
-def test_nuts_agrees_with_the_differences(tables, result):
+def test_nuts_agrees_with_the_differences(tables, result, monkeypatch):
+    monkeypatch.setattr(models.nuts, "TUNE", 500)
     fast = result
-    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=1200, chains=2)
+    slow = bb.compare(before=tables[0], after=tables[1], engine="nuts", seed=1, draws=1000, chains=2)
     assert slow.engine == "nuts"
     assert not any("diverged" in fault for fault in slow.faults)
     for name in (*fast.connections, None):
@@ -458,7 +458,7 @@ def test_levels_of_three_embeddings_rest_on_the_first(three):
 
 def test_words_in_other_groups_are_said(tables):
     moved = tables[1].assign(group=tables[1]["group"].mask(tables[1]["protected_word"] == "a 0", "b"))
-    found = match({"before": tables[0], "after": moved})
+    found = comparison.pairs.match({"before": tables[0], "after": moved})
     assert any("other groups for a 0" in note for note in found.notes)
     assert found.table.loc[found.table["protected_word"] == "a 0", "group"].unique() == ["a"]
 
@@ -521,7 +521,7 @@ def test_a_verdict_by_its_parts(result):
 
 def test_small_figures_have_two_digits():
     values = (0, 0.12345, -0.0987, 0.00234, -0.000012345)
-    assert [figure(value) for value in values] == [
+    assert [comparison.paired.figure(value) for value in values] == [
         "0.000", "0.123", "\N{MINUS SIGN}0.099", "0.0023", "\N{MINUS SIGN}0.000012",
     ]  # fmt: skip
 
@@ -538,7 +538,7 @@ def test_a_slight_change_is_said_in_its_size(tables):
 def test_values_that_no_cosine_distance_has_are_said(tables):
     before, after = tables
     far = after.assign(distance=after["distance"].where(after.index != 3, 7.0))
-    found = match({"before": before, "after": far})
+    found = comparison.pairs.match({"before": before, "after": far})
     assert any("1 of 612 values of after lie outside [0, 2]" in note for note in found.notes)
 
 

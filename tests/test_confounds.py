@@ -8,7 +8,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.distances.vocabularies import word_values
+from bayesbias import diagnostics, distances, models
 
 REVIEWED = {
     "race_group_glove_dataset": (-0.101, 0.69),
@@ -101,11 +101,9 @@ class TestBalance:
         assert bb.relatedness(bb.fit(table, seed=0)).ranks_by_word == bb.relatedness(table).ranks_by_word
 
     def test_overlap_of_equal_and_of_separate_lists(self):
-        from bayesbias.diagnostics.confounds import _overlap
-
-        assert _overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
-        assert _overlap(np.zeros(4), np.ones(4), 0.5) == 0
-        assert _overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
+        assert diagnostics.confounds._overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
+        assert diagnostics.confounds._overlap(np.zeros(4), np.ones(4), 0.5) == 0
+        assert diagnostics.confounds._overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
 
     def test_families_are_named(self, slice_vectors):
         found = bb.balance(
@@ -167,10 +165,8 @@ class TestAdjust:
         assert found.warnings[0] in bb.checks.verdict_sentences(bb.fit(table, seed=0))
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
-        from bayesbias.models.results import adjusted_table
-
         table, counts, *_ = frequent
-        adjusted, made = adjusted_table(table, "frequency", counts)
+        adjusted, made = models.results.adjusted_table(table, "frequency", counts)
         related = bb.relatedness(table)
         zipf = made.attribute.of(related.sample_words)
         slopes = [np.polyfit(zipf, row, 1)[0] for row in related.scatter.astype(float)]
@@ -237,7 +233,7 @@ class TestSources:
     def test_counts_of_a_file(self, tmp_path):
         for text in ("word\tcount\nthe\t1000\nnurse\t10\n", "the 1000\nnurse 10\n", "the,1000\nnurse,10\n"):
             (tmp_path / "counts.txt").write_text(text, encoding="utf-8")
-            found = word_values(["the", "Nurse", "absent"], "frequency", tmp_path / "counts.txt")
+            found = distances.vocabularies.word_values(["the", "Nurse", "absent"], "frequency", tmp_path / "counts.txt")
             assert found.numbers["the"] == pytest.approx(9 + np.log10(1000 / 1010))
             assert found.numbers["Nurse"] == pytest.approx(9 + np.log10(10 / 1010))
             assert "absent" not in found.numbers
@@ -261,10 +257,10 @@ class TestSources:
     def test_wrong_lines_of_a_file(self, tmp_path):
         (tmp_path / "bad.txt").write_text("the 3\nnurse many\n", encoding="utf-8")
         with pytest.raises(bb.InputError, match="line 2"):
-            word_values(["the"], "frequency", tmp_path / "bad.txt")
+            distances.vocabularies.word_values(["the"], "frequency", tmp_path / "bad.txt")
         (tmp_path / "zero.txt").write_text("the 3\nnurse 0\n", encoding="utf-8")
         with pytest.raises(bb.InputError, match="not a number above 0"):
-            word_values(["the"], "frequency", tmp_path / "zero.txt")
+            distances.vocabularies.word_values(["the"], "frequency", tmp_path / "zero.txt")
 
     def test_an_embedding_in_another_order_is_refused(self, frequent, slice_vectors):
         keys = sorted(frequent[2].index_to_key)

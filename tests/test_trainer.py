@@ -16,8 +16,7 @@ import pytest
 from gensim.models import Word2Vec
 
 import bayesbias as bb
-from bayesbias.embeddings import about
-from bayesbias.embeddings.text import HUMAN_SHARE, PEOPLE, SHARED, TOPICS, WORDS
+from bayesbias import embeddings
 
 SMALL = {"dims": 8, "epochs": 1, "min_count": 1}
 TINY = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "cat", "ran"]]
@@ -126,7 +125,7 @@ def test_nested_order_and_names():
     ]
     assert all(isinstance(setting, bb.stability.Setting) for setting in kvs)
     assert all(kv.vectors.shape == (6, setting.dims) for setting, kv in kvs.items())
-    assert about(kvs["a", "sgns", 4, 2]) == {"name": "a sgns 4 seed 2", "vectors": 6, "dimensions": 4}
+    assert embeddings.about(kvs["a", "sgns", 4, 2]) == {"name": "a sgns 4 seed 2", "vectors": 6, "dimensions": 4}
     np.testing.assert_array_equal(kvs["a", "sgns", 4, 2].vectors, kvs["b", "sgns", 4, 2].vectors)
 
 
@@ -484,19 +483,26 @@ def test_shares_of_the_toy_corpus():
     groups = [[group_of[word] for word in words if word in group_of] for words in corpus]
     people = [found for found in groups if found]
     assert all(len(found) == 2 and len(set(found)) == 1 for found in people)
-    assert abs(len(people) / len(corpus) - PEOPLE) < 4 * np.sqrt(PEOPLE * (1 - PEOPLE) / len(corpus))
+    assert abs(len(people) / len(corpus) - embeddings.text.PEOPLE) < 4 * np.sqrt(
+        embeddings.text.PEOPLE * (1 - embeddings.text.PEOPLE) / len(corpus)
+    )
     female = np.mean([found[0] == "female" for found in people])
     assert abs(female - 0.5) < 4 * np.sqrt(0.25 / len(people))
     counts = Counter(word for words in corpus for word in words)
-    human = sum(counts[word] for word in WORDS["human"])
-    stereotypes = sum(counts[word] for word in WORDS["female"] + WORDS["male"])
+    human = sum(counts[word] for word in embeddings.text.WORDS["human"])
+    stereotypes = sum(counts[word] for word in embeddings.text.WORDS["female"] + embeddings.text.WORDS["male"])
     assert human + stereotypes == 2 * len(people)
-    assert abs(human / (2 * len(people)) - HUMAN_SHARE) < 4 * np.sqrt(0.25 / (2 * len(people)))
+    assert abs(human / (2 * len(people)) - embeddings.text.HUMAN_SHARE) < 4 * np.sqrt(0.25 / (2 * len(people)))
 
 
 def test_controls_are_used_alike_for_both_groups():
     corpus = bb.stability.toy_corpus(1.0, seed=5)
-    alike = {*WORDS["human"], *WORDS["neutral"], *WORDS["filler"], *(word for pair in SHARED for word in pair)}
+    alike = {
+        *embeddings.text.WORDS["human"],
+        *embeddings.text.WORDS["neutral"],
+        *embeddings.text.WORDS["filler"],
+        *(word for pair in embeddings.text.SHARED for word in pair),
+    }
     tables = {group: Counter() for group in corpus.words.protected}
     for words in corpus:
         groups = {corpus.words.group_of[word] for word in words if word in corpus.words.group_of}
@@ -508,7 +514,7 @@ def test_controls_are_used_alike_for_both_groups():
 
 
 def test_one_seed_differs_in_stereotype_words_only():
-    stereotypes = {*WORDS["female"], *WORDS["male"]}
+    stereotypes = {*embeddings.text.WORDS["female"], *embeddings.text.WORDS["male"]}
     for first, second in zip(bb.stability.toy_corpus(0, seed=3), bb.stability.toy_corpus(1, seed=3), strict=True):
         assert len(first) == len(second)
         assert all(a == b or {a, b} <= stereotypes for a, b in zip(first, second, strict=True))
@@ -543,7 +549,11 @@ def test_word_lists_of_the_toy_corpus():
     assert {name: len(words) for name, words in lists.controls.items()} == {"neutral": 24, "human": 24}
     assert corpus.base_pairs == tuple(zip(lists.protected["male"], lists.protected["female"], strict=True))
     assert set(corpus.targets) == {*lists.stereotypes["female"], *lists.stereotypes["male"], *lists.controls["neutral"]}
-    roles = [*lists.every_word(), *WORDS["filler"], *(word for words in SHARED + TOPICS for word in words)]
+    roles = [
+        *lists.every_word(),
+        *embeddings.text.WORDS["filler"],
+        *(word for words in embeddings.text.SHARED + embeddings.text.TOPICS for word in words),
+    ]
     assert len(roles) == len(set(roles)) == 244
 
 
@@ -585,7 +595,9 @@ def test_what_was_planted_is_found(levels):
 
 def test_vectors_of_the_toy_corpus_make_sense(levels):
     kv, _ = levels[2]
-    near = [word in topic for topic in TOPICS for one in topic for word, _ in kv.most_similar(one, topn=5)]
+    near = [
+        word in topic for topic in embeddings.text.TOPICS for one in topic for word, _ in kv.most_similar(one, topn=5)
+    ]
     assert np.mean(near) > 0.95
     found = kv.most_similar(positive=["king", "woman"], negative=["man"], topn=3)
     assert "queen" in [word for word, _ in found]

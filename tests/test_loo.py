@@ -9,14 +9,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
-from bayesbias._core.conditionals import word_log_likelihood
-from bayesbias._core.marginal import Scales, find_patterns
-from bayesbias.comparison import loo
-from bayesbias.comparison.loo import compare_models, protected_densities, word_densities
-from bayesbias.models.data import data_of_rows, model_data
-from bayesbias.models.fits import pair_density, parts_of
-from bayesbias.models.marginal import crossed_target
-from bayesbias.models.moments import conditional_means, scale_points
+from bayesbias import _core, comparison, models
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
 SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}
@@ -67,10 +60,10 @@ def holed(table):
 
 @pytest.mark.parametrize("by_group", [True, False])
 def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_group):
-    data = model_data(holed(crossed_table))
+    data = models.data.model_data(holed(crossed_table))
     groups = data.group_index if by_group else np.zeros_like(data.group_index)
     rng, draws, k = np.random.default_rng(4), 40, len(data.connections)
-    scales = Scales(
+    scales = _core.marginal.Scales(
         sigma2=rng.uniform(0.05, 0.2, (draws, k)) ** 2,
         s2=np.full((draws, k), np.nan),
         attribute=rng.uniform(0.02, 0.2, (draws, 3)) ** 2,
@@ -79,7 +72,7 @@ def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_
     cells = rng.normal(0.9, 0.1, (draws, *data.filled.shape))
     cells[:, ~data.filled] = np.nan
     rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y)
-    found = word_log_likelihood(*find_patterns(*rows, k), scales, cells)
+    found = _core.conditionals.word_log_likelihood(*_core.marginal.find_patterns(*rows, k), scales, cells)
     for draw in (0, 17, 39):
         for word in range(len(data.attribute_words)):
             own = data.attribute == word
@@ -93,16 +86,18 @@ def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_
 def test_without_effects_the_density_is_a_product_of_normals(plain_table):
     table = holed(plain_table)
     post = bb.fit(table, "published", draws=40, seed=0)
-    data = model_data(table)
+    data = models.data.model_data(table)
     pairs = bb.checks.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
     expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
-    found = word_densities(post, data, np.arange(len(data.attribute_words)))
+    found = comparison.loo.word_densities(post, data, np.arange(len(data.attribute_words)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(word_densities(post, data, np.array([3, 7])), expected[:, [3, 7]], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        comparison.loo.word_densities(post, data, np.array([3, 7])), expected[:, [3, 7]], rtol=0, atol=1e-10
+    )
 
 
 def test_the_headline_of_a_plain_model_is_what_the_evidence_without_each_word_says(small_table, by_evidence):
-    found = compare_models(small_table, ["published"], pairs=False).iloc[0]
+    found = bb.checks.compare_models(small_table, ["published"], pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=0.5)
     assert found["se_word"] == pytest.approx(np.sqrt(len(by_evidence)) * by_evidence.std(ddof=1), rel=0.02)
     whole = bb.fit(small_table, "published", draws=4, seed=0).attrs["log_evidence"]
@@ -112,13 +107,15 @@ def test_the_headline_of_a_plain_model_is_what_the_evidence_without_each_word_sa
 def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
     """1 / p(word | others) is the posterior mean over the scales of p(others | scales) / p(all | scales)."""
     seeds = range(6)  # one estimate of either kind has a standard error of about .4
-    found = pd.concat([compare_models(small_table, ["crossed"], pairs=False, seed=seed) for seed in seeds])
-    data, spec = model_data(small_table), bb.load_model("crossed")
-    rest = [data_of_rows(data, data.attribute != word) for word in range(len(data.attribute_words))]
+    found = pd.concat([bb.checks.compare_models(small_table, ["crossed"], pairs=False, seed=seed) for seed in seeds])
+    data, spec = models.data.model_data(small_table), bb.load_model("crossed")
+    rest = [models.data.data_of_rows(data, data.attribute != word) for word in range(len(data.attribute_words))]
     expected = np.empty((len(seeds), len(rest)))
     for seed in seeds:
-        points = scale_points(spec, data, np.random.default_rng(seed))
-        densities = [conditional_means(crossed_target(spec, one), points.theta)[0] for one in rest]
+        points = models.moments.scale_points(spec, data, np.random.default_rng(seed))
+        densities = [
+            models.moments.conditional_means(models.marginal.crossed_target(spec, one), points.theta)[0] for one in rest
+        ]
         expected[seed] = [-logsumexp(one - points.log_density, b=points.weights) for one in densities]
     assert found["elpd_word"].mean() == pytest.approx(expected.sum(axis=1).mean(), abs=0.5)
     spread = np.sqrt(len(rest)) * expected.std(axis=1, ddof=1)
@@ -126,8 +123,8 @@ def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
 
 
 def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_evidence, monkeypatch):
-    monkeypatch.setattr(loo, "MAX_PARETO_K", -np.inf)
-    found = compare_models(small_table, ["published"], draws=400, pairs=False).iloc[0]
+    monkeypatch.setattr(comparison.loo, "MAX_PARETO_K", -np.inf)
+    found = bb.checks.compare_models(small_table, ["published"], draws=400, pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=1e-9)
     assert (found["bad_k_word"], found["unresolved_k_word"]) == (len(by_evidence), 0)
 
@@ -135,9 +132,9 @@ def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_eviden
 def test_without_an_evidence_the_density_is_averaged_over_the_fit_without_the_word(
     small_table, by_evidence, monkeypatch
 ):
-    monkeypatch.setattr(loo, "MAX_PARETO_K", -np.inf)
-    monkeypatch.setattr(loo, "fit", without_evidence)
-    found = compare_models(small_table, ["published"], draws=2000, pairs=False).iloc[0]
+    monkeypatch.setattr(comparison.loo, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(comparison.loo, "fit", without_evidence)
+    found = bb.checks.compare_models(small_table, ["published"], draws=2000, pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=0.5)
     assert np.isnan(found["log_evidence"])
 
@@ -146,11 +143,11 @@ def test_a_word_that_no_fit_can_do_without_keeps_its_weights(plain_table, monkey
     alone = (plain_table["protected_word"] == "a 1") & (plain_table["connection"] == "human")
     table = plain_table[~alone | (plain_table["attribute_word"] == "human word 3")].copy()
     table.loc[(table["protected_word"] == "a 1") & (table["connection"] == "human"), "distance"] += 0.8
-    resolved = compare_models(table, ["published"], pairs=False)
+    resolved = bb.checks.compare_models(table, ["published"], pairs=False)
     assert resolved["unresolved_k_word"].tolist() == [0]
     assert resolved.attrs["notes"] == []
-    monkeypatch.setattr(loo, "fit", without_evidence)
-    found = compare_models(table, ["published"], pairs=False)
+    monkeypatch.setattr(comparison.loo, "fit", without_evidence)
+    found = bb.checks.compare_models(table, ["published"], pairs=False)
     assert found["bad_k_word"].tolist() == resolved["bad_k_word"].tolist()
     assert found["unresolved_k_word"].tolist() == [1]
     assert np.isfinite(found["elpd_word"]).all()
@@ -158,7 +155,7 @@ def test_a_word_that_no_fit_can_do_without_keeps_its_weights(plain_table, monkey
 
 
 def test_the_model_that_made_the_data_wins(crossed_table):
-    table = compare_models(crossed_table, ["published", "crossed"], pairs=False)
+    table = bb.checks.compare_models(crossed_table, ["published", "crossed"], pairs=False)
     assert list(table.columns) == COLUMNS
     assert table["model"].tolist() == ["crossed", "published"]
     assert table["engine"].tolist() == ["marginal", "exact"]
@@ -172,7 +169,7 @@ def test_the_model_that_made_the_data_wins(crossed_table):
 
 
 def test_effects_that_are_not_there_cost_no_more_than_noise(plain_table):
-    table = compare_models(plain_table, ["published", "crossed"], pairs=False).set_index("model")
+    table = bb.checks.compare_models(plain_table, ["published", "crossed"], pairs=False).set_index("model")
     lost = table.loc["published", "elpd_word"] - table.loc["crossed", "elpd_word"]
     assert abs(lost) < 2 * table["diff_se_word"].max() + 2
 
@@ -180,7 +177,7 @@ def test_effects_that_are_not_there_cost_no_more_than_noise(plain_table):
 def test_pairs_are_left_out_as_arviz_does(small_table):
     from arviz_stats import loo
 
-    found = compare_models(small_table, ["crossed_plain"], draws=1000).iloc[0]
+    found = bb.checks.compare_models(small_table, ["crossed_plain"], draws=1000).iloc[0]
     post = bb.checks.add_log_likelihood(bb.fit(small_table, "crossed_plain", draws=1000, seed=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # ArviZ says that some k are high
@@ -192,7 +189,9 @@ def test_pairs_are_left_out_as_arviz_does(small_table):
 
 def test_a_repeated_pair_counts_once_for_every_model(crossed_table):
     twice = crossed_table.loc[[*crossed_table.index, *range(40)]]
-    found, once = (compare_models(table, ["published"], draws=400, pairs=False) for table in (twice, crossed_table))
+    found, once = (
+        bb.checks.compare_models(table, ["published"], draws=400, pairs=False) for table in (twice, crossed_table)
+    )
     pd.testing.assert_frame_equal(found, once)
     assert found.attrs["rows"] == len(crossed_table)
     assert found.attrs["notes"] == ["40 of 248 rows repeat a pair and were dropped for every model."]
@@ -212,8 +211,8 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
             del post.attrs["log_evidence"]
         return post
 
-    monkeypatch.setattr(loo, "fit", fitted)
-    found = compare_models(small, ["robust", "published"], draws=400).set_index("model")
+    monkeypatch.setattr(comparison.loo, "fit", fitted)
+    found = bb.checks.compare_models(small, ["robust", "published"], draws=400).set_index("model")
     assert found.index.tolist() == ["published", "robust"]
     row = found.loc["robust"]
     numbers = ["elpd_word", "se_word", "diff_word", "diff_se_word", "bad_k_word", "unresolved_k_word", "log_evidence"]
@@ -225,8 +224,8 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
     ]
     post = bb.checks.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
     expected = post["log_likelihood/distance"].to_numpy().reshape(400, -1)
-    density = pair_density(post)
-    joined = np.hstack([density(part) for part in parts_of(expected.shape[1])])
+    density = models.fits.pair_density(post)
+    joined = np.hstack([density(part) for part in models.fits.parts_of(expected.shape[1])])
     np.testing.assert_allclose(joined, expected, rtol=0, atol=1e-9)
 
 
@@ -244,16 +243,16 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
 )
 def test_wrong_arguments_are_refused(plain_table, options, message):
     with pytest.raises(bb.InputError, match=message):
-        compare_models(plain_table, **{"models": ["published"], **options})
+        bb.checks.compare_models(plain_table, **{"models": ["published"], **options})
 
 
 def test_wrong_tables_are_refused(plain_table):
     with pytest.raises(bb.InputError, match="lacks the column distance"):
-        compare_models(plain_table.drop(columns="distance"))
+        bb.checks.compare_models(plain_table.drop(columns="distance"))
     other = plain_table.loc[[*plain_table.index, 0]].reset_index(drop=True)
     other.loc[len(plain_table), "distance"] = 0.1
     with pytest.raises(bb.InputError, match="more than one distance; models are compared on pairs that count once"):
-        compare_models(other)
+        bb.checks.compare_models(other)
 
 
 class TestProtectedWords:
@@ -261,8 +260,8 @@ class TestProtectedWords:
 
     def test_the_density_is_that_of_the_joint_normal(self, small_table):
         """Published, one draw: a word's distances under a connection are normal with covariance sigma^2 I + s^2 11'."""
-        post, data = bb.fit(small_table, "published", draws=4, seed=0), model_data(small_table)
-        found = protected_densities(post, data, np.arange(len(data.protected_words)))
+        post, data = bb.fit(small_table, "published", draws=4, seed=0), models.data.model_data(small_table)
+        found = comparison.loo.protected_densities(post, data, np.arange(len(data.protected_words)))
         posterior = post["posterior"].dataset.isel(chain=0, draw=0)
         for at, word in enumerate(data.protected_words):
             expected = 0.0
@@ -281,39 +280,41 @@ class TestProtectedWords:
 
         words = plain_table["protected_word"].unique()
         exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
-        post, data = bb.fit(plain_table, "published", seed=0), model_data(plain_table)
-        found, k = loo._left_out(protected_densities(post, data, np.arange(len(words))))
+        post, data = bb.fit(plain_table, "published", seed=0), models.data.model_data(plain_table)
+        found, k = comparison.loo._left_out(comparison.loo.protected_densities(post, data, np.arange(len(words))))
         assert (k < 0.7).sum() >= 6
         assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
 
     def test_crossed_equals_it_over_the_draws_of_a_fit_without_the_word(self, crossed_table):
-        post, data = bb.fit(crossed_table, "crossed", seed=0), model_data(crossed_table)
+        post, data = bb.fit(crossed_table, "crossed", seed=0), models.data.model_data(crossed_table)
         for at in (0, 5):
             rest = crossed_table[crossed_table["protected_word"] != data.protected_words[at]]
             without = bb.fit(rest, "crossed", draws=8000, seed=0)
-            found = logsumexp(protected_densities(without, data, np.array([at]))) - np.log(8000)
+            found = logsumexp(comparison.loo.protected_densities(without, data, np.array([at]))) - np.log(8000)
             assert found == pytest.approx(post.attrs["log_evidence"] - without.attrs["log_evidence"], abs=0.5)
 
     def test_the_true_model_comes_first(self, crossed_table):
-        table = compare_models(crossed_table, ["published", "crossed"], draws=1000, pairs=False, unit="protected")
+        table = bb.checks.compare_models(
+            crossed_table, ["published", "crossed"], draws=1000, pairs=False, unit="protected"
+        )
         assert list(table.columns) == [name.replace("_word", "_protected") for name in COLUMNS]
         assert table["model"].tolist() == ["crossed", "published"]
         assert table["diff_protected"][1] < -4 * table["diff_se_protected"][1] / 2
         assert table.attrs["unit"] == "protected"
 
     def test_single_pairs_alone(self, small_table):
-        table = compare_models(small_table, ["published", "crossed"], draws=400, unit="pair")
+        table = bb.checks.compare_models(small_table, ["published", "crossed"], draws=400, unit="pair")
         assert list(table.columns) == [
             "model", "engine", "elpd_pair", "se_pair", "diff_pair", "diff_se_pair", "bad_k_pair", "log_evidence",
         ]  # fmt: skip
-        both = compare_models(small_table, ["published", "crossed"], draws=400).set_index("model")
+        both = bb.checks.compare_models(small_table, ["published", "crossed"], draws=400).set_index("model")
         for name, value in table.set_index("model")["elpd_pair"].items():
             assert value == both["elpd_pair"][name]
 
     def test_related_words_have_no_such_density(self, religion):
         with pytest.raises(bb.InputError, match="'related' cannot predict a protected word"):
-            compare_models(religion, ["related"], unit="protected")
+            bb.checks.compare_models(religion, ["related"], unit="protected")
 
     def test_an_unknown_unit_is_refused(self, small_table):
         with pytest.raises(bb.InputError, match="unit is 'x': valid are attribute, protected, pair"):
-            compare_models(small_table, unit="x")
+            bb.checks.compare_models(small_table, unit="x")

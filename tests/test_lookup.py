@@ -6,7 +6,6 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias._core.vectors import SAME, first_alike
-from bayesbias.diagnostics.summaries import cluster_interval
 
 
 def embedding(vectors):
@@ -177,7 +176,7 @@ class TestPruned:
         kept = set(tables["once"]["protected_word"])
         by_hand = tables["keep"][tables["keep"]["protected_word"].isin(kept)]
         found = [
-            cluster_interval(bb.fit(table, "crossed", seed=0), "associated", "human", 0.89)
+            bb.checks.cluster_interval(bb.fit(table, "crossed", seed=0), "associated", "human", 0.89)
             for table in (tables["once"], by_hand)
         ]
         assert found[0].estimate == pytest.approx(found[1].estimate, abs=1e-12)
@@ -312,11 +311,7 @@ class TestRepeatedPairs:
         assert bb.fit(once, "published", draws=400, seed=0)["observed_data"].sizes["pair"] == 35
 
 
-def test_the_command_takes_the_rule(tmp_path):
-    from typer.testing import CliRunner
-
-    from bayesbias.cli.app import app
-
+def test_the_command_takes_the_rule(here, tmp_path):
     lists = tmp_path / "mine.toml"
     lists.write_text('name = "mine"\n[protected]\na = ["p", "q"]\nb = ["s"]\n[stereotypes]\na = ["k", "l"]\n')
     vectors = tmp_path / "vectors.npz"
@@ -324,7 +319,7 @@ def test_the_command_takes_the_rule(tmp_path):
     bb.save_embedding(kv, vectors)
     for options, rows in (([], 4), (["--twins", "keep"], 6)):
         given = ["distances", str(vectors), str(lists), "-o", str(tmp_path / "t.csv"), "--no-relatedness", *options]
-        result = CliRunner().invoke(app, given)
-        assert result.exit_code == 0, result.output
+        code, _, errors = here(*given)
+        assert code == 0, errors
         assert len(bb.read_distance_table(tmp_path / "t.csv")) == rows
-    assert CliRunner().invoke(app, [*given[:-1], "x"]).exit_code != 0
+    assert here(*given[:-1], "x")[0] == 1

@@ -1,0 +1,19 @@
+"""What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
+
+from bayesbias import _core, comparison, diagnostics, distances, models
+
+TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
+contrast_draws = comparison.contrast.contrast_draws
+pseudo_lists = diagnostics.false_positives._pseudo_lists
+shaped_table = diagnostics.simulation.shaped_table
+interval_of = diagnostics.summaries.interval_of
+measured_relatedness = distances.vocabularies.measured_relatedness
+word_values = distances.vocabularies.word_values
+ModelData, model_data = models.data.ModelData, models.data.model_data
+TARGET_ACCEPT, TUNE, build = models.nuts.TARGET_ACCEPT, models.nuts.TUNE, models.nuts.build
+model_of_text = models.spec.model_of_text
+related_model = models.related
+bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
+reduce_to_cells = _core.marginal.reduce_to_cells
+related_core = _core.related
+unit_rows = _core.vectors.unit_rows
