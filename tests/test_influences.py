@@ -204,7 +204,7 @@ def test_the_model_follows_when_a_group_is_gone(planted):
     post = bb.fit(part, "crossed_shared", draws=400, seed=0)
     found = influence(post, second="human", words="protected").set_index("word")
     rest = part[part["protected_word"] != "b 0"]
-    spec, data = fit_for_crossed(bb.load_model("crossed_shared"), model_data(rest), rest)
+    spec, data = fit_for_crossed(bb.load_model("crossed_shared"), model_data(rest))
     assert not spec.terms.word_x_group
     mean, _ = mean_moments(spec, data, np.random.default_rng(4))
     names = data.connections.tolist()

@@ -14,7 +14,6 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import one_of
-from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
@@ -303,7 +302,7 @@ def by_nuts(
         raise InputError(f"engine='nuts' needs another model of changes than {changes.name!r}: {reason}")
     levels = replace(levels, terms=changes.terms)
     table = matched.of(matched.distances[:, 0])
-    levels, data = fit_for_crossed(levels, model_data(table), table)
+    levels, data = fit_for_crossed(levels, model_data(table))
     changes = replace(changes, terms=changes.terms.model_copy(update={"word_x_group": levels.terms.word_x_group}))
     places = list(combinations(range(len(matched.embeddings)), 2))
     for before, after in places:
@@ -440,18 +439,15 @@ def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[ModelD
     related = stacked_relatedness(found, one.protected_words.tolist())
     if isinstance(related, str):
         return related
-    word = np.concatenate([one.word + words * at for at in range(size)])
-    connection, y = np.tile(one.connection, size), matched.distances.T.ravel()
     every = replace(
         one,
         protected_words=np.array(related.protected_words),
         groups=np.tile(one.groups, size),
-        word=word,
-        connection=connection,
+        word=np.concatenate([one.word + words * at for at in range(size)]),
+        connection=np.tile(one.connection, size),
         attribute=np.tile(one.attribute, size),
         attribute_class=np.tile(one.attribute_class, size),
-        y=y,
-        cells=reduce_to_cells(word, connection, y, (words * size, len(one.connections))),
+        y=matched.distances.T.ravel(),
         relatedness=related,
     )
     return one, every

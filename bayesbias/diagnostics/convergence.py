@@ -19,12 +19,23 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws, hdi, variance_draws
-from bayesbias.distances.storage import KEY, stored_coverage
+from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, data_of_rows
-from bayesbias.models.fits import predictive_generator, related_data, residuals
+from bayesbias.models.fits import predictive_generator, residuals
 from bayesbias.models.related import further_word_sd, kernels_of
-from bayesbias.models.results import EFFECTS, by_connection, check_fit, distances_of, model_of, pair_places, priors_used
+from bayesbias.models.results import (
+    EFFECTS,
+    by_connection,
+    check_fit,
+    distances_of,
+    fit_data,
+    is_related,
+    model_of,
+    pair_places,
+    priors_used,
+    related_data,
+)
 from bayesbias.models.spec import log_priors
 from bayesbias.words import controls_of
 
@@ -66,7 +77,8 @@ def check_predictions(
     if not probs:
         raise InputError("probs is empty: give at least one probability, such as 0.89")
     draws = predictive_cells(post, seed)
-    word, connection, y = _pairs(post)
+    data = fit_data(post)
+    word, connection, y = data.word, data.connection, data.y
     labels = post["posterior"]["connection"].to_numpy()
     table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
     table["n"] = [len(y), *np.bincount(connection, minlength=len(labels))]
@@ -86,8 +98,8 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
     """
     posterior, rng = post["posterior"], predictive_generator(post, seed)
     mean = posterior["word_mean"].to_numpy()
-    if "sd_factor" in posterior:
-        data = related_data(distances_of(post), check=False)
+    if is_related(post):
+        data = fit_data(post)
         factor = by_connection(post, "sd_factor")[:, :, None]
         return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
@@ -98,12 +110,6 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
         variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
         drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
     return flat_draws(drawn)
-
-
-def _pairs(post: xr.DataTree) -> tuple[IntArray, IntArray, FloatArray]:
-    constant = post["constant_data"]
-    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
-    return word, connection, post["observed_data/distance"].to_numpy()
 
 
 ENDS = (0.1, 0.3)
@@ -144,14 +150,10 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     InputError
         No relatedness.
     """
-    if isinstance(data, xr.DataTree):
-        check_fit(data)
-        table = distances_of(data)
-    else:
-        table = data
-    if not isinstance(table, pd.DataFrame) or KEY not in table.attrs:
+    found = related_data(data, check=False)
+    if found.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    return scatter_of(related_data(table, check=False))
+    return scatter_of(found)
 
 
 def scatter_of(data: ModelData) -> pd.DataFrame:
@@ -426,8 +428,8 @@ def _notes(post: xr.DataTree) -> list[str]:
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
-    if "sd_factor" in post["posterior"]:
-        notes += _scatter_notes(table)
+    if is_related(post):
+        notes += _scatter_notes(post)
     notes += _width_notes(post, words) + _extreme_notes(post, table)
     if (found := known_balance(post)) is not None:
         notes += found.warnings
@@ -527,9 +529,9 @@ def prior_width(post: xr.DataTree) -> float:
     return float(np.expm1((logs[1] - logs[0]) / np.log2(POWERS[1] / POWERS[0])))
 
 
-def _scatter_notes(table: pd.DataFrame) -> list[str]:
+def _scatter_notes(post: xr.DataTree) -> list[str]:
     """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    found = scatter_of(related_data(table, check=False))
+    found = scatter_of(fit_data(post))
     return [
         f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
         "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "

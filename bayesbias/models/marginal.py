@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
@@ -285,14 +285,7 @@ class CrossedTarget:
 
     def variances(self, theta: FloatArray) -> Scales:
         """The variances at points (B, d)."""
-        variance = {name: value**2 for name, value in self.scale_values(theta).items()}
-        k, classes = self.sums.connections, self.sums.classes
-        return Scales(
-            sigma2=np.broadcast_to(variance["sigma"], (len(theta), k)),
-            s2=variance["connection_sd"],
-            attribute=np.broadcast_to(variance["attribute_sd"], (len(theta), classes)),
-            interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
-        )
+        return variances_of(self.scale_values(theta), self.sums.connections, self.sums.classes)
 
     def log_prior(self, theta: FloatArray) -> FloatArray:
         """Log prior density (B,) at points (B, d)."""
@@ -310,7 +303,26 @@ class CrossedTarget:
         return value
 
 
-def fit_for_crossed(spec: ModelSpec, data: ModelData, table: pd.DataFrame) -> tuple[ModelSpec, ModelData]:
+def variances_of(sds: Mapping[str, FloatArray], connections: int, classes: int) -> Scales:
+    """The variances of a model from its standard deviations (B,) or (B, ...); 0 of effects that it does not have."""
+    size = len(sds["sigma"])
+    variance = {name: np.reshape(values, (size, -1)) ** 2 for name, values in sds.items()}
+    return Scales(
+        sigma2=np.broadcast_to(variance["sigma"], (size, connections)),
+        s2=variance["connection_sd"],
+        attribute=np.broadcast_to(variance.get("attribute_sd", np.zeros((size, 1))), (size, classes)),
+        interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
+    )
+
+
+def drawn_scales(posterior: xr.Dataset) -> dict[str, FloatArray]:
+    """The standard deviations (draws, ...) of a model's terms from draws (chain, draw, ...)."""
+    names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
+    held = {name: posterior[name].to_numpy() for name in names if name in posterior}
+    return {name: values.reshape(-1, *values.shape[2:]) for name, values in held.items()}
+
+
+def fit_for_crossed(spec: ModelSpec, data: ModelData) -> tuple[ModelSpec, ModelData]:
     """The model and the table as far as they go together: each pair once, word x group only between known groups.
 
     Raises
@@ -322,7 +334,7 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData, table: pd.DataFrame) -> tu
     pairs = len(np.unique(data.word * len(data.attribute_words) + data.attribute))
     if pairs < len(data.y):
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
-        kept = once(table.assign(distance=data.y), "the table", f"the model {spec.name!r} takes each pair once")
+        kept = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
         data = replace(model_data(kept), relatedness=data.relatedness)
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
         reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"

@@ -281,7 +281,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if engine.name == "nuts":
         raise InputError(f"the model {spec.name!r} needs NUTS, which is too slow for thousands of fits: choose another")
     if spec.crossed:
-        spec, data = fit_for_crossed(spec, data, table)
+        spec, data = fit_for_crossed(spec, data)
     contrast = contrasted(used["first"], used["second"], data.connections.tolist())
     fit = _Fit(
         spec,
