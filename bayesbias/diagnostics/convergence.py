@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -357,26 +358,21 @@ def diagnose(post: xr.DataTree) -> Verdict:
     pareto_k = float(stats["pareto_k"]) if "pareto_k" in stats else None
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
+    figure = None if np.isnan(ess) else ess
+    remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
     distances = post["observed_data/distance"].to_numpy()
     coded = int((distances < MISSING_CODE).sum())
     beyond = int((np.abs(distances) > LARGEST).sum())
     checks = (
         (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
-        (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
         (np.isnan(ess), f"{chains * draws} draws are too few to judge convergence by"),
-        (
-            ess < MIN_ESS,
-            f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS}{_remedy(importance_ess, ess)}",
-        ),
-        (bool(divergences), f"{divergences} transitions diverged"),
         (coded > 0, f"{coded:,} values lie below -1, which published tables write where a distance is missing"),
         (
             beyond > MOST_BEYOND * len(distances),
             f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
             "priors are for cosine distances",
         ),
-        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
         (
             outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,
             f"posterior mass of about {outside or 0:.0e} lies outside the grid",
@@ -392,26 +388,45 @@ def diagnose(post: xr.DataTree) -> Verdict:
         pareto_k=pareto_k,
         importance_ess=importance_ess,
         grid_mass_outside=outside,
-        faults=tuple(reason for failed, reason in checks if failed),
+        faults=(*judged(r_hat, figure, divergences, pareto_k, remedy), *(why for failed, why in checks if failed)),
         notes=tuple(_notes(post)),
     )
 
 
-def draw_faults(values: np.ndarray, diverging: np.ndarray | None) -> list[str]:
-    """Why draws (chain, draw, parameter) by NUTS should not be read, in sentences; none if they can be."""
-    r_hat, ess = _mixing(values)
-    divergences = 0 if diverging is None else int(diverging.sum())
+def judged(
+    r_hat: float | None = None,
+    ess: float | None = None,
+    divergences: int | None = None,
+    pareto_k: float | None = None,
+    remedy: str = "more draws may help",
+) -> tuple[str, ...]:
+    """Why draws with such figures should not be read; figures that are None are not judged."""
     checks = (
         (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
-        (not ess >= MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} (more draws may help)"),
-        (divergences > 0, f"{divergences} transitions diverged"),
+        (
+            ess is not None and not ess >= MIN_ESS,
+            f"the smallest effective sample size is {ess or 0:.0f}, below {MIN_ESS} ({remedy})",
+        ),
+        (bool(divergences), f"{divergences} transitions diverged"),
+        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
     )
-    faults = [reason for failed, reason in checks if failed]
+    return tuple(reason for failed, reason in checks if failed)
+
+
+def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why draws (chain, draw, parameter) by NUTS should not be read."""
+    r_hat, ess = _mixing(values)
+    return judged(r_hat, ess, int(np.sum(stats.get("diverging", 0))))
+
+
+def unreadable(faults: Sequence[str]) -> list[str]:
+    """Faults as a sentence; none without any."""
     return [f"This should not be read: {'; '.join(faults)}."] if faults else []
 
 
-def _remedy(importance_ess: float | None, ess: float) -> str:
-    return " (more draws, or engine='nuts', may help)" if importance_ess == ess else " (more draws may help)"
+def draw_faults(values: np.ndarray, stats: Mapping[str, Any]) -> list[str]:
+    """The faults of draws (chain, draw, parameter) by NUTS, in a sentence."""
+    return unreadable(mixing_faults(values, stats))
 
 
 def _notes(post: xr.DataTree) -> list[str]:

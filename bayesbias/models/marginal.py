@@ -177,15 +177,20 @@ def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArr
 
 
 def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
-    from arviz_stats.base import array_stats
-
     points = _draw(proposal, count, rng)
     log_ratio = log_density(points) - _log_proposal(proposal, points)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     log_integral = float(logsumexp(log_ratio) - np.log(count))
+    weights, k = smoothed_weights(log_ratio)
+    return WeightedPoints(points, weights, k, float(1 / np.sum(weights**2)), log_integral, 1)
+
+
+def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
+    """Pareto-smoothed importance weights (N,), which add up to 1, and Pareto k."""
+    from arviz_stats.base import array_stats
+
     smoothed, k = array_stats.psislw(-log_ratio)
-    weights = np.exp(smoothed - logsumexp(smoothed))
-    return WeightedPoints(points, weights, float(k), float(1 / np.sum(weights**2)), log_integral, 1)
+    return np.exp(smoothed - logsumexp(smoothed)), float(k)
 
 
 def _draw(proposal: Proposal, count: int, rng: np.random.Generator) -> FloatArray:
@@ -459,31 +464,65 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     target = crossed_target(spec, data)
     _refuse_constant(target, data)
     size = chains * draws
-    points = 2 ** int(np.ceil(np.log2(max(POINTS_PER_DRAW * size, FEWEST_POINTS))))
+    points = points_for(size)
     with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
-        found = importance_sample(_counted(target.log_density, done), target.start, points, rng)
+        found = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
     notes: tuple[str, ...] = ()
-    attrs = {
-        "importance_points": len(found.points),
-        "importance_stages": found.stages,
-        "log_evidence": found.log_integral,
-    }
-    stats: dict[str, FloatArray | float] = {"pareto_k": found.pareto_k, "importance_ess": found.ess}
-    if (fault := weights_fault(found, points)) is not None:
-        notes = (f"{fault} after {found.stages} stages: the scales were drawn by NUTS on the same marginal posterior.",)
-        warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
-        walked, diverging = walk(target.log_density, found.weights @ found.points, chains, draws, rng)
-        theta, stats = walked.reshape(size, -1), {"diverging": diverging}
-        del attrs["log_evidence"]  # it rests on the weights
+    weighted = found.points
+    attrs: dict[str, float] = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
+    if found.fault is None:
+        attrs["log_evidence"] = weighted.log_integral
     else:
-        theta = resample(found, size, rng)
+        notes = (f"{found.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
+        warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
+    theta = found.drawn(size, rng)
     posterior = draw_given_scales(target, data, theta, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        sample_stats=stats,
+        sample_stats=found.stats,
         attrs=attrs,
         notes=notes,
     )
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A density by importance sampling, or by NUTS where the weights cannot be trusted.
+
+    Attributes
+    ----------
+    points
+        The weighted points.
+    fault
+        Why NUTS took over; None where it did not.
+    walked, stats
+        Draws of NUTS (chains, draws, d), None without; statistics of what made the draws.
+    """
+
+    points: WeightedPoints
+    fault: str | None
+    walked: FloatArray | None
+    stats: dict[str, FloatArray | float]
+
+    def drawn(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draws (size, d) of equal weight; NUTS has made so many."""
+        return resample(self.points, size, rng) if self.walked is None else self.walked.reshape(size, -1)
+
+
+def explored(
+    log_density: Density, start: FloatArray, points: int, chains: int, draws: int, rng: np.random.Generator
+) -> Explored:
+    """Importance sampling of a density with so many points, and NUTS where :func:`weights_fault` asks for it."""
+    found = importance_sample(log_density, start, points, rng)
+    if (fault := weights_fault(found, points)) is None:
+        return Explored(found, None, None, {"pareto_k": found.pareto_k, "importance_ess": found.ess})
+    walked, diverging = walk(log_density, found.weights @ found.points, chains, draws, rng)
+    return Explored(found, f"{fault} after {found.stages} stages", walked, {"diverging": diverging})
+
+
+def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
+    """Importance points for so many draws: a power of 2."""
+    return 1 << int(np.ceil(np.log2(max(POINTS_PER_DRAW * draws, fewest))))
 
 
 def weights_fault(found: WeightedPoints, points: int) -> str | None:

@@ -157,14 +157,6 @@ def by_connection(post: xr.DataTree, name: str) -> np.ndarray:
     return values
 
 
-def table_of(given: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
-    """The distance table that was given, or that behind the fit that was given."""
-    if isinstance(given, xr.DataTree):
-        check_fit(given)
-        return distances_of(given)
-    return given
-
-
 def related_data(given: pd.DataFrame | xr.DataTree, check: bool = True) -> ModelData:
     """Codes and cells of a table or of the distances of a fit, with the relatedness that it carries.
 
