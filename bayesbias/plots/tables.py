@@ -153,7 +153,7 @@ def _strip(axes: Axes, height: float, distances: np.ndarray, look: Look, spread:
 
 def _finish(axes: Axes, title: str) -> None:
     style_axes(axes, "cosine distance (smaller is closer)", title)
-    axes.axvline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    mark_line(axes, 1.0)
 
 
 LABELLED = 150
