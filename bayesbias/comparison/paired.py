@@ -26,10 +26,9 @@ from bayesbias.comparison.contrast import (
     decomposable,
     decomposition_sentence,
     parts_of,
-    signed,
     tabulated,
 )
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share, signed
 from bayesbias.distances.storage import carried_labels, labels_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
@@ -145,8 +144,9 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     same = int((part["outcome"] == "unchanged").sum())
     left = len(part) - same - sum(map(len, counted.values()))
     nearer = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
+    words = f"{len(part)} protected word{'s' * (len(part) != 1)}"
     sentence = (
-        f"{_prefix(result, number)}Of {_many(len(part), 'protected word')} the contrast surely came nearer to 0 for "
+        f"{_prefix(result, number)}Of {words} the contrast surely came nearer to 0 for "
         f"{_counted(counted['shrank'])}, surely moved away from 0 for {_counted(counted['grew'])}, and is undecided "
         f"for {left}"
     )
@@ -188,10 +188,6 @@ def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -
         f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
         f"{figure(widths[0])} wide (cosine distance); two separate fits would leave {figure(widths[1])}."
     ]
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _counted(words: list[str]) -> str:
@@ -380,12 +376,7 @@ class Comparison(Result):
             None takes the contrast that :attr:`headline` names; ``"associated"``, ``"human"``, ... the mean distance
             to those words: the change of control words is a side effect.
         prob, standardise, paired, change
-            As in :meth:`contrasts`.
-
-        Returns
-        -------
-        DataFrame
-            As of :meth:`contrasts`.
+            As in :meth:`contrasts`, which says what is returned too.
 
         Raises
         ------
@@ -646,12 +637,7 @@ class Comparison(Result):
         first, second
             Two of the embeddings.
         prob, standardise, paired
-            As in :meth:`contrasts`.
-
-        Returns
-        -------
-        DataFrame
-            As of :meth:`contrasts`.
+            As in :meth:`contrasts`, which says what is returned too.
 
         Raises
         ------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,10 +27,10 @@ from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.fits import RELATED, fit
-from bayesbias.models.marginal import drawn_scales, fit_for_crossed, variances_of
+from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import check_fit, fit_data, is_related, model_of, related_data
-from bayesbias.models.spec import ModelSpec, Normal, load_model
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
 
 MOST_UNKNOWNS = 200
@@ -612,16 +611,13 @@ def _scales_of(
     if isinstance(given, xr.DataTree):
         check_fit(given)
         if scales is None:
-            return fit_data(given), _fitted(given), _prior_sd(given), "this table"
+            return fit_data(given), _fitted(given), prior_of_means(model_of(given)).sd, "this table"
     elif not isinstance(given, pd.DataFrame):
         given = _every_pair(given if isinstance(given, WordLists) else load_words(given))
     spec, data = fit_for_crossed(load_model("crossed"), related_data(given, check=False))
-    prior = spec.priors["connection_mean"]
-    if not isinstance(prior, Normal):
-        raise TypeError("connection_mean has a normal prior")
     source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
     point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
-    return data, _as_estimated(point, data, np.random.default_rng(seed)), prior.sd, source
+    return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source
 
 
 def _fitted(post: xr.DataTree) -> Scales:
@@ -637,10 +633,6 @@ def _fitted(post: xr.DataTree) -> Scales:
     kept = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
     classes = len(np.unique(constant["class"].to_numpy()))
     return variances_of({name: sd[kept] for name, sd in every.items()}, constant.sizes["connection"], classes)
-
-
-def _prior_sd(post: xr.DataTree) -> float:
-    return float(tomllib.loads(post.attrs["model_text"])["priors"]["connection_mean"]["sd"])
 
 
 def _typical_scales(data: ModelData) -> dict[str, Any]:

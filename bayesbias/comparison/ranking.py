@@ -485,7 +485,8 @@ def rank(
             table = _by_query(label, ready)
             usable = _usable(table, notes)
             tables.append(table)
-            scores[label] = _aggregated(table[table["query"].isin(usable)], aggregate).reindex(list(embeddings))
+            by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
+            scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
             values = _drawn(ready, usable, aggregate, draws, rng, number * draws, done)
             drawn[label] = values[np.isfinite(values).all(axis=1)]
             if lost := len(values) - len(drawn[label]):
@@ -578,10 +579,6 @@ def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
             notes[f"{first['metric']} of {query} was left out for all: no value in {first['embedding']}, because "
                   f"{first['reason']}."] = None  # fmt: skip
     return usable
-
-
-def _aggregated(table: pd.DataFrame, aggregate: str) -> pd.Series:
-    return table.groupby("embedding", sort=False)["distance"].agg(aggregate)
 
 
 def _drawn(

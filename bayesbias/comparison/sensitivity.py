@@ -24,10 +24,9 @@ from bayesbias.comparison.contrast import (
     connections_of,
     contrast_draws,
     contrasts,
-    signed,
 )
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError

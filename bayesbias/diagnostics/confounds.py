@@ -16,7 +16,7 @@ from scipy.spatial.distance import squareform
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, interval_of
+from bayesbias.diagnostics.summaries import PROB, interval_of, signed
 from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
@@ -82,7 +82,7 @@ class Balance(Result):
         """One sentence for each contrast whose lists differ much in an attribute that matters."""
         return tuple(
             f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by {abs(row['difference']):.1f} "
-            f"{self.unit} in {self.attribute}, which alone predicts a difference of {_signed(row['expected'])} in "
+            f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
             f"distance. Read fit(table, adjust={self.attribute!r}) too."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         )
@@ -95,9 +95,9 @@ class Balance(Result):
         else:
             row = self.slopes.iloc[0]
             start = (
-                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with {_signed(row['slope'])} "
-                f"in distance among {row['words']:,} words ({row['where']}), which explains {100 * row['r2']:.0f}% of "
-                "its variance."
+                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with "
+                f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which explains "
+                f"{100 * row['r2']:.0f}% of its variance."
             )
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
 
@@ -113,10 +113,6 @@ class Balance(Result):
     def table(self) -> pd.DataFrame:
         """The lists of each contrast: ``contrasts``."""
         return self.contrasts
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", MINUS)
 
 
 def balance(

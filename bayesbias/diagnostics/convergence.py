@@ -18,7 +18,7 @@ from bayesbias._checks import probability, several
 from bayesbias._core.related import BINS, MIDDLES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.confounds import known_balance
+from bayesbias.diagnostics.confounds import Balance, known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws, hdi, variance_draws
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
@@ -278,6 +278,7 @@ class Verdict(Result):
     grid_mass_outside: float | None
     faults: tuple[str, ...]
     notes: tuple[str, ...]
+    balance: Balance | None = None
 
     @property
     def ok(self) -> bool:
@@ -361,7 +362,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     figure = None if np.isnan(ess) else ess
     remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
-    distances = post["observed_data/distance"].to_numpy()
+    balance, distances = known_balance(post), post["observed_data/distance"].to_numpy()
     coded = int((distances < MISSING_CODE).sum())
     beyond = int((np.abs(distances) > LARGEST).sum())
     checks = (
@@ -389,7 +390,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
         importance_ess=importance_ess,
         grid_mass_outside=outside,
         faults=(*judged(r_hat, figure, divergences, pareto_k, remedy), *(why for failed, why in checks if failed)),
-        notes=tuple(_notes(post)),
+        notes=tuple(_notes(post, balance)),
+        balance=balance,
     )
 
 
@@ -429,7 +431,7 @@ def draw_faults(values: np.ndarray, stats: Mapping[str, Any]) -> list[str]:
     return unreadable(mixing_faults(values, stats))
 
 
-def _notes(post: xr.DataTree) -> list[str]:
+def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
     """Sentences on what is unusual about the distances behind a fit."""
     table = distances_of(post)
     words = table["protected_word"].nunique()
@@ -446,8 +448,8 @@ def _notes(post: xr.DataTree) -> list[str]:
     if is_related(post):
         notes += _scatter_notes(post)
     notes += _width_notes(post, words) + _extreme_notes(post, table)
-    if (found := known_balance(post)) is not None:
-        notes += found.warnings
+    if balance is not None:
+        notes += balance.warnings
     record = stored_coverage(table)
     if record is not None:
         held = set(table["attribute_class"]) | set(table["group"])

@@ -48,6 +48,11 @@ def share(value: float) -> str:
     return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
 
 
+def signed(value: float, plus: str = "") -> str:
+    """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
+    return f"{round(value, 3) + 0.0:{plus}.3f}".replace("-", "\N{MINUS SIGN}")
+
+
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
 LEFT_OUT = (*EFFECTS, "connection_covariance")
 

@@ -349,11 +349,17 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData) -> tuple[ModelSpec, ModelD
     return spec, replace(data, notes=tuple(notes))
 
 
-def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
-    """The density of a crossed model with normal residuals; no pair of the table repeats."""
+def prior_of_means(spec: ModelSpec) -> Normal:
+    """The prior of the connection means."""
     mean = spec.priors["connection_mean"]
     if not isinstance(mean, Normal):
         raise TypeError("connection_mean has a normal prior")
+    return mean
+
+
+def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
+    """The density of a crossed model with normal residuals; no pair of the table repeats."""
+    mean = prior_of_means(spec)
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 1}
     sizes["attribute_sd"] = 1 if spec.terms.attribute_sd == "shared" else classes

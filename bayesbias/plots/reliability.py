@@ -420,7 +420,8 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     """
     check_kind(regression, ReliabilityRegression, "plot_factors", "reliability_regression")
     posterior = regression.posterior["posterior"].to_dataset()
-    coefficients, spreads, shares = _draws(posterior, "coefficient"), _spreads(posterior), _draws(posterior, "r2")
+    coefficients, spreads, shares = (_draws(posterior, name) for name in ("coefficient", "group_sd", "r2"))
+    spreads[RESIDUAL] = flat_draws(posterior["residual_sd"].to_numpy())
     wholes = [FIXED, *regression.levels, RESIDUAL, TOTAL]
     features = [str(term) for term in regression.table()["term"] if term not in (INTERCEPT, *wholes)]
     prob, sizes = regression.prob, [0.22 * len(rows) + 0.8 for rows in (features, wholes)]
@@ -453,10 +454,6 @@ def _draws(posterior: xr.Dataset, name: str) -> dict[str, FloatArray]:
     drawn = flat_draws(posterior[name].to_numpy())
     labels = posterior[name].coords[posterior[name].dims[-1]].to_numpy()
     return {str(label): drawn[:, at] for at, label in enumerate(labels)}
-
-
-def _spreads(posterior: xr.Dataset) -> dict[str, FloatArray]:
-    return _draws(posterior, "group_sd") | {RESIDUAL: flat_draws(posterior["residual_sd"].to_numpy())}
 
 
 def _column(

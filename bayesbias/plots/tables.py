@@ -33,6 +33,7 @@ from bayesbias.plots.style import (
     Picture,
     connection_legend,
     connection_looks,
+    mark_line,
     new_figure,
     note_below,
     one_panel,
