@@ -96,8 +96,8 @@ class Balance(Result):
             row = self.slopes.iloc[0]
             start = (
                 f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with "
-                f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which explains "
-                f"{100 * row['r2']:.0f}% of its variance."
+                f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which "
+                f"explains {100 * row['r2']:.0f}% of its variance."
             )
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
 
