@@ -443,7 +443,7 @@ def test_the_model_follows_when_a_group_is_gone(planted):
     post = bb.fit(part, "crossed_shared", draws=400, seed=0)
     found = bb.checks.influence(post, second="human", words="protected").set_index("word")
     rest = part[part["protected_word"] != "b 0"]
-    spec, data = models.marginal.fit_for_crossed(bb.load_model("crossed_shared"), models.data.model_data(rest), rest)
+    spec, data = models.marginal.fit_for_crossed(bb.load_model("crossed_shared"), models.data.model_data(rest))
     assert not spec.terms.word_x_group
     mean, _ = models.moments.mean_moments(spec, data, np.random.default_rng(4))
     names = data.connections.tolist()

@@ -363,7 +363,7 @@ def test_a_study_is_its_silhouettes(kv):
     assert rows["words"].unique() == [22]
     ect = table[(table["metric"] == "ect") & (table["vary"] == "attributes")]
     assert ect["words"].unique() == [24]
-    assert table.attrs["notes"] == ["q: 1 of 12 words of x are left out: x3."]
+    assert table.attrs["notes"] == ["q: 1 of 12 words of x are left out, since some embedding lacks them: x3."]
 
 
 def test_a_study_of_one_model_has_no_accuracy(kv):

@@ -16,7 +16,6 @@ from bayesbias.comparison.contrast import (
     decomposition,
     decomposition_draws,
     decomposition_sentence,
-    signed,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.loo import compare_models
@@ -61,6 +60,5 @@ __all__ = [
     "prior_sensitivity",
     "rank",
     "side_effects",
-    "signed",
     "similarity_shift",
 ]

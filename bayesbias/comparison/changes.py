@@ -14,14 +14,13 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import one_of
-from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.contrast import GIVEN, SIMILAR
 from bayesbias.comparison.paired import Comparison
 from bayesbias.comparison.pairs import SAME, Case, Matched, match, unchanged
-from bayesbias.diagnostics.convergence import MAX_PARETO_K, MAX_R_HAT, MIN_ESS, diagnose
+from bayesbias.diagnostics.convergence import diagnose, judged, mixing_faults
 from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
@@ -271,12 +270,7 @@ def _faults(post: xr.DataTree) -> tuple[str, ...]:
     stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
     if "pareto_k" not in stats:
         return diagnose(post).faults
-    k, ess = float(stats["pareto_k"]), float(stats["importance_ess"])
-    checks = (
-        (k > MAX_PARETO_K, f"Pareto k is {k:.2f}, above {MAX_PARETO_K}"),
-        (ess < MIN_ESS, f"the importance weights are worth {ess:.0f} points, fewer than {MIN_ESS}"),
-    )
-    return tuple(fault for failed, fault in checks if failed)
+    return judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
 
 
 def transform(size: int) -> FloatArray:
@@ -303,7 +297,7 @@ def by_nuts(
         raise InputError(f"engine='nuts' needs another model of changes than {changes.name!r}: {reason}")
     levels = replace(levels, terms=changes.terms)
     table = matched.of(matched.distances[:, 0])
-    levels, data = fit_for_crossed(levels, model_data(table), table)
+    levels, data = fit_for_crossed(levels, model_data(table))
     changes = replace(changes, terms=changes.terms.model_copy(update={"word_x_group": levels.terms.word_x_group}))
     places = list(combinations(range(len(matched.embeddings)), 2))
     for before, after in places:
@@ -361,24 +355,10 @@ def covariances_of(joint: JointDraws) -> dict[str, FloatArray]:
 
 
 def _nuts_faults(joint: JointDraws) -> tuple[str, ...]:
-    from arviz_stats.base import array_stats
-
-    columns = [
-        joint.connection_mean.reshape(*joint.connection_mean.shape[:2], -1),
-        joint.word_mean.reshape(*joint.word_mean.shape[:2], -1),
-    ]
-    values = np.concatenate(columns, axis=2)
-    values = values[:, :, ~np.isnan(values[0, 0])]
-    axes = {"chain_axis": 0, "draw_axis": 1}
-    r_hat = float(np.max(array_stats.rhat(values, **axes))) if len(values) > 1 else 1.0
-    ess = float(np.min(array_stats.ess(values, method="bulk", **axes)))
-    diverging = int(joint.sample_stats["diverging"].sum()) if "diverging" in joint.sample_stats else 0
-    checks = (
-        (r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat:.3f}, above {MAX_R_HAT}"),
-        (ess < MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} (more draws may help)"),
-        (diverging > 0, f"{diverging} transitions diverged"),
-    )
-    return tuple(fault for failed, fault in checks if failed)
+    """Why the draws should not be read, judged by means and covariances."""
+    drawn = (joint.connection_mean, joint.word_mean, *joint.covariances.values())
+    values = np.concatenate([each.reshape(*each.shape[:2], -1) for each in drawn], axis=2)
+    return mixing_faults(values[:, :, ~np.isnan(values[0, 0])], joint.sample_stats)
 
 
 def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:
@@ -440,18 +420,15 @@ def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[ModelD
     related = stacked_relatedness(found, one.protected_words.tolist())
     if isinstance(related, str):
         return related
-    word = np.concatenate([one.word + words * at for at in range(size)])
-    connection, y = np.tile(one.connection, size), matched.distances.T.ravel()
     every = replace(
         one,
         protected_words=np.array(related.protected_words),
         groups=np.tile(one.groups, size),
-        word=word,
-        connection=connection,
+        word=np.concatenate([one.word + words * at for at in range(size)]),
+        connection=np.tile(one.connection, size),
         attribute=np.tile(one.attribute, size),
         attribute_class=np.tile(one.attribute_class, size),
-        y=y,
-        cells=reduce_to_cells(word, connection, y, (words * size, len(one.connections))),
+        y=matched.distances.T.ravel(),
         relatedness=related,
     )
     return one, every

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, describe, flat_draws
+from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, describe, flat_draws, signed
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError
 from bayesbias.models.results import GROUP, check_fit
@@ -150,11 +150,6 @@ def cluster_sentence(table: pd.DataFrame) -> str:
     if ratio < LEAST_RATIO and not table.attrs["related"]:
         sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
     return sentence
-
-
-def signed(value: float) -> str:
-    """A number with three decimals and a proper minus sign."""
-    return f"{round(value, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def beside_associated(post: xr.DataTree) -> list[str]:

@@ -17,9 +17,8 @@ from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, neare
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.changes import compare
-from bayesbias.comparison.contrast import signed
 from bayesbias.comparison.paired import Comparison
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.diagnostics.summaries import PROB, signed
 from bayesbias.distances.storage import carried_labels
 from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.lookup import CASES

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.conditionals import word_log_likelihood
-from bayesbias._core.marginal import LOG_2PI, Scales, find_patterns
+from bayesbias._core.marginal import LOG_2PI, find_patterns
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
@@ -24,8 +24,10 @@ from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fits import fit, pair_density, parts_of, related_data
+from bayesbias.models.fits import fit, pair_density, parts_of
+from bayesbias.models.marginal import drawn_scales, variances_of
 from bayesbias.models.related import related_posterior, words_left_out
+from bayesbias.models.results import related_data
 from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
@@ -273,31 +275,22 @@ def word_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> Float
     words
         Indices of attribute words of ``data``, ascending.
     """
-    labels = {"protected_word": data.protected_words, "connection": data.connections}
-    posterior = post["posterior"].dataset.sel(labels)
+    posterior = post["posterior"].dataset
+    labels: dict[str, Any] = {"protected_word": data.protected_words, "connection": data.connections}
+    labels |= {"attribute_class": data.attribute_classes} if "attribute_class" in posterior.dims else {}
+    posterior = posterior.sel(labels)
     cells = flat_draws(posterior["word_mean"].to_numpy())
-    by_group = "interaction_sd" in posterior
     rows = np.isin(data.attribute, words)
     patterns, blocks = find_patterns(
         data.word[rows],
         data.connection[rows],
         np.searchsorted(words, data.attribute[rows]),
-        data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp),
+        data.group_index if "interaction_sd" in posterior else np.zeros(len(data.protected_words), dtype=np.intp),
         data.class_index[words],
         data.y[rows],
         len(data.connections),
     )
-    attribute = np.zeros((len(cells), len(data.attribute_classes)))
-    if "attribute_sd" in posterior:
-        scale = posterior["attribute_sd"]
-        by_class = scale.sel(attribute_class=data.attribute_classes) if "attribute_class" in scale.dims else scale
-        attribute = attribute + _columns(by_class) ** 2
-    scales = Scales(
-        sigma2=np.broadcast_to(_columns(posterior["sigma"]) ** 2, (len(cells), len(data.connections))),
-        s2=_columns(posterior["connection_sd"]) ** 2,
-        attribute=attribute,
-        interaction=_columns(posterior["interaction_sd"])[:, 0] ** 2 if by_group else None,
-    )
+    scales = variances_of(drawn_scales(posterior), len(data.connections), len(data.attribute_classes))
     return word_log_likelihood(patterns, blocks, scales, cells)
 
 

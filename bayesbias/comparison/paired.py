@@ -26,10 +26,9 @@ from bayesbias.comparison.contrast import (
     decomposable,
     decomposition_sentence,
     parts_of,
-    signed,
     tabulated,
 )
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share, signed
 from bayesbias.distances.storage import carried_labels, labels_of
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
@@ -376,12 +375,7 @@ class Comparison(Result):
             None takes the contrast that :attr:`headline` names; ``"associated"``, ``"human"``, ... the mean distance
             to those words: the change of control words is a side effect.
         prob, standardise, paired, change
-            As in :meth:`contrasts`.
-
-        Returns
-        -------
-        DataFrame
-            As of :meth:`contrasts`.
+            As in :meth:`contrasts`, which says what is returned too.
 
         Raises
         ------
@@ -642,12 +636,7 @@ class Comparison(Result):
         first, second
             Two of the embeddings.
         prob, standardise, paired
-            As in :meth:`contrasts`.
-
-        Returns
-        -------
-        DataFrame
-            As of :meth:`contrasts`.
+            As in :meth:`contrasts`, which says what is returned too.
 
         Raises
         ------

@@ -100,17 +100,7 @@ def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | Non
 def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
     """A table's pairs, each once, in lower case if capital letters do not count."""
     try:
-        data = model_data(table)
-        clean = pd.DataFrame(
-            {
-                "protected_word": data.protected_words[data.word],
-                "group": data.groups[data.word],
-                "attribute_word": data.attribute_words[data.attribute],
-                "attribute_class": data.attribute_class,
-                "connection": data.connections[data.connection],
-                "distance": data.y,
-            }
-        )
+        clean = model_data(table).table
         if case == "fallback":
             clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
         return once(clean, "the table", "a comparison takes each pair once")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,15 +22,15 @@ from bayesbias._core.related import factor_points, positive
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import complete_truth
-from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, lists_of, share
+from bayesbias.diagnostics.summaries import PROB, contrasted, lists_of, share
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
-from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fits import RELATED, fit, related_data
-from bayesbias.models.marginal import fit_for_crossed
+from bayesbias.models.data import ModelData
+from bayesbias.models.fits import RELATED, fit
+from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
-from bayesbias.models.results import check_fit, distances_of
-from bayesbias.models.spec import ModelSpec, Normal, load_model, model_of_text
+from bayesbias.models.results import check_fit, fit_data, is_related, model_of, related_data
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
 
 MOST_UNKNOWNS = 200
@@ -469,14 +468,14 @@ def _related(given: object) -> tuple[ModelSpec, ModelData] | None:
     """The model of related words and the data of a table or fit that knows how its words are; None of another."""
     if isinstance(given, xr.DataTree):
         check_fit(given)
-        if "sd_factor" not in given["posterior"]:
+        if not is_related(given):
             return None
-        table, spec = distances_of(given), model_of_text(str(given.attrs["model_text"]), "the model text of the fit")
+        spec = model_of(given)
     elif isinstance(given, pd.DataFrame) and KEY in given.attrs:
-        table, spec = given, load_model(RELATED)
+        spec = load_model(RELATED)
     else:
         return None
-    return fit_for_crossed(spec, related_data(table), table)
+    return fit_for_crossed(spec, related_data(given))
 
 
 WAYS = {
@@ -612,46 +611,28 @@ def _scales_of(
     if isinstance(given, xr.DataTree):
         check_fit(given)
         if scales is None:
-            return model_data(distances_of(given)), _fitted(given), _prior_sd(given), "this table"
-        given = distances_of(given)
-    if isinstance(given, pd.DataFrame):
-        table = given
-    else:
-        table = _every_pair(given if isinstance(given, WordLists) else load_words(given))
-    spec, data = fit_for_crossed(load_model("crossed"), model_data(table), table)
-    prior = spec.priors["connection_mean"]
-    if not isinstance(prior, Normal):
-        raise TypeError("connection_mean has a normal prior")
+            return fit_data(given), _fitted(given), prior_of_means(model_of(given)).sd, "this table"
+    elif not isinstance(given, pd.DataFrame):
+        given = _every_pair(given if isinstance(given, WordLists) else load_words(given))
+    spec, data = fit_for_crossed(load_model("crossed"), related_data(given, check=False))
     source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
     point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
-    return data, _as_estimated(point, data, np.random.default_rng(seed)), prior.sd, source
+    return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source
 
 
 def _fitted(post: xr.DataTree) -> Scales:
     """Variances at some draws of a fit."""
-    posterior = post["posterior"]
+    posterior = post["posterior"].dataset
     if post.attrs.get("attribute_words") != "modelled" or {"nu", "word_nu"} & set(posterior.data_vars):
         raise InputError(
             f"the model {post.attrs['model']!r} has no effects of attribute words, or tails that are not normal: "
             "give a fit of the crossed model, or the distance table itself"
         )
-    names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
-    every = {name: flat_draws(posterior[name].to_numpy()) ** 2 for name in names if name in posterior}
+    every, constant = drawn_scales(posterior), post["constant_data"]
     total = len(every["sigma"])
     kept = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
-    variance = {name: values[kept].reshape(len(kept), -1) for name, values in every.items()}
-    constant = post["constant_data"]
     classes = len(np.unique(constant["class"].to_numpy()))
-    return Scales(
-        sigma2=np.broadcast_to(variance["sigma"], (len(kept), constant.sizes["connection"])),
-        s2=variance["connection_sd"],
-        attribute=np.broadcast_to(variance["attribute_sd"], (len(kept), classes)),
-        interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
-    )
-
-
-def _prior_sd(post: xr.DataTree) -> float:
-    return float(tomllib.loads(post.attrs["model_text"])["priors"]["connection_mean"]["sd"])
+    return variances_of({name: sd[kept] for name, sd in every.items()}, constant.sizes["connection"], classes)
 
 
 def _typical_scales(data: ModelData) -> dict[str, Any]:
@@ -668,16 +649,10 @@ def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: ModelData) -
         raise InputError(f"scales is {scales!r}: give a mapping of connection_sd, sigma, attribute_sd, interaction_sd")
     known = {name: value for name, value in scales.items() if name != "interaction_sd" or spec.terms.word_x_group}
     truth = complete_truth(spec, data, {**known, "connection_mean": 1.0}, np.random.default_rng(0))
-    variance = {name: truth[name] ** 2 for name in known}
-    low = [name for name, value in variance.items() if not (np.isfinite(value) & (value > 0)).all()]
+    low = [name for name in known if not (np.isfinite(truth[name] ** 2) & (truth[name] ** 2 > 0)).all()]
     if low:
         raise InputError(f"the scale {low[0]} is {scales[low[0]]!r}: give positive numbers in cosine distance")
-    return Scales(
-        sigma2=variance["sigma"][None],
-        s2=variance["connection_sd"][None],
-        attribute=variance["attribute_sd"][None],
-        interaction=variance["interaction_sd"].reshape(1) if "interaction_sd" in variance else None,
-    )
+    return variances_of({name: truth[name][None] for name in known}, len(data.connections), len(data.attribute_classes))
 
 
 def _as_estimated(point: Scales, data: ModelData, rng: np.random.Generator) -> Scales:

@@ -21,7 +21,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.sensitivity import draw_all, pools_of, units_of
-from bayesbias.diagnostics.convergence import MIN_ESS, draw_faults
+from bayesbias.diagnostics.convergence import draw_faults, judged, unreadable
 from bayesbias.diagnostics.summaries import describe, flat_draws
 from bayesbias.embeddings import Case, Embedding, Twins, find_words
 from bayesbias.errors import InputError
@@ -40,7 +40,7 @@ from bayesbias.metrics.batch import (
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.metrics.queries import Lookup, alike_in_some
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.models.marginal import MAX_PARETO_K, STAGES, importance_sample, resample, walk
+from bayesbias.models.marginal import STAGES, explored, points_for
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)
 """Of every standard deviation, in units of the numbers' own."""
-POINTS_PER_DRAW, FEWEST_POINTS = 2, 4096
+FEWEST_POINTS = 4096
 LEAST_SD = 0.01
 """Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
 CENTRE_SD = 5.0
@@ -223,23 +223,17 @@ def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Ge
     guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
     start: FloatArray = -ndtri(np.exp(-PRIOR.rate * guess)).astype(np.float64)
     size = chains * draws
-    points = 2 ** int(np.ceil(np.log2(max(POINTS_PER_DRAW * size, FEWEST_POINTS))))
+    points = points_for(size, FEWEST_POINTS)
     with progress("drawing variance components", sum(STAGES) + points):
-        found = importance_sample(log_density, start, points, rng)
-    stats: dict[str, Any] = {"pareto_k": found.pareto_k, "importance_ess": found.ess}
-    faults: list[str] = []
-    if found.pareto_k <= MAX_PARETO_K:
-        if found.ess < MIN_ESS:
-            faults.append(f"The importance weights were worth {found.ess:.0f} draws, fewer than {MIN_ESS}.")
-        theta = resample(found, size, rng).reshape(chains, draws, -1)
+        found = explored(log_density, start, points, chains, draws, rng)
+    theta = found.drawn(size, rng).reshape(chains, draws, -1)
+    if found.fault is None:
+        faults = unreadable(judged(ess=found.points.ess))
     else:
-        theta, diverging = walk(log_density, found.weights @ found.points, chains, draws, rng)
-        stats = {"diverging": diverging}
-        said = f"Pareto k of the importance weights was {found.pareto_k:.2f}: drawn by NUTS on the same posterior."
-        faults = [said, *draw_faults(theta, diverging)]
+        faults = [f"{found.fault}: drawn by NUTS on the same posterior.", *draw_faults(theta, found.stats)]
     sds = PRIOR.from_normal(theta)
     finite_population = np.sqrt(sums.finite_population(sds.reshape(size, -1) ** 2, rng)).reshape(sds.shape)
-    return Drawn(sds, finite_population, stats, faults)
+    return Drawn(sds, finite_population, dict(found.stats), faults)
 
 
 def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
@@ -271,7 +265,7 @@ def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np
     finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
         finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
-    return Drawn(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats.get("diverging")))
+    return Drawn(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats))
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
@@ -491,7 +485,8 @@ def rank(
             table = _by_query(label, ready)
             usable = _usable(table, notes)
             tables.append(table)
-            scores[label] = _aggregated(table[table["query"].isin(usable)], aggregate).reindex(list(embeddings))
+            by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
+            scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
             values = _drawn(ready, usable, aggregate, draws, rng, number * draws, done)
             drawn[label] = values[np.isfinite(values).all(axis=1)]
             if lost := len(values) - len(drawn[label]):
@@ -584,10 +579,6 @@ def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
             notes[f"{first['metric']} of {query} was left out for all: no value in {first['embedding']}, because "
                   f"{first['reason']}."] = None  # fmt: skip
     return usable
-
-
-def _aggregated(table: pd.DataFrame, aggregate: str) -> pd.Series:
-    return table.groupby("embedding", sort=False)["distance"].agg(aggregate)
 
 
 def _drawn(

@@ -24,10 +24,9 @@ from bayesbias.comparison.contrast import (
     connections_of,
     contrast_draws,
     contrasts,
-    signed,
 )
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError
@@ -35,11 +34,11 @@ from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, Prepared, prepared, untested
 from bayesbias.models import exact, marginal
 from bayesbias.models.data import ModelData, data_of_rows
-from bayesbias.models.fits import fit, pair_density, parts_of, related_data
+from bayesbias.models.fits import fit, pair_density, parts_of
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
 from bayesbias.models.related import log_terms, related_posterior
-from bayesbias.models.results import check_fit, distances_of, model_of, priors_used
+from bayesbias.models.results import check_fit, distances_of, fit_data, model_of, priors_used
 from bayesbias.models.spec import Gamma, ModelSpec, log_priors
 from bayesbias.words import CONTROLS, WordLists
 
@@ -266,7 +265,7 @@ def _diagnosis(prior: float, likelihood: float) -> str:
 
 def _related_terms(post: xr.DataTree, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:
     """Log priors by name and log likelihood, each (draws,), of a fit of related words."""
-    data = related_data(distances_of(post), check=False)
+    data = fit_data(post)
     cells = flat_draws(post["posterior/word_mean"].to_numpy())[:, data.filled]
     return log_terms(related_posterior(spec, data), cells, flat_draws(post["posterior/sd_factor"].to_numpy()))
 
@@ -386,9 +385,8 @@ def _model_and_data(post: xr.DataTree) -> tuple[ModelSpec, ModelData]:
             f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
             "'crossed' or 'published' and ask for the influence there"
         )
-    table = distances_of(post)
-    data = related_data(table, check=False)
-    return fit_for_crossed(spec, data, table) if spec.crossed or spec.related else (spec, data)
+    data = fit_data(post)
+    return fit_for_crossed(spec, data) if spec.crossed or spec.related else (spec, data)
 
 
 def _moments_with_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> tuple[Moments, MomentsWithout]:
@@ -431,8 +429,8 @@ def _without(
     if gone:
         return f"it has all distances of {' and '.join(gone)}"
     kept = data_of_rows(data, ~held)
-    if spec.crossed:  # no pair repeats in what a crossed model was fitted to: the table is not asked for
-        spec, kept = fit_for_crossed(spec, kept, pd.DataFrame())
+    if spec.crossed:
+        spec, kept = fit_for_crossed(spec, kept)
     try:
         return _contrast(moments(spec, kept), kept, first, second)
     except InputError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +16,12 @@ from scipy.spatial.distance import squareform
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, interval_of
-from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
+from bayesbias.diagnostics.summaries import PROB, interval_of, signed
+from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
-from bayesbias.models.data import model_data
-from bayesbias.models.results import FEWEST, GROUP, check_fit, control_slope, distances_of
+from bayesbias.models.data import ModelData
+from bayesbias.models.results import FEWEST, GROUP, control_slope, related_data
 from bayesbias.words import STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Balance(Result):
         """One sentence for each contrast whose lists differ much in an attribute that matters."""
         return tuple(
             f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by {abs(row['difference']):.1f} "
-            f"{self.unit} in {self.attribute}, which alone predicts a difference of {_signed(row['expected'])} in "
+            f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
             f"distance. Read fit(table, adjust={self.attribute!r}) too."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         )
@@ -95,9 +95,9 @@ class Balance(Result):
         else:
             row = self.slopes.iloc[0]
             start = (
-                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with {_signed(row['slope'])} "
-                f"in distance among {row['words']:,} words ({row['where']}), which explains {100 * row['r2']:.0f}% of "
-                "its variance."
+                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with "
+                f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which "
+                f"explains {100 * row['r2']:.0f}% of its variance."
             )
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
 
@@ -113,10 +113,6 @@ class Balance(Result):
     def table(self) -> pd.DataFrame:
         """The lists of each contrast: ``contrasts``."""
         return self.contrasts
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", MINUS)
 
 
 def balance(
@@ -162,22 +158,17 @@ def balance(
     >>> found.lists.columns.tolist()[:3]
     ['list', 'kind', 'words']
     """
-    if isinstance(data, xr.DataTree):
-        check_fit(data)
-        table = distances_of(data)
-        if GROUP in data.children:
-            table = table.assign(distance=data[f"{GROUP}/raw_distance"].to_numpy())
-    else:
-        table = data
-    model_data(table)
-    related = relatedness_of(table)
+    rows = related_data(data, check=False)
+    if isinstance(data, xr.DataTree) and GROUP in data.children:
+        rows = replace(rows, y=data[f"{GROUP}/raw_distance"].to_numpy())
+    table, related = rows.table, rows.relatedness
     words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
     sampled = () if related is None else related.sample_words
     values = word_values([*words, *sampled], attribute, frequencies, related)
     lists = _lists(table, values)
     slopes, notes = _slopes(table, values, related)
     spread = 1.0 if values.unit == "zipf" else float(np.nanstd(values.of(words)))
-    contrasts = _contrasts(table, values, slopes, spread)
+    contrasts = _contrasts(rows, values, slopes, spread)
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
         notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
@@ -221,6 +212,7 @@ def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
     held = [
         (name, "protected", group["protected_word"].astype(str).unique())
         for name, group in table.groupby("group", sort=False)
+        if name
     ]
     attributes = table[["attribute_class", "attribute_word"]].astype(str).drop_duplicates()
     own = set(table.loc[table["connection"].isin(STEREOTYPES), "attribute_class"].astype(str))
@@ -266,10 +258,9 @@ def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, flo
     return slope, se, 1 - float(rest @ rest) / total if total > 0 else 0.0, len(x)
 
 
-def _contrasts(table: pd.DataFrame, values: WordValues, slopes: pd.DataFrame, spread: float) -> pd.DataFrame:
+def _contrasts(data: ModelData, values: WordValues, slopes: pd.DataFrame, spread: float) -> pd.DataFrame:
     """Differences of the mean values of the lists behind each contrast."""
-    data = model_data(table)
-    rows = table.assign(value=values.of(table["attribute_word"].astype(str)))
+    rows = data.table.assign(value=values.of(data.attribute_words)[data.attribute])
     rows = rows[rows["value"].notna()]
     by_cell = rows.groupby(["protected_word", "connection"])["value"].mean().reset_index()
     means = by_cell.pivot_table(index="protected_word", columns="connection", values="value")

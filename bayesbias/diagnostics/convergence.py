@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,14 +18,25 @@ from bayesbias._checks import probability, several
 from bayesbias._core.related import BINS, MIDDLES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.confounds import known_balance
+from bayesbias.diagnostics.confounds import Balance, known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws, hdi, variance_draws
-from bayesbias.distances.storage import KEY, stored_coverage
+from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, data_of_rows
-from bayesbias.models.fits import predictive_generator, related_data, residuals
+from bayesbias.models.fits import predictive_generator, residuals
 from bayesbias.models.related import further_word_sd, kernels_of
-from bayesbias.models.results import EFFECTS, by_connection, check_fit, distances_of, model_of, pair_places, priors_used
+from bayesbias.models.results import (
+    EFFECTS,
+    by_connection,
+    check_fit,
+    distances_of,
+    fit_data,
+    is_related,
+    model_of,
+    pair_places,
+    priors_used,
+    related_data,
+)
 from bayesbias.models.spec import log_priors
 from bayesbias.words import controls_of
 
@@ -66,7 +78,8 @@ def check_predictions(
     if not probs:
         raise InputError("probs is empty: give at least one probability, such as 0.89")
     draws = predictive_cells(post, seed)
-    word, connection, y = _pairs(post)
+    data = fit_data(post)
+    word, connection, y = data.word, data.connection, data.y
     labels = post["posterior"]["connection"].to_numpy()
     table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
     table["n"] = [len(y), *np.bincount(connection, minlength=len(labels))]
@@ -86,8 +99,8 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
     """
     posterior, rng = post["posterior"], predictive_generator(post, seed)
     mean = posterior["word_mean"].to_numpy()
-    if "sd_factor" in posterior:
-        data = related_data(distances_of(post), check=False)
+    if is_related(post):
+        data = fit_data(post)
         factor = by_connection(post, "sd_factor")[:, :, None]
         return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
@@ -98,12 +111,6 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
         variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
         drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
     return flat_draws(drawn)
-
-
-def _pairs(post: xr.DataTree) -> tuple[IntArray, IntArray, FloatArray]:
-    constant = post["constant_data"]
-    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
-    return word, connection, post["observed_data/distance"].to_numpy()
 
 
 ENDS = (0.1, 0.3)
@@ -144,14 +151,10 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     InputError
         No relatedness.
     """
-    if isinstance(data, xr.DataTree):
-        check_fit(data)
-        table = distances_of(data)
-    else:
-        table = data
-    if not isinstance(table, pd.DataFrame) or KEY not in table.attrs:
+    found = related_data(data, check=False)
+    if found.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    return scatter_of(related_data(table, check=False))
+    return scatter_of(found)
 
 
 def scatter_of(data: ModelData) -> pd.DataFrame:
@@ -275,6 +278,7 @@ class Verdict(Result):
     grid_mass_outside: float | None
     faults: tuple[str, ...]
     notes: tuple[str, ...]
+    balance: Balance | None = None
 
     @property
     def ok(self) -> bool:
@@ -355,26 +359,21 @@ def diagnose(post: xr.DataTree) -> Verdict:
     pareto_k = float(stats["pareto_k"]) if "pareto_k" in stats else None
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
+    figure = None if np.isnan(ess) else ess
+    remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
     outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
-    distances = post["observed_data/distance"].to_numpy()
+    balance, distances = known_balance(post), post["observed_data/distance"].to_numpy()
     coded = int((distances < MISSING_CODE).sum())
     beyond = int((np.abs(distances) > LARGEST).sum())
     checks = (
         (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
-        (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
         (np.isnan(ess), f"{chains * draws} draws are too few to judge convergence by"),
-        (
-            ess < MIN_ESS,
-            f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS}{_remedy(importance_ess, ess)}",
-        ),
-        (bool(divergences), f"{divergences} transitions diverged"),
         (coded > 0, f"{coded:,} values lie below -1, which published tables write where a distance is missing"),
         (
             beyond > MOST_BEYOND * len(distances),
             f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
             "priors are for cosine distances",
         ),
-        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
         (
             outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,
             f"posterior mass of about {outside or 0:.0e} lies outside the grid",
@@ -390,29 +389,49 @@ def diagnose(post: xr.DataTree) -> Verdict:
         pareto_k=pareto_k,
         importance_ess=importance_ess,
         grid_mass_outside=outside,
-        faults=tuple(reason for failed, reason in checks if failed),
-        notes=tuple(_notes(post)),
+        faults=(*judged(r_hat, figure, divergences, pareto_k, remedy), *(why for failed, why in checks if failed)),
+        notes=tuple(_notes(post, balance)),
+        balance=balance,
     )
 
 
-def draw_faults(values: np.ndarray, diverging: np.ndarray | None) -> list[str]:
-    """Why draws (chain, draw, parameter) by NUTS should not be read, in sentences; none if they can be."""
-    r_hat, ess = _mixing(values)
-    divergences = 0 if diverging is None else int(diverging.sum())
+def judged(
+    r_hat: float | None = None,
+    ess: float | None = None,
+    divergences: int | None = None,
+    pareto_k: float | None = None,
+    remedy: str = "more draws may help",
+) -> tuple[str, ...]:
+    """Why draws with such figures should not be read; figures that are None are not judged."""
     checks = (
         (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
-        (not ess >= MIN_ESS, f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} (more draws may help)"),
-        (divergences > 0, f"{divergences} transitions diverged"),
+        (
+            ess is not None and not ess >= MIN_ESS,
+            f"the smallest effective sample size is {ess or 0:.0f}, below {MIN_ESS} ({remedy})",
+        ),
+        (bool(divergences), f"{divergences} transitions diverged"),
+        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
     )
-    faults = [reason for failed, reason in checks if failed]
+    return tuple(reason for failed, reason in checks if failed)
+
+
+def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why draws (chain, draw, parameter) by NUTS should not be read."""
+    r_hat, ess = _mixing(values)
+    return judged(r_hat, ess, int(np.sum(stats.get("diverging", 0))))
+
+
+def unreadable(faults: Sequence[str]) -> list[str]:
+    """Faults as a sentence; none without any."""
     return [f"This should not be read: {'; '.join(faults)}."] if faults else []
 
 
-def _remedy(importance_ess: float | None, ess: float) -> str:
-    return " (more draws, or engine='nuts', may help)" if importance_ess == ess else " (more draws may help)"
+def draw_faults(values: np.ndarray, stats: Mapping[str, Any]) -> list[str]:
+    """The faults of draws (chain, draw, parameter) by NUTS, in a sentence."""
+    return unreadable(mixing_faults(values, stats))
 
 
-def _notes(post: xr.DataTree) -> list[str]:
+def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
     """Sentences on what is unusual about the distances behind a fit."""
     table = distances_of(post)
     words = table["protected_word"].nunique()
@@ -426,11 +445,11 @@ def _notes(post: xr.DataTree) -> list[str]:
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
-    if "sd_factor" in post["posterior"]:
-        notes += _scatter_notes(table)
+    if is_related(post):
+        notes += _scatter_notes(post)
     notes += _width_notes(post, words) + _extreme_notes(post, table)
-    if (found := known_balance(post)) is not None:
-        notes += found.warnings
+    if balance is not None:
+        notes += balance.warnings
     record = stored_coverage(table)
     if record is not None:
         held = set(table["attribute_class"]) | set(table["group"])
@@ -527,9 +546,9 @@ def prior_width(post: xr.DataTree) -> float:
     return float(np.expm1((logs[1] - logs[0]) / np.log2(POWERS[1] / POWERS[0])))
 
 
-def _scatter_notes(table: pd.DataFrame) -> list[str]:
+def _scatter_notes(post: xr.DataTree) -> list[str]:
     """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    found = scatter_of(related_data(table, check=False))
+    found = scatter_of(fit_data(post))
     return [
         f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
         "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "

@@ -26,7 +26,8 @@ from bayesbias.diagnostics.simulation import (
 from bayesbias.diagnostics.summaries import PROB, flat_draws, interval_of
 from bayesbias.errors import InputError, shown
 from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fits import fit, related_data
+from bayesbias.models.fits import fit
+from bayesbias.models.results import related_data
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import CONTROLS, STEREOTYPES, controls_of, counterparts
 
@@ -111,7 +112,7 @@ def sbc(
     """
     spec = known_model(model)
     table = table_of_shape(shape)
-    data = related_data(table, check=False) if spec.related else model_data(table)
+    data = related_data(table, check=False)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     ranks: dict[str, list[NDArray[np.intp]]] = {}
     used, worst = engine, None

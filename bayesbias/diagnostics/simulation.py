@@ -20,9 +20,9 @@ from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, n
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
 from bayesbias.metrics.catalogue import effect_size
-from bayesbias.models.data import DIMS, ModelData, model_data
-from bayesbias.models.fits import related_data
+from bayesbias.models.data import DIMS, ModelData, at_rows, row_means
 from bayesbias.models.related import draw_errors, priors_of
+from bayesbias.models.results import related_data
 from bayesbias.models.spec import ModelSpec, Pooled, common_of, load_model
 from bayesbias.words import CONTROLS, STEREOTYPES, can_be_control
 
@@ -68,7 +68,7 @@ def simulate(
     """
     spec = known_model(model)
     shape = table_of_shape(table_or_shape)
-    data = related_data(shape, check=False) if spec.related else model_data(shape)
+    data = related_data(shape, check=False)
     rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0, most=None))
     drawn = draw_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
     table = shape.assign(distance=draw_distances(spec, drawn, data, rng))
@@ -199,15 +199,11 @@ def _given_related(truth: Mapping[str, Any], data: ModelData) -> Truth:
 
 def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.random.Generator) -> FloatArray:
     """A distance for each row of ``data`` given the parameters; not confined to [0, 2]."""
-    mean = truth["word_mean"][data.word, data.connection]
+    mean = row_means(truth, data.places, leading=0)
     if "sd_factor" in truth:
         related: FloatArray = mean + draw_errors(data, truth["sd_factor"][None], rng)[0]
         return related
-    if "attribute_effect" in truth:
-        mean = mean + truth["attribute_effect"][data.attribute]
-    if "interaction_effect" in truth:
-        mean = mean + truth["interaction_effect"][data.attribute, data.group_index[data.word]]
-    sigma = truth["sigma"][data.connection] if np.ndim(truth["sigma"]) else truth["sigma"]
+    sigma = at_rows("sigma", truth["sigma"], data.places, leading=0)
     student = spec.likelihood.family == "student_t"
     noise = rng.standard_t(float(truth["nu"]), len(data.y)) if student else rng.standard_normal(len(data.y))
     value: FloatArray = mean + sigma * noise

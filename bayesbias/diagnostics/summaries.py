@@ -15,10 +15,9 @@ from bayesbias._core.resampling import clustered_contrast, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData, model_data
-from bayesbias.models.fits import related_data
+from bayesbias.models.data import ModelData
 from bayesbias.models.related import protected_covariance
-from bayesbias.models.results import EFFECTS, by_connection, check_fit, distances_of, pair_places, table_of
+from bayesbias.models.results import EFFECTS, by_connection, check_fit, fit_data, is_related, pair_places, related_data
 from bayesbias.words import counterparts
 
 PROB = 0.89
@@ -47,6 +46,11 @@ def flat_draws(values: FloatArray) -> FloatArray:
 def share(value: float) -> str:
     """A probability in percent; never 0% or 100%, which draws cannot show."""
     return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
+
+
+def signed(value: float, plus: str = "") -> str:
+    """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
+    return f"{round(value, 3) + 0.0:{plus}.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
@@ -148,7 +152,7 @@ def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
     """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
     posterior = post["posterior"].dataset
     spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
-    if "sd_factor" in posterior:
+    if is_related(post):
         return {"protected word": spread, **_related_variances(post, spread.shape)}
     parts = {"protected word": spread}
     if "attribute_sd" in posterior:
@@ -174,7 +178,7 @@ def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, F
 
     Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
     """
-    data = related_data(distances_of(post), check=False)
+    data = fit_data(post)
     covariance = protected_covariance(data)
     other = ~np.eye(len(covariance), dtype=bool)
     group = data.group_index[:, None] == data.group_index
@@ -276,7 +280,7 @@ def cluster_interval(
     Bulletin 2(6). https://doi.org/10.2307/3002019
     """
     prob = probability(prob, "prob")
-    rows = model_data(table_of(data))
+    rows = related_data(data, check=False)
     return interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
 
 

@@ -89,10 +89,6 @@ def _weat_sides(targets: Sets, attributes: Sets) -> Sides:
     )
 
 
-def _weat_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
-    return -2.0 * sum(sizes), 2.0 * sum(sizes)
-
-
 def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
     most = sum(sizes) / float(np.sqrt(sizes[0] * sizes[1]))
     return -most, most
@@ -309,17 +305,21 @@ def _db_wa_sides(targets: Sets, attributes: Sets) -> Sides:
     return Sides(np.repeat([1 / pairs, -1 / pairs], pairs), np.full(words, 1 / words))
 
 
+def check_neighbours(neighbours: int, words: int) -> None:
+    """Refuse more neighbours than a vocabulary has other words."""
+    if neighbours >= words:
+        raise InputError(
+            f"neighbours is {neighbours}: give a whole number from 1 to {words - 1}, the other words of the vocabulary"
+        )
+
+
 def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) -> Measured:
     """Mean over attribute words and pairs of (nearer to the first - nearer to the second) / k among k neighbours.
 
     Neighbours are the words of the vocabulary with the largest cosine, the word itself left out; one that is as near to
     either word of a pair counts for the first.
     """
-    if neighbours >= len(space.unit):
-        raise InputError(
-            f"neighbours is {neighbours}: give a whole number from 1 to {len(space.unit) - 1}, the other words of the "
-            "vocabulary"
-        )
+    check_neighbours(neighbours, len(space.unit))
     apart = unit_rows(targets[0]) - unit_rows(targets[1])
     if np.abs(apart).max(axis=1).min() < NOTHING:
         reason = "the words of a pair have one direction, so that all neighbours are as near to both"
@@ -388,7 +388,9 @@ RELATED = options_of_test(related=True)
 METRICS = {
     metric.name: metric
     for metric in (
-        _weat_metric("weat", "WEAT", weat, _weat_bounds, Linear(_weat_sides)),
+        _weat_metric(
+            "weat", "WEAT", weat, lambda sizes, options: (-2.0 * sum(sizes), 2.0 * sum(sizes)), Linear(_weat_sides)
+        ),
         _weat_metric("weat_effect_size", "WEAT effect size", weat_effect_size, _effect_bounds),
         Metric(
             name="rnd",

@@ -96,7 +96,9 @@ def weighted_cosines(linear: Linear, kv: KeyedVectors, sets: FoundSets, seed: in
         [key for name, words in keys.items() if kinds[name] == kind for key in words]
         for kind in ("target", "attribute")
     )
-    related = measured_relatedness(kv, _lists(targets, attributes), SAMPLE, seed, "as-is")
+    # covariances do not depend on which words are listed together
+    lists = WordLists("query", {"targets": targets}, {"targets": attributes})
+    related = measured_relatedness(kv, lists, SAMPLE, seed, "as-is")
     if isinstance(related, str):
         raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
     sides = linear.sides(sets.targets, sets.attributes)
@@ -106,11 +108,6 @@ def weighted_cosines(linear: Linear, kv: KeyedVectors, sets: FoundSets, seed: in
     places = np.ix_([rows[key] for key in targets], [columns[key] for key in attributes])
     np.add.at(weights, places, np.outer(sides.targets, sides.attributes))
     return related, weights
-
-
-def _lists(targets: list[str], attributes: list[str]) -> WordLists:
-    """Words as word lists: covariances do not depend on which of them are listed together."""
-    return WordLists("query", {"targets": targets}, {"targets": attributes})
 
 
 def _sampled(related: Relatedness) -> str:

@@ -20,7 +20,7 @@ from bayesbias._checks import flag, one_of, printable, share, whole_number
 from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, listed, shortened
 from bayesbias.metrics.base import Sets
 from bayesbias.words import WordLists, list_words, load_words
 
@@ -445,6 +445,19 @@ def alike_in_some(queries: Iterable[Query], embeddings: Iterable[KeyedVectors], 
             keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
             first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
     return {word: of for word, of in first.items() if word != of}
+
+
+def in_all[Unit: (str, tuple[str, str])](
+    asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
+) -> tuple[list[Unit], list[str]]:
+    """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
+    every, held = list(asked), [kv.key_to_index for kv in kvs]
+    words = {one: (one,) if isinstance(one, str) else one for one in every}
+    kept = [one for one in every if all(word in keys for word in words[one] for keys in held)]
+    some = set(kept)
+    lost = ["/".join(words[one]) for one in every if one not in some]
+    sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
+    return kept, [sentence] if lost else []
 
 
 def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,14 +40,10 @@ class ModelData:
         Array (rows): the attribute word of each row.
     attribute_words
         Labels of the attribute words.
-    class_of_attribute
-        Class of each attribute word: 0 for stereotypes, then the control lists in the order of ``connections``.
     attribute_class
         Array (rows) of labels; empty where they are not known.
     y
         Array (rows): distances.
-    cells
-        Sufficient statistics, arrays (protected words, connections).
     notes
         Sentences on what was done to the table for the model's sake.
     relatedness
@@ -60,12 +57,54 @@ class ModelData:
     connection: IntArray
     attribute: IntArray
     attribute_words: NDArray[np.str_]
-    class_of_attribute: IntArray
     attribute_class: NDArray[np.str_]
     y: FloatArray
-    cells: Cells
     notes: tuple[str, ...] = ()
     relatedness: Relatedness | None = None
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Sufficient statistics, arrays (protected words, connections)."""
+        shape = (len(self.protected_words), len(self.connections))
+        return reduce_to_cells(self.word, self.connection, self.y, shape)
+
+    @cached_property
+    def class_of_attribute(self) -> IntArray:
+        """Class of each attribute word: 0 for stereotypes, then the control lists in the order of ``connections``.
+
+        A word that stands in several has the first of them.
+        """
+        every = self.classes
+        kind = np.array([every.index(class_of_connection(name)) for name in self.connections.tolist()])
+        found = np.full(len(self.attribute_words), len(every))
+        np.minimum.at(found, self.attribute, kind[self.connection])
+        return found
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The rows as a distance table."""
+        return pd.DataFrame(
+            {
+                "protected_word": self.protected_words[self.word],
+                "group": self.groups[self.word],
+                "attribute_word": self.attribute_words[self.attribute],
+                "attribute_class": self.attribute_class,
+                "connection": self.connections[self.connection],
+                "distance": self.y,
+            }
+        )
+
+    @property
+    def places(self) -> dict[str, IntArray]:
+        """Dimension of a posterior variable to the place (rows,) of each row on it."""
+        return {
+            "protected_word": self.word,
+            "connection": self.connection,
+            "other_connection": self.connection,
+            "attribute_word": self.attribute,
+            "attribute_class": self.class_index[self.attribute],
+            "group": self.group_index[self.word],
+        }
 
     @property
     def filled(self) -> NDArray[np.bool_]:
@@ -82,7 +121,7 @@ class ModelData:
     @property
     def classes(self) -> list[str]:
         """Names of the classes that ``class_of_attribute`` counts."""
-        return _classes(self.connections)
+        return [STEREOTYPE, *controls_of(self.connections.tolist())]
 
     @property
     def attribute_classes(self) -> list[str]:
@@ -165,10 +204,8 @@ def model_data(table: pd.DataFrame) -> ModelData:
         connection=connection,
         attribute=attribute,
         attribute_words=attribute_words,
-        class_of_attribute=_class_of(labels, connection, attribute, len(attribute_words)),
         attribute_class=_optional(table, "attribute_class"),
         y=y,
-        cells=reduce_to_cells(words, connection, y, (len(protected), len(labels))),
     )
 
 
@@ -197,22 +234,17 @@ def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
     words, word = np.unique(data.word[kept], return_inverse=True)
     held, connection = np.unique(data.connection[kept], return_inverse=True)
     attributes, attribute = np.unique(data.attribute[kept], return_inverse=True)
-    labels = data.connections[held]
-    y = data.y[kept]
-    return ModelData(
+    return replace(
+        data,
         protected_words=data.protected_words[words],
-        connections=labels,
+        connections=data.connections[held],
         groups=data.groups[words],
         word=word,
         connection=connection,
         attribute=attribute,
         attribute_words=data.attribute_words[attributes],
-        class_of_attribute=_class_of(labels, connection, attribute, len(attributes)),
         attribute_class=data.attribute_class[kept],
-        y=y,
-        cells=reduce_to_cells(word, connection, y, (len(words), len(held))),
-        notes=data.notes,
-        relatedness=data.relatedness,
+        y=data.y[kept],
     )
 
 
@@ -245,19 +277,6 @@ def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]
     if odd:
         raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
     return codes, names
-
-
-def _classes(connections: NDArray[np.str_]) -> list[str]:
-    return [STEREOTYPE, *controls_of(connections.tolist())]
-
-
-def _class_of(labels: NDArray[np.str_], connection: IntArray, attribute: IntArray, words: int) -> IntArray:
-    """The class of each attribute word from those of its rows; the first of the classes if it stands in several."""
-    every = _classes(labels)
-    kind = np.array([every.index(class_of_connection(name)) for name in labels.tolist()])
-    found = np.full(words, len(every))
-    np.minimum.at(found, attribute, kind[connection])
-    return found
 
 
 def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:
@@ -322,6 +341,26 @@ class Draws:
 def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:
     """Dimensions of a posterior variable (chain, draw, ...) beyond chain and draw."""
     return DIMS.get(name, ())[: np.ndim(values) - 2]
+
+
+MEANS = ("word_mean", "attribute_effect", "interaction_effect")
+"""Variables whose sum is the mean of a row."""
+
+
+def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
+    """A variable at rows (..., rows), after its ``leading`` dimensions of draws; (..., 1) where all rows share it."""
+    dims = DIMS[name][: np.ndim(values) - leading]
+    at: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
+    found: FloatArray = np.asarray(values)[at]
+    return found
+
+
+def row_means(values: Mapping[str, FloatArray], places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
+    """The mean of each row (..., rows): that of its cell, and the effects of its attribute word."""
+    mean, *effects = (at_rows(name, values[name], places, leading) for name in MEANS if name in values)
+    for effect in effects:
+        mean += effect
+    return mean
 
 
 def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:

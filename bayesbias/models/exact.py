@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from bayesbias._core.quadrature import (
     Connection,
     Priors,
-    ScaleDraws,
+    ScaleGrid,
     connection_sums,
     draw_cells,
     draw_scales,
@@ -49,18 +49,13 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     if spec.related:
         return related.sample(spec, data, chains, draws, rng)
     priors = priors_of(spec)
-    every = range(len(data.connections))
-    blocks = [[k] for k in every] if spec.likelihood.sigma == "connection" else [list(every)]
-    sums = [sums_of(data, k, priors.mean) for k in every]
-    size = chains * draws
-    mu, s = np.empty((size, len(sums))), np.empty((size, len(sums)))
-    sigma = np.empty((size, len(sums)))
+    size, connections = chains * draws, len(data.connections)
+    mu, s, sigma = np.empty((3, size, connections))
     word_mean = np.full((size, *data.filled.shape), np.nan)
     evidence, outside = 0.0, 0.0
-    for block in blocks:
-        members = [sums[k] for k in block]
-        grid_draws, log_evidence, beyond = _block(members, priors, size, rng, data, block)
-        evidence, outside = evidence + log_evidence, max(outside, beyond)
+    for block, members, grid in grids_of(spec, data, priors):
+        grid_draws = draw_scales(grid, members, priors, size, rng)
+        evidence, outside = evidence + grid.log_evidence, max(outside, grid.outside)
         for k, block_s, block_mu in zip(block, grid_draws.s, grid_draws.mu, strict=True):
             mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
             cells = data.filled[:, k]
@@ -81,23 +76,21 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     )
 
 
-def _block(
-    members: Sequence[Connection],
-    priors: Priors,
-    size: int,
-    rng: np.random.Generator,
-    data: ModelData,
-    block: Sequence[int],
-) -> tuple[ScaleDraws, float, float]:
-    try:
-        grid = scale_grid(members, priors)
-    except ValueError as error:
-        named = ", ".join(data.connections[k] for k in block)
-        raise InputError(
-            f"the distances of {named} do not vary within protected words, so their spread cannot be estimated: "
-            "check that the table holds measured distances"
-        ) from error
-    return draw_scales(grid, members, priors, size, rng), grid.log_evidence, grid.outside
+def grids_of(
+    spec: ModelSpec, data: ModelData, priors: Priors
+) -> Iterator[tuple[list[int], list[Connection], ScaleGrid]]:
+    """Connections that share a sigma (each its own, or all one), what the quadrature needs of them, and their grid."""
+    every = list(range(len(data.connections)))
+    for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
+        members = [sums_of(data, k, priors.mean) for k in block]
+        try:
+            yield block, members, scale_grid(members, priors)
+        except ValueError as error:
+            named = ", ".join(data.connections[k] for k in block)
+            raise InputError(
+                f"the distances of {named} do not vary within protected words, so their spread cannot be estimated: "
+                "check that the table holds measured distances"
+            ) from error
 
 
 def priors_of(spec: ModelSpec) -> Priors:

@@ -14,13 +14,23 @@ from scipy.special import gammaln
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal, nuts
-from bayesbias.models.data import Draws, ModelData, model_data, refuse_repeats
+from bayesbias.models.data import MEANS, Draws, ModelData, at_rows, refuse_repeats, row_means
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.related import MOST_CELLS, draw_errors, protected_covariance
-from bayesbias.models.results import assemble, by_connection, check_fit, distances_of, pair_places
+from bayesbias.models.results import (
+    adjusted_table,
+    assemble,
+    by_connection,
+    check_fit,
+    fit_data,
+    is_related,
+    pair_places,
+    recorded,
+    related_data,
+    with_slope,
+)
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 
 if TYPE_CHECKING:
@@ -172,7 +182,7 @@ def fit(
     chosen = choose_engine(spec, engine)
     draws, chains = checked_draws(draws, chains)
     if spec.crossed or spec.related:
-        spec, data = fit_for_crossed(spec, data, table)
+        spec, data = fit_for_crossed(spec, data)
     else:
         refuse_repeats(table, spec.name)
     data = replace(data, notes=(*note, *data.notes))
@@ -188,28 +198,10 @@ def _adjusted_fit(
     how: dict[str, Any],
 ) -> xr.DataTree:
     """The fit of adjusted distances, with the contrasts of the same words before."""
-    from bayesbias.models.results import adjusted_table, recorded, with_slope
-
     adjusted, adjustment = adjusted_table(table, adjust, frequencies)
     kept = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
     raw = fit(kept, **how)
     return recorded(with_slope(fit(adjusted, **how), adjustment, how["seed"]), adjustment, raw)
-
-
-def related_data(table: pd.DataFrame, check: bool = True) -> ModelData:
-    """A table's codes and cells, with the relatedness that it carries, whose vectors are held against its distances.
-
-    Raises
-    ------
-    InputError
-        As in :func:`model_data`; relatedness of other vectors than those the distances were measured with.
-    """
-    data = model_data(table)
-    related = relatedness_of(table)
-    moved = {"truth", "adjusted"} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
-    if related is not None and check and not moved:
-        check_distances(related, table)
-    return replace(data, relatedness=related)
 
 
 def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelSpec, tuple[str, ...]]:
@@ -289,7 +281,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
     """
     check_fit(post)
     rng = predictive_generator(post, seed)
-    if "sd_factor" in post["posterior"]:
+    if is_related(post):
         return _with_group(post, "posterior_predictive", _other_lists(post, rng))
     mean, sigma = _by_pair(post)
     mean += sigma * residuals(post, mean.shape, rng)
@@ -326,23 +318,18 @@ def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
     The pairs of a slice at once, so that large tables need no place for all.
     """
     places, y = pair_places(post), post["observed_data/distance"].to_numpy()
-    if "sd_factor" in post["posterior"]:
+    if is_related(post):
         return _related_density(post, places, y, step)
     drawn = {
         name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
         for name, values in post["posterior"].data_vars.items()
-        if name in ("word_mean", "attribute_effect", "interaction_effect", "sigma", "nu")
+        if name in (*MEANS, "sigma", "nu")
     }
 
     def density(part: slice) -> FloatArray:
         at = {dim: place[part] for dim, place in places.items()}
-        apart = y[part] - drawn["word_mean"][:, at["protected_word"], at["connection"]]
-        if "attribute_effect" in drawn:
-            apart -= drawn["attribute_effect"][:, at["attribute_word"]]
-        if "interaction_effect" in drawn:
-            apart -= drawn["interaction_effect"][:, at["attribute_word"], at["group"]]
-        sigma = drawn["sigma"][:, at["connection"]] if drawn["sigma"].ndim == 2 else drawn["sigma"][:, None]
-        squares = (apart / sigma) ** 2
+        sigma = at_rows("sigma", drawn["sigma"], at, leading=1)
+        squares = ((y[part] - row_means(drawn, at, leading=1)) / sigma) ** 2
         if "nu" not in drawn:
             normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
             return normal
@@ -359,7 +346,7 @@ def _related_density(post: xr.DataTree, places: dict[str, np.ndarray], y: FloatA
     posterior = post["posterior"]
     means = posterior["word_mean"].to_numpy()
     means = means.reshape(-1, *means.shape[2:])[::step]
-    sd = np.sqrt(np.diag(protected_covariance(related_data(distances_of(post), check=False))))
+    sd = np.sqrt(np.diag(protected_covariance(fit_data(post))))
     factor = by_connection(post, "sd_factor").reshape(-1, means.shape[-1])[::step]
 
     def density(part: slice) -> FloatArray:
@@ -393,26 +380,17 @@ def residuals(post: xr.DataTree, shape: tuple[int, ...], rng: np.random.Generato
 
 def _other_lists(post: xr.DataTree, rng: np.random.Generator) -> FloatArray:
     """Distances (chain, draw, pair) to other lists of related words."""
-    posterior, place = post["posterior"], pair_places(post)
-    mean = posterior["word_mean"].to_numpy()[:, :, place["protected_word"], place["connection"]]
-    data = related_data(distances_of(post), check=False)
-    factors = posterior["sd_factor"].to_numpy()
+    data, factors = fit_data(post), post["posterior/sd_factor"].to_numpy()
+    mean = at_rows("word_mean", post["posterior/word_mean"].to_numpy(), data.places)
     drawn: FloatArray = mean + draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(mean.shape)
     return drawn
 
 
 def _by_pair(post: xr.DataTree) -> tuple[FloatArray, FloatArray]:
-    """Mean and residual scale of each pair, (chain, draw, pair)."""
-    posterior, place = post["posterior"], pair_places(post)
-    mean = posterior["word_mean"].to_numpy()[:, :, place["protected_word"], place["connection"]]
-    if "attribute_effect" in posterior:
-        mean += posterior["attribute_effect"].to_numpy()[:, :, place["attribute_word"]]
-    if "interaction_effect" in posterior:
-        mean += posterior["interaction_effect"].to_numpy()[:, :, place["attribute_word"], place["group"]]
-    sigma = posterior["sigma"].to_numpy()
-    by_connection = sigma if sigma.ndim == 3 else sigma[:, :, None]
-    spread = by_connection[:, :, place["connection"] if sigma.ndim == 3 else np.zeros_like(place["connection"])]
-    return mean, spread
+    """Mean of each pair (chain, draw, pair) and its residual scale, with a last axis of 1 where all share it."""
+    places, values = pair_places(post), post["posterior"].data_vars
+    drawn = {name: values[name].to_numpy() for name in (*MEANS, "sigma") if name in values}
+    return row_means(drawn, places), at_rows("sigma", drawn["sigma"], places)
 
 
 def _with_group(post: xr.DataTree, group: str, values: FloatArray) -> xr.DataTree:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
@@ -177,15 +177,20 @@ def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArr
 
 
 def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
-    from arviz_stats.base import array_stats
-
     points = _draw(proposal, count, rng)
     log_ratio = log_density(points) - _log_proposal(proposal, points)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     log_integral = float(logsumexp(log_ratio) - np.log(count))
+    weights, k = smoothed_weights(log_ratio)
+    return WeightedPoints(points, weights, k, float(1 / np.sum(weights**2)), log_integral, 1)
+
+
+def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
+    """Pareto-smoothed importance weights (N,), which add up to 1, and Pareto k."""
+    from arviz_stats.base import array_stats
+
     smoothed, k = array_stats.psislw(-log_ratio)
-    weights = np.exp(smoothed - logsumexp(smoothed))
-    return WeightedPoints(points, weights, float(k), float(1 / np.sum(weights**2)), log_integral, 1)
+    return np.exp(smoothed - logsumexp(smoothed)), float(k)
 
 
 def _draw(proposal: Proposal, count: int, rng: np.random.Generator) -> FloatArray:
@@ -285,14 +290,7 @@ class CrossedTarget:
 
     def variances(self, theta: FloatArray) -> Scales:
         """The variances at points (B, d)."""
-        variance = {name: value**2 for name, value in self.scale_values(theta).items()}
-        k, classes = self.sums.connections, self.sums.classes
-        return Scales(
-            sigma2=np.broadcast_to(variance["sigma"], (len(theta), k)),
-            s2=variance["connection_sd"],
-            attribute=np.broadcast_to(variance["attribute_sd"], (len(theta), classes)),
-            interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
-        )
+        return variances_of(self.scale_values(theta), self.sums.connections, self.sums.classes)
 
     def log_prior(self, theta: FloatArray) -> FloatArray:
         """Log prior density (B,) at points (B, d)."""
@@ -310,7 +308,26 @@ class CrossedTarget:
         return value
 
 
-def fit_for_crossed(spec: ModelSpec, data: ModelData, table: pd.DataFrame) -> tuple[ModelSpec, ModelData]:
+def variances_of(sds: Mapping[str, FloatArray], connections: int, classes: int) -> Scales:
+    """The variances of a model from its standard deviations (B,) or (B, ...); 0 of effects that it does not have."""
+    size = len(sds["sigma"])
+    variance = {name: np.reshape(values, (size, -1)) ** 2 for name, values in sds.items()}
+    return Scales(
+        sigma2=np.broadcast_to(variance["sigma"], (size, connections)),
+        s2=variance["connection_sd"],
+        attribute=np.broadcast_to(variance.get("attribute_sd", np.zeros((size, 1))), (size, classes)),
+        interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
+    )
+
+
+def drawn_scales(posterior: xr.Dataset) -> dict[str, FloatArray]:
+    """The standard deviations (draws, ...) of a model's terms from draws (chain, draw, ...)."""
+    names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
+    held = {name: posterior[name].to_numpy() for name in names if name in posterior}
+    return {name: values.reshape(-1, *values.shape[2:]) for name, values in held.items()}
+
+
+def fit_for_crossed(spec: ModelSpec, data: ModelData) -> tuple[ModelSpec, ModelData]:
     """The model and the table as far as they go together: each pair once, word x group only between known groups.
 
     Raises
@@ -322,7 +339,7 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData, table: pd.DataFrame) -> tu
     pairs = len(np.unique(data.word * len(data.attribute_words) + data.attribute))
     if pairs < len(data.y):
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
-        kept = once(table.assign(distance=data.y), "the table", f"the model {spec.name!r} takes each pair once")
+        kept = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
         data = replace(model_data(kept), relatedness=data.relatedness)
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
         reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"
@@ -332,11 +349,17 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData, table: pd.DataFrame) -> tu
     return spec, replace(data, notes=tuple(notes))
 
 
-def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
-    """The density of a crossed model with normal residuals; no pair of the table repeats."""
+def prior_of_means(spec: ModelSpec) -> Normal:
+    """The prior of the connection means."""
     mean = spec.priors["connection_mean"]
     if not isinstance(mean, Normal):
         raise TypeError("connection_mean has a normal prior")
+    return mean
+
+
+def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
+    """The density of a crossed model with normal residuals; no pair of the table repeats."""
+    mean = prior_of_means(spec)
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 1}
     sizes["attribute_sd"] = 1 if spec.terms.attribute_sd == "shared" else classes
@@ -447,31 +470,65 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     target = crossed_target(spec, data)
     _refuse_constant(target, data)
     size = chains * draws
-    points = 2 ** int(np.ceil(np.log2(max(POINTS_PER_DRAW * size, FEWEST_POINTS))))
+    points = points_for(size)
     with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
-        found = importance_sample(_counted(target.log_density, done), target.start, points, rng)
+        found = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
     notes: tuple[str, ...] = ()
-    attrs = {
-        "importance_points": len(found.points),
-        "importance_stages": found.stages,
-        "log_evidence": found.log_integral,
-    }
-    stats: dict[str, FloatArray | float] = {"pareto_k": found.pareto_k, "importance_ess": found.ess}
-    if (fault := weights_fault(found, points)) is not None:
-        notes = (f"{fault} after {found.stages} stages: the scales were drawn by NUTS on the same marginal posterior.",)
-        warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
-        walked, diverging = walk(target.log_density, found.weights @ found.points, chains, draws, rng)
-        theta, stats = walked.reshape(size, -1), {"diverging": diverging}
-        del attrs["log_evidence"]  # it rests on the weights
+    weighted = found.points
+    attrs: dict[str, float] = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
+    if found.fault is None:
+        attrs["log_evidence"] = weighted.log_integral
     else:
-        theta = resample(found, size, rng)
+        notes = (f"{found.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
+        warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
+    theta = found.drawn(size, rng)
     posterior = draw_given_scales(target, data, theta, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        sample_stats=stats,
+        sample_stats=found.stats,
         attrs=attrs,
         notes=notes,
     )
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A density by importance sampling, or by NUTS where the weights cannot be trusted.
+
+    Attributes
+    ----------
+    points
+        The weighted points.
+    fault
+        Why NUTS took over; None where it did not.
+    walked, stats
+        Draws of NUTS (chains, draws, d), None without; statistics of what made the draws.
+    """
+
+    points: WeightedPoints
+    fault: str | None
+    walked: FloatArray | None
+    stats: dict[str, FloatArray | float]
+
+    def drawn(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draws (size, d) of equal weight; NUTS has made so many."""
+        return resample(self.points, size, rng) if self.walked is None else self.walked.reshape(size, -1)
+
+
+def explored(
+    log_density: Density, start: FloatArray, points: int, chains: int, draws: int, rng: np.random.Generator
+) -> Explored:
+    """Importance sampling of a density with so many points, and NUTS where :func:`weights_fault` asks for it."""
+    found = importance_sample(log_density, start, points, rng)
+    if (fault := weights_fault(found, points)) is None:
+        return Explored(found, None, None, {"pareto_k": found.pareto_k, "importance_ess": found.ess})
+    walked, diverging = walk(log_density, found.weights @ found.points, chains, draws, rng)
+    return Explored(found, f"{fault} after {found.stages} stages", walked, {"diverging": diverging})
+
+
+def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
+    """Importance points for so many draws: a power of 2."""
+    return 1 << int(np.ceil(np.log2(max(POINTS_PER_DRAW * draws, fewest))))
 
 
 def weights_fault(found: WeightedPoints, points: int) -> str | None:

@@ -13,12 +13,19 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from bayesbias._core.marginal import DenseSums, Scales, equations_at, mean_part, within_part
-from bayesbias._core.quadrature import Connection, InnerGrid, scale_grid
+from bayesbias._core.quadrature import Connection, InnerGrid
 from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.data import ModelData
-from bayesbias.models.marginal import LEAST_SHARE, MAX_PARETO_K, CrossedTarget, crossed_target, importance_sample, walk
+from bayesbias.models.marginal import (
+    LEAST_SHARE,
+    MAX_PARETO_K,
+    CrossedTarget,
+    crossed_target,
+    explored,
+    smoothed_weights,
+)
 from bayesbias.models.related import related_posterior
 from bayesbias.models.spec import ModelSpec
 
@@ -93,13 +100,11 @@ def related_moments(spec: ModelSpec, data: ModelData) -> Moments:
 def scale_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> ScalePoints:
     """Points of a crossed model's scales by importance sampling; by NUTS where the weights cannot be trusted."""
     target = crossed_target(spec, data)
-    found = importance_sample(target.log_density, target.start, POINTS, rng)
-    if found.pareto_k <= MAX_PARETO_K:
-        kept = found.weights > 0
-        return _weighted(target, found.points[kept], np.log(found.weights[kept]))
-    centre = found.weights @ found.points
-    theta = walk(target.log_density, centre, CHAINS, POINTS // CHAINS, rng)[0].reshape(-1, target.size)
-    return _weighted(target, theta, np.zeros(len(theta)))
+    found = explored(target.log_density, target.start, POINTS, CHAINS, POINTS // CHAINS, rng)
+    if found.walked is None:
+        kept = found.points.weights > 0
+        return _weighted(target, found.points.points[kept], np.log(found.points.weights[kept]))
+    return _weighted(target, found.walked.reshape(-1, target.size), np.zeros(POINTS))
 
 
 def moved_points(points: ScalePoints, spec: ModelSpec, data: ModelData) -> ScalePoints | None:
@@ -107,14 +112,11 @@ def moved_points(points: ScalePoints, spec: ModelSpec, data: ModelData) -> Scale
 
     Two posteriors on the same points differ by what the data say, not by the noise of the points.
     """
-    from arviz_stats.base import array_stats
-
     target = crossed_target(spec, data)
     if target.places != points.places:
         return None
     log_density, means, covariances = conditional_means(target, points.theta)
-    smoothed, k = array_stats.psislw(points.log_density - log_density - np.log(points.weights))
-    weights = np.exp(smoothed - logsumexp(smoothed))
+    weights, k = smoothed_weights(log_density - points.log_density + np.log(points.weights))
     if k > MAX_PARETO_K or 1 / np.sum(weights**2) < LEAST_SHARE * len(weights):
         return None
     return ScalePoints(points.places, points.theta, weights, log_density, _averaged(weights, means, covariances))
@@ -179,17 +181,12 @@ def _dense_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, Flo
 def exact_moments(spec: ModelSpec, data: ModelData) -> Moments:
     """Mean and covariance of the connection means by quadrature over the scales."""
     priors = exact.priors_of(spec)
-    sums = [exact.sums_of(data, k, priors.mean) for k in range(len(data.connections))]
-    every = list(range(len(sums)))
-    mean, covariance = np.empty(len(sums)), np.zeros((len(sums), len(sums)))
-    for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
-        try:
-            grid = scale_grid([sums[k] for k in block], priors)
-        except ValueError as error:
-            named = ", ".join(data.connections[k] for k in block)
-            raise InputError(f"the distances of {named} do not vary: their spread cannot be estimated") from error
+    size = len(data.connections)
+    mean, covariance = np.empty(size), np.zeros((size, size))
+    for block, members, grid in exact.grids_of(spec, data, priors):
         found = [
-            _given_sigma(grid.log_sigma, inner, sums[k], priors.sd) for k, inner in zip(block, grid.inner, strict=True)
+            _given_sigma(grid.log_sigma, inner, sums, priors.sd)
+            for sums, inner in zip(members, grid.inner, strict=True)
         ]
         means, variances = (np.column_stack(columns) for columns in zip(*found, strict=True))
         apart = variances[:, :, None] * np.eye(len(block))

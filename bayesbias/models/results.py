@@ -6,7 +6,7 @@ import io
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 from scipy.interpolate import BSpline
 
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.storage import (
@@ -42,6 +42,8 @@ LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 EFFECTS = ("attribute_effect", "interaction_effect")
 """What single attribute words have. Our own engines draw these exactly, given the scales and means."""
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
+ADJUSTED = "adjusted"
+"""Name in ``table.attrs``: the distances are no longer those of the vectors."""
 
 
 def assemble(
@@ -112,20 +114,37 @@ def assemble(
     return tree
 
 
-def pair_places(post: xr.DataTree) -> dict[str, np.ndarray]:
+def fit_data(post: xr.DataTree) -> ModelData:
+    """The rows that a fit was made with, and the relatedness that it carries."""
+    constant = post["constant_data"].to_dataset()
+    names = ("protected_word", "connection", "group", "attribute_word", "attribute_class")
+    protected, connections, groups, attributes, listed = (constant[name].to_numpy().astype(str) for name in names)
+    word, connection, attribute = (
+        constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
+    )
+    return ModelData(
+        protected_words=protected,
+        connections=connections,
+        groups=groups,
+        word=word,
+        connection=connection,
+        attribute=attribute,
+        attribute_words=attributes,
+        attribute_class=listed,
+        y=post["observed_data/distance"].to_numpy(),
+        relatedness=relatedness_in_fit(post),
+    )
+
+
+def pair_places(post: xr.DataTree) -> dict[str, IntArray]:
     """Dimension of the posterior to the place (pair) of each distance on it."""
-    constant = post["constant_data"]
-    word, attribute = constant["word_index"].to_numpy(), constant["attribute_index"].to_numpy()
-    places = {
-        "protected_word": word,
-        "connection": constant["connection_index"].to_numpy(),
-        "other_connection": constant["connection_index"].to_numpy(),
-        "attribute_word": attribute,
-    }
-    labels = {"group": constant["group"].to_numpy()[word], "attribute_class": constant["class"].to_numpy()[attribute]}
-    for dim in labels.keys() & set(map(str, post["posterior"].dims)):
-        places[dim] = pd.Index(post["posterior"][dim].to_numpy()).get_indexer(labels[dim])
-    return places
+    data = fit_data(post)
+    return data.places | ({"attribute_class": data.connection_class[data.connection]} if is_related(post) else {})
+
+
+def is_related(post: xr.DataTree) -> bool:
+    """Whether the covariance of a fit's distances is read off the vectors."""
+    return "sd_factor" in post["posterior"]
 
 
 def by_connection(post: xr.DataTree, name: str) -> np.ndarray:
@@ -138,35 +157,38 @@ def by_connection(post: xr.DataTree, name: str) -> np.ndarray:
     return values
 
 
-def table_of(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
-    """The distance table that was given, or that behind the fit that was given."""
-    if isinstance(data, xr.DataTree):
-        check_fit(data)
-        return distances_of(data)
-    return data
+def related_data(given: pd.DataFrame | xr.DataTree, check: bool = True) -> ModelData:
+    """Codes and cells of a table or of the distances of a fit, with the relatedness that it carries.
+
+    The vectors of a table are held against its distances, unless ``check`` is False.
+
+    Raises
+    ------
+    InputError
+        As in :func:`model_data`; what is no fit; relatedness of other vectors than those the distances were measured
+        with.
+    """
+    if isinstance(given, xr.DataTree):
+        check_fit(given)
+        return fit_data(given)
+    data, related = model_data(given), relatedness_of(given)
+    moved = {"truth", ADJUSTED} & set(given.attrs)  # simulated or adjusted distances are not those of the vectors
+    if related is not None and check and not moved:
+        check_distances(related, given)
+    return replace(data, relatedness=related)
 
 
 def distances_of(post: xr.DataTree) -> pd.DataFrame:
     """The distance table behind a fit, with its coverage in ``attrs``."""
-    constant = post["constant_data"]
-    word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
-    table = pd.DataFrame(
-        {
-            "protected_word": constant["protected_word"].to_numpy()[word],
-            "group": constant["group"].to_numpy()[word],
-            "attribute_word": constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()],
-            "attribute_class": constant["attribute_class"].to_numpy(),
-            "connection": constant["connection"].to_numpy()[connection],
-            "distance": post["observed_data/distance"].to_numpy(),
-        }
-    )
+    data = fit_data(post)
+    table = data.table
     coverage = json.loads(post.attrs["coverage"])
     if coverage is not None:
         table.attrs["coverage"] = coverage
     if "adjust" in post.attrs:
-        table.attrs["adjusted"] = post.attrs["adjust"]
-    if (related := relatedness_in_fit(post)) is not None:
-        table.attrs[KEY] = packed(related)
+        table.attrs[ADJUSTED] = post.attrs["adjust"]
+    if data.relatedness is not None:
+        table.attrs[KEY] = packed(data.relatedness)
     return table
 
 
@@ -303,8 +325,6 @@ def priors_used(post: xr.DataTree, spec: ModelSpec) -> dict[str, Prior]:
     return {name: prior for name, prior in spec.priors.items() if name not in absent}
 
 
-ADJUSTED = "adjusted"
-"""Name in ``table.attrs``: the distances are no longer those of the vectors."""
 GROUP = "adjustment"
 FEWEST = 200
 """Words of the sample with a known value from which on the curves of the vocabulary are used."""
@@ -451,10 +471,7 @@ def adjusted_table(
     InputError
         As :func:`word_values` and :func:`control_slope`; a list of whose words none has a value; a constant attribute.
     """
-    model_data(table)
-    related = relatedness_of(table)
-    if related is not None and "truth" not in table.attrs:
-        check_distances(related, table)
+    related = related_data(table).relatedness
     attributes = table["attribute_word"].astype(str)
     asked = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
@@ -516,14 +533,9 @@ def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataT
     slope, posterior = adjustment.slope, post["posterior"].dataset
     steps = (posterior.sizes["chain"], posterior.sizes["draw"])
     moved = slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, steps)
-    constant = post["constant_data"]
-    value = adjustment.attribute.of(constant["attribute_word"].to_numpy())[constant["attribute_index"].to_numpy()]
-    cells = (constant["word_index"].to_numpy(), constant["connection_index"].to_numpy())
-    shape = (posterior.sizes["protected_word"], posterior.sizes["connection"])
-    total, count = np.zeros(shape), np.zeros(shape)
-    np.add.at(total, cells, value - adjustment.reference)
-    np.add.at(count, cells, 1.0)
-    by_cell = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+    data = fit_data(post)
+    value = adjustment.attribute.of(data.attribute_words)[data.attribute] - adjustment.reference
+    by_cell = np.where(data.filled, replace(data, y=value).cells.mean, np.nan)
     changed = posterior.assign(
         word_mean=posterior["word_mean"] - moved[:, :, None, None] * by_cell,
         connection_mean=posterior["connection_mean"] - moved[:, :, None] * np.nanmean(by_cell, axis=0),
@@ -536,21 +548,16 @@ def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataT
 
 def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.DataTree:
     """The fit with a group ``adjustment``: raw distances, words' values, and the means of the fit before."""
-    constant = post["constant_data"]
-    protected = constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()]
-    attribute = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()]
-    rows, columns = adjustment.expected.index.get_indexer(protected), adjustment.expected.columns.get_indexer(attribute)
-    taken = adjustment.expected.to_numpy()[rows, columns]
+    data = fit_data(post)
+    ordered = adjustment.expected.reindex(index=data.protected_words, columns=data.attribute_words)
+    taken = ordered.to_numpy()[data.word, data.attribute]
     group = xr.Dataset(
         {
-            "raw_distance": ("pair", post["observed_data/distance"].to_numpy() + taken),
-            "value": ("attribute_word", adjustment.attribute.of(constant["attribute_word"].to_numpy())),
+            "raw_distance": ("pair", data.y + taken),
+            "value": ("attribute_word", adjustment.attribute.of(data.attribute_words)),
             "raw_word_mean": raw["posterior/word_mean"],
         },
-        coords={
-            "pair": post["observed_data"]["pair"].to_numpy(),
-            "attribute_word": constant["attribute_word"].to_numpy(),
-        },
+        coords={"pair": post["observed_data"]["pair"].to_numpy(), "attribute_word": data.attribute_words},
         attrs={"facts": json.dumps(adjustment.facts(), ensure_ascii=False)},
     )
     tree = post.copy()

@@ -22,6 +22,7 @@ from bayesbias.plots.style import (
     INK,
     MARKERS,
     check_kind,
+    mark_line,
     new_figure,
     note_below,
     one_panel,
@@ -79,18 +80,12 @@ def _rates(table: pd.DataFrame, label: str) -> Figure:
                 high = (2 * rows["se"]).clip(upper=1 - rows["rate"])
                 axes.errorbar(rows["rate"], heights, xerr=[low, high], fmt="none", ecolor=look["color"], elinewidth=0.8)
                 axes.scatter(rows["rate"], heights, s=24, zorder=3, edgecolor="white", linewidth=0.5, **look)
-            axes.axvline(float(table["nominal"].iloc[0]), color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            mark_line(axes, float(table["nominal"].iloc[0]))
             style_axes(axes, label, contrast)
             axes.set_yticks(-np.arange(len(methods)), methods)
             axes.set_ylim(-len(methods) + 0.4, 0.6)
         axes_row[0].set_xlim(left=-0.01)
-        figure.supxlabel(
-            f"dashed: nominal, {float(table['nominal'].iloc[0]):.2f}; bars: two standard errors",
-            x=0.02,
-            ha="left",
-            fontsize=7.5,
-            color=FAINT,
-        )
+        note_below(figure, f"dashed: nominal, {float(table['nominal'].iloc[0]):.2f}; bars: two standard errors")
     return figure
 
 
@@ -142,7 +137,7 @@ def plot_null_weat(result: NullWeat) -> Figure:
     Figure
         Histograms of s and of the effect size; the grey band holds ``prob`` of them.
     """
-    _checked(result, "plot_null_weat")
+    check_kind(result, NullWeat, "plot_null_weat", "simulate_null_weat")
     shares = result.summary()["as_extreme"]
     said = [f"{share:.1%} of samples\nas far from 0" for share in shares]
     note = f"{len(result.s):,} samples of noise with sd {result.sd:g}, {_sizes(result)}"
@@ -162,7 +157,7 @@ def plot_null_partitions(result: NullWeat) -> Figure:
     Figure
         Histograms of s and of the effect size over partitions; the grey band holds ``prob`` of them.
     """
-    _checked(result, "plot_null_partitions")
+    check_kind(result, NullWeat, "plot_null_partitions", "simulate_null_weat")
     which = "all" if result.test.exact else "random"
     note = f"{which} {len(result.partition_s):,} partitions of one sample of noise, {_sizes(result)}"
     said = [f"permutation test\np = {result.test.p_value:.3g}"] * 2
@@ -183,7 +178,7 @@ def plot_null_sample(result: NullWeat) -> Figure:
         Left all cosines by target set and attribute set, with the means of words (diamonds); right the rows of
         ``result.raw``.
     """
-    _checked(result, "plot_null_sample")
+    check_kind(result, NullWeat, "plot_null_sample", "simulate_null_weat")
     raw, n, m = result.raw, result.words, result.attributes
     with mpl.rc_context(FONT):
         figure = new_figure(8.2, 3.6)
@@ -197,14 +192,14 @@ def plot_null_sample(result: NullWeat) -> Figure:
             means = cosines.mean(axis=1)
             left.scatter(means, np.full(n, -at), s=26, color=INK, marker="D", edgecolor="white", lw=0.6, zorder=3)
         left.set_yticks(-np.arange(4), ["X with A", "Y with A", "X with B", "Y with B"])
-        left.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        mark_line(left, 0)
         style_axes(left, "cosine", "One sample of noise (diamonds: means of words)")
         heights = -np.arange(len(raw))
         right.hlines(heights, raw["low"], raw["high"], color=INK, linewidth=1.4)
         right.scatter(raw["difference"], heights, s=28, color=MARK, edgecolor="white", lw=0.6, zorder=3)
         for height, p_value, high in zip(heights, raw["p_value"], raw["high"], strict=True):
             right.annotate(f"p = {p_value:.2g}", (high, height), xytext=(5, -3), textcoords="offset points", fontsize=8)
-        right.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        mark_line(right, 0)
         right.set_yticks(heights, ["cosines with A", "cosines with B", "s of words"])
         right.set_ylim(-len(raw) + 0.4, 0.6)
         right.margins(x=0.2)
@@ -219,27 +214,31 @@ def _two(values: tuple[FloatArray, FloatArray], result: NullWeat, said: list[str
         for axes, drawn, mark, words, title in zip(figure.subplots(1, 2), values, observed, said, TITLES, strict=True):
             _histogram(axes, drawn, mark, result.prob, words)
             style_axes(axes, "", f"{title}: {mark:.2f}")
-        figure.supxlabel(note, x=0.02, ha="left", fontsize=7.5, color=FAINT)
+        note_below(figure, note)
     return figure
+
+
+def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
+    """A line at an observed value, with words right or left of it."""
+    axes.axvline(mark, color=MARK, linewidth=1.8, zorder=4)
+    axes.annotate(
+        words,
+        (mark, 0.97),
+        xycoords=("data", "axes fraction"),
+        xytext=(6 if right else -6, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top",
+        fontsize=8,
+        color=MARK,
+    )
 
 
 def _histogram(axes: Axes, drawn: FloatArray, mark: float, prob: float, words: str) -> None:
     low, high = np.quantile(drawn, [(1 - prob) / 2, (1 + prob) / 2])
     axes.axvspan(low, high, color="#EDEDED", zorder=0)
     axes.hist(drawn, bins=BINS, color=BARS, zorder=2)
-    axes.axvline(mark, color=MARK, linewidth=1.8, zorder=3)
-    left = mark > np.median(drawn)
-    axes.annotate(
-        words,
-        (mark, 0.97),
-        xycoords=("data", "axes fraction"),
-        xytext=(6 if left else -6, 0),
-        textcoords="offset points",
-        ha="left" if left else "right",
-        va="top",
-        fontsize=8,
-        color=MARK,
-    )
+    _observed(axes, mark, words, bool(mark > np.median(drawn)))
     axes.set_yticks([])
     most = max(np.abs(drawn).max(), abs(mark)) * 1.35
     axes.set_xlim(-most, most)
@@ -247,11 +246,6 @@ def _histogram(axes: Axes, drawn: FloatArray, mark: float, prob: float, words: s
 
 def _sizes(result: NullWeat) -> str:
     return f"{result.words} + {result.words} words, {result.attributes} + {result.attributes} attributes"
-
-
-def _checked(result: object, name: str) -> None:
-    if not isinstance(result, NullWeat):
-        raise InputError(f"{name} takes a result of simulate_null_weat, given is {type(result).__name__}")
 
 
 TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200
@@ -289,19 +283,8 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
         figure, axes = one_panel(ax, 6.4, 3.2)
         axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
         axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-        axes.axvline(observed, color=MARK, linewidth=1.8, zorder=4)
-        left = observed > np.median(values)
-        axes.annotate(
-            f"observed {observed:.3f}".replace("-", "\N{MINUS SIGN}"),
-            (observed, 0.97),
-            xycoords=("data", "axes fraction"),
-            xytext=(-6 if left else 6, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="top",
-            fontsize=8,
-            color=MARK,
-        )
+        told = f"observed {observed:.3f}".replace("-", "\N{MINUS SIGN}")
+        _observed(axes, observed, told, bool(observed <= np.median(values)))
         share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
         what = "difference of mean cosine distances" if " - " in name else f"{name} of {null.words}"
         style_axes(axes, what, f"{name.replace(' - ', ' \N{MINUS SIGN} ')}: {share}")

@@ -13,16 +13,18 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
 from bayesbias.comparison.effects import KINDS
 from bayesbias.diagnostics.summaries import PROB
-from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     FAINT,
     FONT,
     INK,
     Look,
+    check_kind,
     connection_legend,
     connection_looks,
     draw_intervals,
+    draw_row,
     label_rows,
+    mark_line,
     new_figure,
     spread_rows,
     style_axes,
@@ -64,8 +66,7 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
     >>> result = bb.compare(before=before, after=after, seed=0)
     >>> bb.plot_change(result).savefig("change.png")
     """
-    if not isinstance(result, Comparison):
-        raise InputError(f"given is {type(result).__name__}: plot_change takes what compare returns")
+    check_kind(result, Comparison, "plot_change", "compare")
     prob = probability(prob, "prob")
     number = result.place(before, after)
     names = list(result.connections)
@@ -153,8 +154,7 @@ def plot_similarity_shift(
     result, mac, before, after
         As in :func:`similarity_shift`.
     """
-    if not isinstance(result, Comparison):
-        raise InputError(f"given is {type(result).__name__}: plot_similarity_shift takes what compare returns")
+    check_kind(result, Comparison, "plot_similarity_shift", "compare")
     shares = similarity_shift(result, mac, before, after)
     pairs = paired_distances(result, before, after)
     names = result.pair(result.place(before, after))
@@ -210,8 +210,7 @@ def plot_side_effects(result: SideEffects) -> Figure:
     result
         What :func:`side_effects` returns.
     """
-    if not isinstance(result, SideEffects):
-        raise InputError(f"given is {type(result).__name__}: plot_side_effects takes what side_effects returns")
+    check_kind(result, SideEffects, "plot_side_effects", "side_effects")
     drawn = [
         (_neighbours, len(result.neighbours["kind"].unique()), True),
         (_controls, len(result.controls), len(result.controls) > 0),
@@ -230,11 +229,6 @@ def plot_side_effects(result: SideEffects) -> Figure:
     return figure
 
 
-def _point(axes: Axes, height: float, value: float, low: float, high: float, look: Look) -> None:
-    axes.hlines(height, low, high, color=look.colour, linewidth=1.6, zorder=2)
-    axes.scatter(value, height, s=26, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
-
-
 def _legend(axes: Axes, looks: list[Look]) -> None:
     handles: list[Any] = [
         Line2D([], [], color=look.colour, marker=look.marker, linewidth=1.6, label=look.label) for look in looks
@@ -249,7 +243,7 @@ def _neighbours(axes: Axes, result: SideEffects) -> None:
     for row in table.to_dict("records"):
         at = ks.index(row["k"])
         height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (at + 0.5) / len(ks)
-        _point(axes, height, row["kept"], row["low"], row["high"], looks[at])
+        draw_row(axes, height, row["kept"], (row["low"], row["high"]), looks[at], 1.6)
     style_axes(axes, "share of nearest neighbours kept", "Neighbours")
     axes.set_xlim(min(0.5, table["low"].min() - 0.03), 1.01)
     counts = table.drop_duplicates("kind").set_index("kind")["words"]
@@ -261,16 +255,16 @@ def _controls(axes: Axes, result: SideEffects) -> None:
     labels = result.controls.attrs.get("labels", {})
     looks = connection_looks(result.controls["connection"], labels)
     for at, row in enumerate(result.controls.to_dict("records")):
-        _point(axes, -at, row["mean"], row["hdi_low"], row["hdi_high"], looks[row["connection"]])
+        draw_row(axes, -at, row["mean"], (row["hdi_low"], row["hdi_high"]), looks[row["connection"]], 1.6)
     style_axes(axes, "change of mean cosine distance", "Control words")
-    axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    mark_line(axes, 0)
     axes.set_yticks(-np.arange(len(result.controls)), [labels.get(name, f"{name} words") for name in looks])
 
 
 def _recovery(axes: Axes, result: SideEffects) -> None:
     for at, row in enumerate(result.recovery.to_dict("records")):
         for shift, look, side in ((0.12, BEFORE, "before"), (-0.12, AFTER, "after")):
-            _point(axes, -at + shift, row[side], row[f"{side}_low"], row[f"{side}_high"], look)
+            draw_row(axes, -at + shift, row[side], (row[f"{side}_low"], row[f"{side}_high"]), look, 1.6)
         axes.scatter(row["chance"], -at, s=40, marker="x", color=INK, zorder=3)
         axes.hlines(-at - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
     words = result.recovery["words"].iloc[0]
@@ -285,7 +279,7 @@ def _similarity(axes: Axes, result: SideEffects) -> None:
     rows = {row["side"]: row for row in result.similarity.to_dict("records")}
     for at, (side, look) in enumerate((("before", BEFORE), ("after", AFTER))):
         row = rows[side]
-        _point(axes, -at, row["spearman"], row["low"], row["high"], look)
+        draw_row(axes, -at, row["spearman"], (row["low"], row["high"]), look, 1.6)
     change = rows["change"]
     style_axes(
         axes, f"Spearman's correlation, {change['found']} of {change['asked']} pairs", "Agreement with similarities"

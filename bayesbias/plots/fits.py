@@ -38,6 +38,7 @@ from bayesbias.plots.style import (
     connection_looks,
     draw_intervals,
     label_rows,
+    mark_line,
     new_figure,
     note_below,
     note_beside,
@@ -106,7 +107,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
             mean = np.nanmean(word_draws, axis=1)
         for k, name in enumerate(names):
             draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
-            _note_n(top, np.array([-float(k)]), counts[:, [k]].sum(axis=0), size=8)
+            note_beside(top, -float(k), f"n = {counts[:, k].sum():,}", 8)
         heading = f"Whole list, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
         label_rows(top, [said.get(name, name) for name in names], DISTANCE, heading, 1.0)
         shared: Axes | None = top if columns == 1 else None
@@ -117,7 +118,8 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
                 some = counts[chunk, k] > 0
                 at = spread_rows(len(chunk), len(names), k)[some]
                 draw_intervals(axes, at, word_draws[:, chunk[some], k], prob, looks[name])
-                _note_n(axes, at, counts[chunk[some], k], size=6)
+                for height, count in zip(at, counts[chunk[some], k], strict=True):
+                    note_beside(axes, height, str(count), 6)
             for line in range(1, len(chunk)):
                 axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
             axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
@@ -133,20 +135,6 @@ def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
     if others:
         first = first - mean[:, names.index(others[0])]
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
-
-
-def _note_n(axes: Axes, heights: FloatArray, counts: np.ndarray, size: float) -> None:
-    for height, count in zip(heights, counts, strict=True):
-        axes.annotate(
-            f"n = {count:,}" if size > 7 else f"{count}",
-            (1.0, height),
-            xycoords=("axes fraction", "data"),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=size,
-            color=FAINT,
-        )
 
 
 WHOLE = Look("#000000", "D", "whole list")
@@ -215,7 +203,7 @@ def plot_contrasts(
             fontsize=7.5,
             color=FAINT,
         )
-        axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        mark_line(axes, 0.0)
         axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
         axes.set_yticks([0.0, *heights], ["whole list", *labels])
         axes.get_yticklabels()[0].set_fontweight("bold")
@@ -268,7 +256,7 @@ def plot_decomposition(
             draw_intervals(axes, heights, draws, prob, look)
             title = f"{SIGNS[at]}{labelled(parts.labels[at], labels_of(post)).replace(' - ', f' {MINUS} ')}"
             style_axes(axes, MEANINGS[at], title)
-            axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            mark_line(axes, 0.0)
             axes.locator_params(axis="x", nbins=5)
             axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
         panels[0].set_yticks(heights, ["whole list", *labels])
@@ -330,7 +318,7 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
             if gap:
                 axes.text(0.02, -most + 0.1, f"… {size - len(shown)} more …", fontsize=7.5, va="center")
             style_axes(axes, "effect on cosine distance", f"{said.get(name, name)} ({size} words)")
-            axes.axvline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            mark_line(axes, 0.0)
             axes.set_yticks(heights, word_labels(words[shown], [""] * len(shown)).tolist(), fontsize=7.5)
             axes.set_ylim(-tallest - 0.8, 0.8)
     return figure

@@ -14,7 +14,18 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison.power import Plan
 from bayesbias.comparison.ranking import Ranking
 from bayesbias.errors import InputError
-from bayesbias.plots.style import FAINT, FONT, INK, Look, new_figure, style_axes, word_labels
+from bayesbias.plots.style import (
+    FAINT,
+    FONT,
+    INK,
+    Look,
+    check_kind,
+    mark_line,
+    new_figure,
+    note_below,
+    style_axes,
+    word_labels,
+)
 from bayesbias.silhouettes import Silhouette, silhouette_accuracy
 
 if TYPE_CHECKING:
@@ -44,8 +55,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
         panel a metric: the probability of each rank, in figures and in grey, with the rank of the words as they are in
         a frame.
     """
-    if not isinstance(ranking, Ranking):
-        raise InputError(f"plot_ranking takes a result of rank, given is {type(ranking).__name__}")
+    check_kind(ranking, Ranking, "plot_ranking", "rank")
     ranks, metrics = ranking.ranks, list(map(str, ranking.scores))
     added = ranks[metrics].sum(axis=1, min_count=len(metrics))
     order = list(added.sort_values(kind="stable", na_position="last").index)
@@ -67,13 +77,10 @@ def plot_ranking(ranking: Ranking) -> Figure:
             axes.set_yticks(np.arange(len(order)), word_labels(order, [""] * len(order)) if at % columns == 0 else [])
         figure.legend(loc="outside upper center", ncols=4, frameon=False)
         if shown:
-            figure.supxlabel(
+            note_below(
+                figure,
                 "below: probability of each rank (1 = least biased) over words drawn with replacement; frame: the rank "
                 "with the words as they are",
-                x=0.02,
-                ha="left",
-                fontsize=7.5,
-                color=FAINT,
             )
     return figure
 
@@ -259,8 +266,7 @@ def plot_plan(plan: Plan) -> Figure:
     plan
         A result of :func:`plan`.
     """
-    if not isinstance(plan, Plan):
-        raise InputError(f"plot_plan takes a result of plan, given is {type(plan).__name__}")
+    check_kind(plan, Plan, "plot_plan", "plan")
     now = plan.present
     with mpl.rc_context(FONT):
         figure = new_figure(8.2, 3.5)
@@ -271,7 +277,7 @@ def plot_plan(plan: Plan) -> Figure:
             for axes, column in ((left, "width"), (right, "power")):
                 axes.plot(rows["factor"], rows[column], color=colour, marker=marker, ms=4, lw=1.2, label=str(name))
         for axes, value in ((left, now.width), (right, now.power)):
-            axes.axvline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            mark_line(axes, 1.0)
             axes.scatter([1.0], [value], s=70, facecolor="none", edgecolor=INK, zorder=4)
             axes.set_xscale("log", base=2)
             axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
@@ -296,12 +302,9 @@ def plot_plan(plan: Plan) -> Figure:
         left.set_ylim(bottom=0)
         right.set_ylim(0, 1.02)
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
-        figure.supxlabel(
+        note_below(
+            figure,
             f"now: {now.stereotype_words} stereotype, {now.control_words} control, {now.protected_words} protected "
             f"words; scales: {plan.scales_from}",
-            x=0.02,
-            ha="left",
-            fontsize=7.5,
-            color=FAINT,
         )
     return figure

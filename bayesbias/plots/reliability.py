@@ -24,6 +24,7 @@ from bayesbias.plots.style import (
     Look,
     check_kind,
     draw_intervals,
+    draw_row,
     label_rows,
     looks_of,
     new_figure,
@@ -218,11 +219,7 @@ def _rows(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     for at, (name, look) in enumerate(looks.items()):
         rows = panel[panel["measure"] == name].set_index("label").reindex(order)
         heights, value = spread_rows(len(order), len(looks), at), rows["value"].to_numpy(dtype=float)
-        axes.hlines(heights, rows["low"], rows["high"], color=look.colour, linewidth=1.1, zorder=2)
-        axes.scatter(
-            np.maximum(value, LEAST), heights, s=18, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5,
-            zorder=3,
-        )  # fmt: skip
+        draw_row(axes, heights, np.maximum(value, LEAST), (rows["low"], rows["high"]), look, size=18)
     for line in range(1, len(order)) if len(looks) > 1 else ():
         axes.axhline(0.5 - line, color="#CCCCCC", linewidth=0.5, zorder=1)
     without = panel.groupby("label", sort=False)["value"].count().reindex(order) == 0
@@ -296,11 +293,8 @@ def _compares(sizes: Mapping[str, int]) -> bool:
 
 def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
     heights = -np.arange(len(table), dtype=float)
-    for ends, width in ((table, 1.1), (inner, 3.0)):
-        axes.hlines(heights, ends["share_low"], ends["share_high"], color=PART.colour, linewidth=width, zorder=2)
-    axes.scatter(
-        table["share"], heights, s=26, marker=PART.marker, color=PART.colour, edgecolor="white", lw=0.6, zorder=3
-    )
+    axes.hlines(heights, inner["share_low"], inner["share_high"], color=PART.colour, linewidth=3.0, zorder=2)
+    draw_row(axes, heights, table["share"], (table["share_low"], table["share_high"]), PART)
     for height, value in zip(heights, table["share"], strict=True):
         note_beside(axes, height, "< 1%" if value < 0.01 else f"{value:.0%}")
     axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))
@@ -309,10 +303,7 @@ def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
 
 def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
     heights = -np.arange(len(claims), dtype=float)
-    axes.hlines(heights, claims["low"], claims["high"], color=CLAIM.colour, linewidth=1.1, zorder=2)
-    axes.scatter(
-        claims["ratio"], heights, s=26, marker=CLAIM.marker, color=CLAIM.colour, edgecolor="white", lw=0.6, zorder=3
-    )
+    draw_row(axes, heights, claims["ratio"], (claims["low"], claims["high"]), CLAIM)
     for height, value in zip(heights, claims["probability"], strict=True):
         note_beside(axes, height, share(value))
     axes.set_xscale("log")
@@ -429,7 +420,8 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     """
     check_kind(regression, ReliabilityRegression, "plot_factors", "reliability_regression")
     posterior = regression.posterior["posterior"].to_dataset()
-    coefficients, spreads, shares = _draws(posterior, "coefficient"), _spreads(posterior), _draws(posterior, "r2")
+    coefficients, spreads, shares = (_draws(posterior, name) for name in ("coefficient", "group_sd", "r2"))
+    spreads[RESIDUAL] = flat_draws(posterior["residual_sd"].to_numpy())
     wholes = [FIXED, *regression.levels, RESIDUAL, TOTAL]
     features = [str(term) for term in regression.table()["term"] if term not in (INTERCEPT, *wholes)]
     prob, sizes = regression.prob, [0.22 * len(rows) + 0.8 for rows in (features, wholes)]
@@ -462,10 +454,6 @@ def _draws(posterior: xr.Dataset, name: str) -> dict[str, FloatArray]:
     drawn = flat_draws(posterior[name].to_numpy())
     labels = posterior[name].coords[posterior[name].dims[-1]].to_numpy()
     return {str(label): drawn[:, at] for at, label in enumerate(labels)}
-
-
-def _spreads(posterior: xr.Dataset) -> dict[str, FloatArray]:
-    return _draws(posterior, "group_sd") | {RESIDUAL: flat_draws(posterior["residual_sd"].to_numpy())}
 
 
 def _column(

@@ -132,10 +132,23 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.set_title(title, loc="left", fontweight="bold")
 
 
+def mark_line(axes: Axes, x: float) -> None:
+    """A dashed line at a value that rows are read against."""
+    axes.axvline(x, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+
+
+def draw_row(
+    axes: Axes, heights: Any, values: Any, ends: tuple[Any, Any], look: Look, width: float = 1.1, size: float = 26
+) -> None:
+    """Points with their intervals, one at each of ``heights``."""
+    axes.hlines(heights, *ends, color=look.colour, linewidth=width, zorder=2)
+    axes.scatter(values, heights, s=size, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
+
+
 def label_rows(axes: Axes, labels: Sequence[str], xlabel: str, title: str, mark: float) -> None:
     """Finish a panel of labelled rows, the first on top, with a dashed line at ``mark``."""
     style_axes(axes, xlabel, title)
-    axes.axvline(mark, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    mark_line(axes, mark)
     axes.set_yticks(-np.arange(len(labels)), labels)
     axes.set_ylim(-len(labels) + 0.4, 0.6)
 
@@ -151,12 +164,8 @@ def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.objec
 
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
     """Mean, 50% bar and ``prob`` bar of draws (D, rows), one row at each of ``heights``."""
-    for mass, width in ((prob, 1.1), (INNER_PROB, 3.0)):
-        low, high = hdi(draws, mass)
-        axes.hlines(heights, low, high, color=look.colour, linewidth=width, zorder=2)
-    axes.scatter(
-        draws.mean(axis=0), heights, s=22, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3
-    )
+    axes.hlines(heights, *hdi(draws, INNER_PROB), color=look.colour, linewidth=3.0, zorder=2)
+    draw_row(axes, heights, draws.mean(axis=0), hdi(draws, prob), look, size=22)
 
 
 def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:
@@ -204,7 +213,7 @@ def note_below(figure: Figure, *sentences: str, ax: Axes | None = None) -> None:
         figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)
 
 
-def note_beside(axes: Axes, height: float, text: str) -> None:
+def note_beside(axes: Axes, height: float, text: str, size: float = 7.5) -> None:
     """Small letters right of a panel, at the height of a row."""
     axes.annotate(
         text,
@@ -213,7 +222,7 @@ def note_beside(axes: Axes, height: float, text: str) -> None:
         xytext=(5, 0),
         textcoords="offset points",
         va="center",
-        fontsize=7.5,
+        fontsize=size,
         color=FAINT,
     )
 

@@ -33,6 +33,7 @@ from bayesbias.plots.style import (
     Picture,
     connection_legend,
     connection_looks,
+    mark_line,
     new_figure,
     note_below,
     one_panel,
@@ -153,7 +154,7 @@ def _strip(axes: Axes, height: float, distances: np.ndarray, look: Look, spread:
 
 def _finish(axes: Axes, title: str) -> None:
     style_axes(axes, "cosine distance (smaller is closer)", title)
-    axes.axvline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    mark_line(axes, 1.0)
 
 
 LABELLED = 150

@@ -29,7 +29,8 @@ from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import is_embedding
-from bayesbias.metrics.queries import pairs_once
+from bayesbias.metrics.catalogue import check_neighbours
+from bayesbias.metrics.queries import in_all, pairs_once
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -107,9 +108,9 @@ def bias_scores(
     words, asked = words_given(targets, "targets"), pairs_given(pairs, "pairs")
     named = seeds_of(kvs)
     _refuse_twice(named)
-    held = [word for word in words if all(word in kv.key_to_index for kv in named.values())]
-    kept = [pair for pair in asked if all(word in kv.key_to_index for word in pair for kv in named.values())]
-    notes = _notes(words, held, "target words") + _notes(_labels(asked), _labels(kept), "base pairs")
+    held, notes = in_all(words, named.values(), "target words")
+    kept, lacking = in_all(asked, named.values(), "base pairs")
+    notes += lacking
     if not held or not kept:
         lost = "target words" if not held else "base pairs"
         raise InputError(f"the embeddings share none of the {len(asked) if held else len(words)} {lost}: choose others")
@@ -194,11 +195,7 @@ def _ripa(vectors: FloatArray, first: FloatArray, second: FloatArray, pairs: lis
 
 def neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neighbours: int) -> FloatArray:
     """NBM (rows, pairs) of words of a vocabulary of unit vectors, by the pairs' differences (pairs, dimensions)."""
-    if neighbours >= len(unit):
-        raise InputError(
-            f"neighbours is {neighbours}: give a whole number from 1 to {len(unit) - 1}, the other words of the "
-            "vocabulary"
-        )
+    check_neighbours(neighbours, len(unit))
     first = np.ascontiguousarray((unit @ apart.T >= 0).T.astype(np.uint8))
     nearest = nearest_rows(unit, rows, neighbours)
     scores = np.empty((len(rows), len(apart)))
@@ -213,14 +210,6 @@ def neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neighb
 
 def _labels(pairs: list[tuple[str, str]]) -> list[str]:
     return ["/".join(pair) for pair in pairs]
-
-
-def _notes(asked: list[str], kept: list[str], what: str) -> list[str]:
-    held = set(kept)
-    lost = [word for word in asked if word not in held]
-    if not lost:
-        return []
-    return [f"{len(lost)} of {len(asked)} {what} are left out, since some embedding lacks them: {listed(lost)}."]
 
 
 type Seeds = Mapping[Any, Embedding] | Sequence[Embedding] | Embedding

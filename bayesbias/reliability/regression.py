@@ -191,7 +191,7 @@ def reliability_regression(
     tree = _tree(values, shares, stats, design, names, rows[outcome])
     tree.attrs = {"outcome": outcome, "seed": used, "versions": json.dumps(versions_of("nuts"))}
     judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
-    faults = draw_faults(np.concatenate(judged, axis=2), stats.get("diverging"))
+    faults = draw_faults(np.concatenate(judged, axis=2), stats)
     notes = [*faults, *absent, *left, *_repeats(rows, asked), *unsettled(values, shares, names, group_scale * spread)]
     return ReliabilityRegression(
         outcome=outcome,

@@ -31,13 +31,11 @@ from bayesbias.comparison import (
     decomposition,
     influence,
     plan,
-    signed,
     similarity_shift,
 )
 from bayesbias.comparison.contrast import MINUS
-from bayesbias.diagnostics.confounds import known_balance
 from bayesbias.diagnostics.convergence import check_predictions, diagnose
-from bayesbias.diagnostics.summaries import PROB, share, summary, variance_shares
+from bayesbias.diagnostics.summaries import PROB, share, signed, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.distances.storage import labels_of, relatedness_of, stored_coverage
 from bayesbias.errors import InputError
@@ -186,7 +184,7 @@ def _of_change(result: Comparison, number: int, prob: float) -> dict[str, Any]:
         "pictures": [{"title": title, "svg": Markup(inline_svg(figure, name, title))} for name, title, figure in drawn],
         "whole": [_whole(result, first, second, number, prob) for first, second in [*means, *contrasts, *shared]],
         "words": {
-            _quantity(result, first, second): _change_records(result.outcomes(first, second, prob, change=number))
+            _quantity(result, first, second): _records(result.outcomes(first, second, prob, change=number))
             for first, second in contrasts
         },
         "shift": similarity_shift(result, None, before, after).to_dict("records") if stereotypes else [],
@@ -209,10 +207,6 @@ def _quantity(result: Comparison, first: str, second: str | None) -> str:
     """A connection or a contrast as the page names it."""
     quantity = first if second is None else f"{first} - {second}"
     return labelled(quantity, result.labels).replace(" - ", MINUS)
-
-
-def _change_records(table: pd.DataFrame) -> list[dict[Any, Any]]:
-    return table.fillna({"protected_word": "whole list", "group": ""}).to_dict("records")
 
 
 def _of_effects(effects: SideEffects) -> dict[str, Any]:
@@ -369,7 +363,7 @@ def _page(post: xr.DataTree, prob: float, topics: TopicNull | None) -> dict[str,
         "pictures": _pictures(post, table, prob, topics),
         "tables": _tables(post, prob),
         "model_sentence": MODEL_SENTENCES.get(post.attrs["attribute_words"], ""),
-        "balance": known_balance(post),
+        "balance": verdict.balance,
         "adjustment": adjustment(post, prob).to_dict("records") if "adjust" in post.attrs else [],
         "beside": _beside(post, prob),
         "influence": _influence(post),
@@ -465,7 +459,8 @@ def _tables(post: xr.DataTree, prob: float) -> dict[str, Any]:
 
 
 def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
-    return table.fillna({"protected_word": "whole list"}).to_dict("records")
+    names = {"protected_word": "whole list", "group": ""}
+    return table.fillna({name: text for name, text in names.items() if name in table}).to_dict("records")
 
 
 def _contrast(post: xr.DataTree, other: str, prob: float) -> dict[str, Any]:

@@ -16,11 +16,10 @@ from bayesbias.comparison import (
     decomposable_controls,
     decomposition,
     decomposition_sentence,
-    signed,
 )
 from bayesbias.comparison.contrast import MINUS
 from bayesbias.diagnostics.convergence import Verdict, diagnose
-from bayesbias.diagnostics.summaries import PROB, share
+from bayesbias.diagnostics.summaries import PROB, share, signed
 from bayesbias.distances.storage import labels_of, relatedness_in_fit
 from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import UNRELATED

@@ -20,9 +20,9 @@ from bayesbias.diagnostics.summaries import contrasted
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import ModelData
-from bayesbias.models.fits import fit, related_data
+from bayesbias.models.fits import fit
 from bayesbias.models.related import cell_lists, components_for, related_posterior, relatedness_for
-from bayesbias.models.results import by_connection, distances_of, model_of
+from bayesbias.models.results import by_connection, fit_data, model_of, related_data
 
 STACKED, SHARED, APART = "related", "shared words", "independent"
 JOINT = {
@@ -211,7 +211,7 @@ class _Part:
 
 
 def _part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
-    data = related_data(distances_of(post), check=False)
+    data = fit_data(post)
     contrasted(*contrast, data.connections.tolist(), data.filled)
     if "sd_factor" in post["posterior"]:
         found = related_posterior(model_of(post), data)

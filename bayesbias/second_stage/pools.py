@@ -15,8 +15,7 @@ from bayesbias._checks import flag, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
-from bayesbias.comparison.contrast import signed
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share
+from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share, signed
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (

@@ -15,8 +15,7 @@ from bayesbias._checks import one_of, probability
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.comparison.contrast import signed
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
+from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, signed
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (

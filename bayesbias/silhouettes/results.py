@@ -18,7 +18,7 @@ from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
-from bayesbias.metrics.catalogue import effect_size
+from bayesbias.metrics.catalogue import associations, effect_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,8 +169,7 @@ def _prefix_means(values: FloatArray, lengths: np.ndarray) -> FloatArray:
 
 def weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Effect sizes while target sets grow: means and spreads from prefix sums of s."""
-    sides = [unit_rows(vectors).mean(axis=0) for vectors in attributes]
-    s = [unit_rows(vectors) @ (sides[0] - sides[1]) for vectors in targets]
+    s = associations(targets, attributes)
     centre = np.concatenate(s).mean()  # sums of squares about a near value lose nothing to rounding
     means, squares = [], []
     for values, places, lengths in zip(s, growth.places, growth.lengths.T, strict=True):

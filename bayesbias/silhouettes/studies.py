@@ -22,7 +22,7 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, look_up
+from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, in_all, look_up
 from bayesbias.models import load_model
 from bayesbias.models.data import ModelData, data_of_rows, model_data
 from bayesbias.models.fits import Engine, choose_engine
@@ -281,7 +281,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if engine.name == "nuts":
         raise InputError(f"the model {spec.name!r} needs NUTS, which is too slow for thousands of fits: choose another")
     if spec.crossed:
-        spec, data = fit_for_crossed(spec, data, table)
+        spec, data = fit_for_crossed(spec, data)
     contrast = contrasted(used["first"], used["second"], data.connections.tolist())
     fit = _Fit(
         spec,
@@ -609,21 +609,17 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
     """The query's words that all models hold, those of one vector once, and sentences on the others."""
     notes: list[str] = []
     sets: dict[str, dict[str, list[str]]] = {}
-    held = {
-        name: [word for word in words if all(word in kv.key_to_index for kv in models.values())]
-        for name, words in query.sets.items()
-    }
     alike = alike_in_some([query], models.values(), "as-is") if once else {}
     for kind in VARIED:
         sets[kind] = {}
         for name, words in getattr(query, kind).items():
-            if lost := [word for word in dict.fromkeys(words) if word not in held[name]]:
-                notes.append(f"{len(lost)} of {len(words)} words of {name} are left out: {listed(lost)}.")
-            if not held[name]:
+            held, lacking = in_all(words, models.values(), f"words of {name}")
+            notes += lacking
+            if not held:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
-            if again := twins_within(held[name], alike):
+            if again := twins_within(held, alike):
                 notes.append(f"{name}: {twin_sentence(again.items())}: counted once.")
-            sets[kind][name] = [word for word in held[name] if word not in again]
+            sets[kind][name] = [word for word in held if word not in again]
     return Query(sets["targets"], sets["attributes"], name=query.name), notes
 
 

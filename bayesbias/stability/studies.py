@@ -22,11 +22,12 @@ from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Case, Embedding, Setting
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
 from bayesbias.metrics.catalogue import METRICS
+from bayesbias.metrics.queries import in_all
 from bayesbias.models import fit
 from bayesbias.stability.components import FACETS, RANDOM_PAIRS, by_setting, frame_of, setting_components, yardsticks
 from bayesbias.words import pairs_given, words_given
@@ -384,8 +385,7 @@ def direct_bias_study(
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     named = by_setting(kvs)
     yardstick, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), rng)
-    held = [set(kv.key_to_index) for kv in named.values()]
-    lists, kept_pairs, notes = _common(_lists(words), pairs_given(pairs, "pairs"), held)
+    lists, kept_pairs, notes = _common(_lists(words), pairs_given(pairs, "pairs"), list(named.values()))
     every = list(dict.fromkeys(word for listed_words in lists.values() for word in listed_words))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
     weights = [_word_weights(every, listed_words, draws, rng) for listed_words in lists.values()]
@@ -492,21 +492,14 @@ def _lists(words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path) -> d
 
 
 def _common(
-    lists: dict[str, list[str]], pairs: list[tuple[str, str]], held: list[set[str]]
+    lists: dict[str, list[str]], pairs: list[tuple[str, str]], kvs: list[KeyedVectors]
 ) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[str]]:
     """The words and pairs that all embeddings hold, and sentences on the others."""
-    notes = []
-    kept_pairs = [pair for pair in pairs if all(word in words for words in held for word in pair)]
-    if lost := ["/".join(pair) for pair in pairs if pair not in kept_pairs]:
-        notes.append(
-            f"{len(lost)} of {len(pairs)} pairs are left out, since some embedding lacks them: {listed(lost)}."
-        )
+    kept_pairs, notes = in_all(pairs, kvs, "pairs")
     kept_lists = {}
     for name, words in lists.items():
-        kept_lists[name] = [word for word in words if all(word in each for each in held)]
-        if gone := [word for word in words if word not in set(kept_lists[name])]:
-            lacking = f"{len(gone)} of {len(words)} words of {name} are left out, since some embedding lacks them"
-            notes.append(f"{lacking}: {listed(gone)}.")
+        kept_lists[name], lacking = in_all(words, kvs, f"words of {name}")
+        notes += lacking
         if len(kept_lists[name]) < FEWEST:
             shared = len(kept_lists[name])
             raise InputError(f"the embeddings share {shared} of the {len(words)} words of {name!r}: choose others")

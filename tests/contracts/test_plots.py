@@ -224,7 +224,7 @@ def test_a_plan_is_drawn_with_the_present_lists_marked():
     assert len(left.get_lines()) >= plan.curve["varied"].nunique()
     assert left.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.width])
     assert right.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.power])
-    with pytest.raises(bb.InputError, match="a result of plan"):
+    with pytest.raises(bb.InputError, match="plot_plan takes what plan returns"):
         bb.plots.plot_plan(table_of(2))
 
 
@@ -240,7 +240,7 @@ def test_noise_is_drawn_with_the_sample_marked():
     assert np.isin(null.sample.ravel(), drawn).all()
     assert right.collections[-1].get_offsets()[:, 0].tolist() == pytest.approx(null.raw["difference"].tolist())
     for plot in (bb.plots.plot_null_weat, bb.plots.plot_null_partitions, bb.plots.plot_null_sample):
-        with pytest.raises(bb.InputError, match="a result of simulate_null_weat"):
+        with pytest.raises(bb.InputError, match="takes what simulate_null_weat returns"):
             plot(table_of(2))
 
 
@@ -416,7 +416,7 @@ def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
     assert sorted(below[0].images[0].get_array().ravel()) == pytest.approx(sorted(shares))
     assert len(bb.plots.plot_ranking(bb.rank(kvs, query, "weat", draws=0)).axes) == 1
     assert svg(figure) == svg(bb.plots.plot_ranking(ranking))
-    with pytest.raises(bb.InputError, match="a result of rank"):
+    with pytest.raises(bb.InputError, match="plot_ranking takes what rank returns"):
         bb.plots.plot_ranking(table_of(2))
 
 
