@@ -362,7 +362,7 @@ class TestCriterion:
         assert np.allclose(found.words["estimate"], plain, atol=1e-6)
         assert found.plain == pytest.approx(-0.81, abs=0.005)
         row = found.table().iloc[0]
-        assert row["hdi_high"] < 0
+        assert row["high"] < 0
         assert -0.9 < row["mean"] < -0.6
         assert found.words["value"].tolist() == [values[word] for word in found.words["word"]]
 
@@ -384,7 +384,7 @@ class TestCriterion:
         for _ in range(60):
             shuffled = dict(zip(values, rng.permutation(list(values.values())), strict=True))
             row = bb.criterion(post, shuffled, contrast=("associated", "human"), draws=1000).table().iloc[0]
-            calls += row["hdi_low"] > 0 or row["hdi_high"] < 0
+            calls += row["low"] > 0 or row["high"] < 0
         assert calls / 60 < 0.11 + 3 * 0.04
 
     @pytest.mark.parametrize(

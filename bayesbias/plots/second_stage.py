@@ -107,7 +107,7 @@ def plot_relation(
         names, x, x_se, y, y_se = (held[name].to_numpy() for name in ("word", "value", "value_se", "estimate", "se"))
         lines = np.column_stack([result.draws("intercept"), result.draws("slope")])
         what, rho = "outside value", result.table(prob).iloc[0]
-        said = (rho["mean"], rho["hdi_low"], rho["hdi_high"])
+        said = (rho["mean"], rho["low"], rho["high"])
     else:
         variable = _variable(result, variable)
         table = result.table(prob)

@@ -14,12 +14,12 @@ from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share
+from bayesbias.diagnostics.summaries import PROB, flat_draws, share
 from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.results import check_fit
-from bayesbias.second_stage.estimates import cells_of, checked_contrast, contrasts_of
+from bayesbias.second_stage.estimates import cells_of, central, checked_contrast, contrasts_of
 
 FEWEST = 5
 """Words from which a relation is estimated."""
@@ -82,13 +82,12 @@ class Criterion(Result):
         -------
         DataFrame
             Rows ``correlation``, ``slope`` (cosine distance per unit of the value), ``intercept``, ``residual_sd``,
-            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``, ``p_positive``.
+            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (a central
+            interval: those of highest density leave out a correlation of 0 too often), ``p_positive``.
         """
         names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
         draws = np.column_stack([self.draws(name) for name in names])
-        table = pd.DataFrame(
-            {"quantity": pd.array(names, dtype="string"), **describe(draws, probability(prob, "prob"))}
-        )
+        table = pd.DataFrame({"quantity": pd.array(names, dtype="string"), **central(draws, probability(prob, "prob"))})
         table["p_positive"] = (draws > 0).mean(axis=0)
         return table
 
@@ -97,14 +96,14 @@ class Criterion(Result):
         rows = self.table(prob).set_index("quantity").to_dict("index")
         rho, r2 = rows["correlation"], rows["r2"]
         first, second = self.contrast
-        settled = rho["hdi_low"] > 0 or rho["hdi_high"] < 0
+        settled = rho["low"] > 0 or rho["high"] < 0
         percent = f"{100 * prob:g}%"
         sentences = [
             f"Over {len(self.words)} words the contrast {first} \N{MINUS SIGN} {second} is "
             f"{'' if settled else 'not in a settled way '}correlated with the outside values: the correlation of what "
-            f"lies behind the estimates is {rho['mean']:.2f} ({percent} interval {rho['hdi_low']:.2f} to "
-            f"{rho['hdi_high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
-            f"R2 is {r2['mean']:.2f} ({r2['hdi_low']:.2f} to {r2['hdi_high']:.2f}).",
+            f"lies behind the estimates is {rho['mean']:.2f} ({percent} interval {rho['low']:.2f} to "
+            f"{rho['high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
+            f"R2 is {r2['mean']:.2f} ({r2['low']:.2f} to {r2['high']:.2f}).",
             "The correlation of the estimates with the values, which takes no error into account, is "
             f"{self.plain:.2f}.",
         ]

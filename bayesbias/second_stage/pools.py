@@ -22,6 +22,7 @@ from bayesbias.second_stage.estimates import (
     JOINT,
     Cells,
     cells_of,
+    central,
     checked_contrast,
     checked_tables,
     contrasts_of,
@@ -439,19 +440,19 @@ def _relations(
             y[kept], covariance[np.ix_(kept, kept)], values[kept], se[kept] ** 2, [np.eye(len(kept))], width, draws, rng
         )
         lines[name] = np.column_stack([found.intercept, found.slope])
-        rho, slope = describe(found.correlation[:, None], prob), describe(found.slope[:, None], prob)
+        rho, slope = central(found.correlation[:, None], prob), central(found.slope[:, None], prob)
         rows.append(
             {
                 "variable": name,
                 "n": len(kept),
                 "errors": bool(se[kept].any()),
                 "correlation": rho["mean"][0],
-                "correlation_low": rho["hdi_low"][0],
-                "correlation_high": rho["hdi_high"][0],
+                "correlation_low": rho["low"][0],
+                "correlation_high": rho["high"][0],
                 "p_positive": float((found.correlation > 0).mean()),
                 "slope": slope["mean"][0],
-                "slope_low": slope["hdi_low"][0],
-                "slope_high": slope["hdi_high"][0],
+                "slope_low": slope["low"][0],
+                "slope_high": slope["high"][0],
                 "residual_sd": float(found.residual_sd.mean()),
                 "plain": float(np.corrcoef(y[kept], values[kept])[0, 1]),
             }

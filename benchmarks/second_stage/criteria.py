@@ -52,8 +52,8 @@ def main(folder):
         for model in ("related", "crossed"):
             found = bb.criterion(fit_of(kv, values, model), values, contrast=("associated", "men"))
             row = found.table().set_index("quantity").loc["correlation"]
-            rows.append((name, model, len(found.words), found.plain, row["mean"], row["hdi_low"], row["hdi_high"]))
-    columns = ["source", "model", "words", "plain", "correlation", "hdi_low", "hdi_high"]
+            rows.append((name, model, len(found.words), found.plain, row["mean"], row["low"], row["high"]))
+    columns = ["source", "model", "words", "plain", "correlation", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
     print(table.round(3).to_string())
     rng, values, rates = np.random.default_rng(0), held["BLS 2015"], []
@@ -66,7 +66,7 @@ def main(folder):
                 own = rng.permutation(words)[:size]
                 shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
                 row = bb.criterion(post, shuffled, contrast=("associated", "men"), draws=2000).table().iloc[0]
-                calls += row["hdi_low"] > 0 or row["hdi_high"] < 0
+                calls += row["low"] > 0 or row["high"] < 0
             rates.append((model, size, REPLICATES, calls / REPLICATES))
     null = pd.DataFrame(rates, columns=["model", "words", "replicates", "false_positive_rate"])
     print(null.round(3).to_string())

@@ -125,6 +125,7 @@ def main(folder):
     text = [name for name in every.columns if name != "distance"]
     every = every.astype(dict.fromkeys(text, "category")).assign(distance=every["distance"].astype("float32"))
     every.to_parquet(NOTEBOOKS / "languages.parquet", index=False, compression="zstd")
+    outside.round(6).rename_axis("language").to_csv(NOTEBOOKS / "attitudes.csv")
     print(pd.DataFrame(relations).round(3).T.to_string())
 
 

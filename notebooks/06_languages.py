@@ -1,0 +1,99 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Many embeddings: gender and careers in 25 languages
+#
+# Do languages whose embeddings put men closer to careers and women closer to families have speakers with stronger
+# implicit attitudes? Lewis and Lupyan (2020, https://doi.org/10.1038/s41562-020-0918-6) correlated two columns of point
+# estimates and found .43. Both columns have errors, and those of the embeddings are shared, because all languages
+# measure the same concepts.
+#
+# The notebook starts from cosine distances in their Wikipedia embeddings, in `languages.parquet`; how they were made is
+# in `benchmarks/second_stage/languages.py`.
+
+# %%
+import pandas as pd
+
+import bayesbias as bb
+
+rows = pd.read_parquet("languages.parquet").query("corpus == 'wikipedia'")
+attitudes = pd.read_csv("attitudes.csv", index_col="language")
+tables = {}
+for language, table in rows.groupby("language", observed=True):
+    text = table.columns.drop(["distance", "language", "corpus"])
+    tables[language] = table.drop(columns=["language", "corpus"]).astype(dict.fromkeys(text, "string"))
+len(tables), attitudes.head(3)
+
+# %% [markdown]
+# ## One language
+#
+# Men's words are *associated* with careers and women's words with families. The contrast *associated − different* is
+# negative where words are closer to the stereotype of their own gender.
+
+# %%
+german = bb.fit(tables["de"], seed=0)
+bb.contrasts(german).head(1)
+
+# %% [markdown]
+# ## All languages
+#
+# `bb.pool` takes the estimates of all languages with their joint covariance. Distances have other scales in other
+# languages (in Japanese, of this collection, they hardly vary), so that contrasts are taken in standard deviations of
+# each language's distances.
+
+# %%
+pool = bb.pool(tables, ("associated", "different"), on=attitudes, standardise=True, seed=0)
+print(pool)
+
+# %%
+pool.table().round(2)
+
+# %%
+bb.plots.plot_pool(pool)
+
+# %% [markdown]
+# Grey are the languages' own estimates, blue the partially pooled ones: a language whose own estimate is uncertain is
+# moved towards the others. Ranks come with their uncertainty, and so does any comparison of two languages.
+
+# %%
+pool.probability("id", "nl")
+
+# %% [markdown]
+# ## The relation to attitudes
+
+# %%
+bb.plots.plot_relation(pool)
+
+# %%
+pool.relation.round(2).T
+
+# %% [markdown]
+# `plain` is the correlation of the estimates. The interval says how little 25 languages can tell about its size.
+#
+# ## The same concepts
+#
+# A list of eight career words is one sample of such words, and every language shares it. The covariance of the estimates
+# holds that.
+
+# %%
+sd = pool.estimates["se"].to_numpy()
+correlation = pool.covariance / sd[:, None] / sd
+float(correlation[~pd.DataFrame(correlation).eq(1).to_numpy() & (correlation < 0.9999)].mean())
+
+# %% [markdown]
+# Had the errors been independent, the mean over languages would look more certain than it is.
+
+# %%
+bb.plots.plot_pool(bb.pool({name: tables[name] for name in ("de", "nl", "sv", "da", "no", "en")},
+                           ("associated", "different"), standardise=True, seed=0))
