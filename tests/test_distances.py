@@ -200,7 +200,7 @@ def test_fallback_tries_other_capitals_and_reports_them():
     used = {"SHE": "she", "Boss": "BOSS", "HE": "he", "paris": "Paris"}
     assert table.attrs["coverage"]["substituted"] == used
     assert table.attrs["coverage"]["own_pairs"] == ["he"]
-    note = "read under another capitalisation: SHE as she, Boss as BOSS, HE as he, paris as Paris"
+    note = "read under another spelling: SHE as she, Boss as BOSS, HE as he, paris as Paris"
     assert note in bb.coverage(table).attrs["notes"]
     assert bb.coverage(table)["missing"].tolist() == [[], [], [], []]
 
@@ -460,7 +460,7 @@ def test_round_trip_keeps_every_note(tmp_path, suffix):
     assert again.attrs == table.attrs
     assert bb.coverage(again).attrs["notes"] == [
         "protected list b: 1 of 2 words found; missing gone",
-        "read under another capitalisation: Walk as walk",
+        "read under another spelling: Walk as walk",
         "both protected and attribute, so without the pair with itself: boss",
         "in several attribute lists, counted once for a protected word: boss (a, human)",
     ]

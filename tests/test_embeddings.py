@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import bayesbias as bb
 from bayesbias._files import shipped
-from bayesbias.embeddings import zero_words
+from bayesbias.embeddings import find_words, spellings, zero_words
 from bayesbias.words import bundled_words
 
 VECTORS = {"cat": [1.0, 2.0, 3.0], "dog": [-4.5, 0.25, 1e-3], "Ähre": [7.0, -8.0, 0.0], "東京": [0.1, 0.2, 0.3]}
@@ -542,3 +542,20 @@ def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path, limited_fi
         bb.save_embedding(many, tmp_path / "v.npz")
     assert (tmp_path / "v.npz").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["v.npz"]
+
+
+@pytest.mark.parametrize(("asked", "held"), [("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")])
+def test_accents_are_found_however_they_are_encoded(tmp_path, asked, held):
+    kv = bb.load_embedding({held: [1, 0], "tea": [0, 1]})
+    assert find_words(kv, [asked, "tea", "gone"]).keys == {asked: held, "tea": "tea"}
+    bb.save_embedding(kv, tmp_path / "v.txt")
+    assert bb.load_embedding(tmp_path / "v.txt", words=[asked]).index_to_key == [held]
+
+
+@pytest.mark.parametrize("held", ["New_York", "new_york", "new york"])
+@pytest.mark.parametrize("asked", ["New York", "new york"])
+def test_fallback_finds_phrases(held, asked):
+    kv = bb.load_embedding({held: [1, 0], "tea": [0, 1]})
+    found = find_words(kv, [asked], case="fallback").keys
+    assert found == {asked: held}
+    assert held in spellings([asked], "fallback")

@@ -274,7 +274,7 @@ def test_words_found_under_another_capitalisation():
     assert "Word0" not in {
         word for replicate in range(30) for words in null.lists(replicate).values() for word in words
     }
-    assert any("read under another capitalisation: word0 as Word0" in note for note in null.notes)
+    assert any("read under another spelling: word0 as Word0" in note for note in null.notes)
     assert bb.topic_null(kv, lists_of(), replicates=2).observed != null.observed
 
 

@@ -45,7 +45,7 @@ class Coverage:
     lists
         One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``missing`` words.
     substituted
-        Words read under another capitalisation, with the word that was used.
+        Words read under another spelling (capitals, joined words, accents), with the word that was used.
     own_pairs
         Words that are both protected and attribute: their pair with themselves is left out.
     in_several_lists
@@ -119,7 +119,7 @@ class Coverage:
                 )
         if self.substituted:
             pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
-            notes.append(f"read under another capitalisation: {pairs}")
+            notes.append(f"read under another spelling: {pairs}")
         if self.own_pairs:
             notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")
         if self.in_several_lists:

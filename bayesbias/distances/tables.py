@@ -327,8 +327,8 @@ def distance_table(
         a protected word listed in several sets is one word, and an attribute word in several lists takes the first
         of associated, different, human, neutral, other control lists.
     case
-        ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, a capital first letter
-        and capitals for words that are not found.
+        ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, capital first letters,
+        capitals, and ``_`` for blanks (``New_York``) for words that are not found.
     relatedness
         Whether the table carries how the distances of alike words are correlated, as :func:`relatedness` reads it off
         the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.

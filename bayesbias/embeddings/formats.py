@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -356,16 +357,21 @@ def load_embedding(
     return _keyed_vectors(tokens, vectors, name)
 
 
+def composed(word: str) -> tuple[str, ...]:
+    """A word, and its letters with accents in one character and in two: texts hold either."""
+    return (word,) if word.isascii() else tuple(dict.fromkeys((word, normalize("NFC", word), normalize("NFD", word))))
+
+
 def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
     if words is None:
         return None
     if isinstance(words, WordLists):
-        return frozenset(words.every_word())
+        words = words.every_word()
     wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
-    return frozenset(wanted)
+    return frozenset(form for word in wanted for form in composed(word))
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -441,7 +447,7 @@ def _from_file(
                 "pass trust_pickle=True if you trust where it comes from, or save it as word2vec or .npz"
             )
         return _from_pickle(path, wanted)
-    tokens: Wanted = None if wanted is None else frozenset(word.encode("utf-8") for word in wanted)
+    tokens: Wanted = None if wanted is None else frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
     found: list[bytes] = []
     vectors: list[NDArray[Any]] = []
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:

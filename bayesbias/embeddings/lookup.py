@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesbias._checks import one_of
 from bayesbias._core.vectors import FloatArray, first_alike
-from bayesbias.embeddings.formats import have_directions
+from bayesbias.embeddings.formats import composed, have_directions
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -54,15 +54,12 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> 
     words
         Words to look up, each once.
     case
-        ``"as-is"``, or ``"fallback"`` to try lower case, a capital first letter and capitals for those not found.
+        ``"as-is"``, or ``"fallback"`` to try lower case, capital first letters and capitals for those not found, and
+        ``_`` for blanks (``New_York``). A letter with an accent is one letter, however it is encoded.
     """
     one_of(case, CASES, "case")
     held = kv.key_to_index
-    if case == "as-is":
-        keys = {word: word for word in words if word in held}
-    else:
-        forms = {word: _forms(word) for word in words}
-        keys = {word: next(key for key in tried if key in held) for word, tried in forms.items() if held.keys() & tried}
+    keys = {word: key for word in words if (key := _key(word, held, case)) is not None}
     rows = np.array([held[key] for key in keys.values()], dtype=np.intp)
     vectors = kv.vectors.take(rows, axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
@@ -77,11 +74,23 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> 
 def spellings(words: Iterable[str], case: str) -> tuple[str, ...]:
     """The words, and with ``"fallback"`` what is tried for them too."""
     one_of(case, CASES, "case")
-    return tuple(words) if case == "as-is" else tuple({form for word in words for form in _forms(word)})
+    tried = words if case == "as-is" else [form for word in words for form in _forms(word)]
+    return tuple(dict.fromkeys(form for each in tried for form in composed(each)))
+
+
+def _key(word: str, held: Collection[str], case: str) -> str | None:
+    """The key of a word in an embedding: the first of its forms that is there."""
+    if word in held:
+        return word
+    tried = _forms(word) if case == "fallback" else (word,)
+    return next((form for each in tried for form in composed(each) if form in held), None)
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    return word, word.lower(), word.capitalize(), word.upper()
+    """What is tried for a word that is not found; the words of a phrase are joined too."""
+    joined = word.replace(" ", "_")
+    capitals = "_".join(part.capitalize() for part in joined.split("_"))
+    return tuple(dict.fromkeys((word, word.lower(), word.capitalize(), word.upper(), joined, joined.lower(), capitals)))
 
 
 def about(kv: KeyedVectors) -> dict[str, object]:

@@ -357,7 +357,7 @@ def metric(
     max_missing
         Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
     case
-        ``"fallback"`` also tries lower case, a capital first letter and capitals.
+        ``"fallback"`` also tries lower case, capital first letters, capitals, and ``_`` for blanks.
     normalise
         Whether vectors are scaled to length 1 first (most metrics do not change).
     compat
