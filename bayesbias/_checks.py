@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -49,6 +49,16 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} is {shown(value)}: give True or False")
     return bool(value)
+
+
+JOINERS = str.maketrans("", "", "\u200c\u200d")
+"""Characters without width that Persian and Indic words hold: zero-width (non-)joiners."""
+
+
+def is_printable(value: object) -> TypeGuard[str]:
+    """Whether a value can be shown: a text, not empty, without blanks at its ends, control or surrogate characters."""
+    text = value.translate(JOINERS) if isinstance(value, str) else ""
+    return text != "" and text == text.strip() and text.isprintable()
 
 
 def finite_number(value: object, name: str, positive: bool = False) -> float:
