@@ -36,13 +36,14 @@ RESERVED = ("kind", "name", "description", "source", "doi", "language", "provena
 PROVENANCES = ("validated", "translated", "machine")
 """Who made a list of another language: speakers checked it, people translated it, or a program did."""
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-GENDERED = frozenset(
+MASCULINE_AND_FEMININE = (
     "am ar be bg bs ca cs cy de el es fr ga gd gl gu he hi hr is it kmr kn ks ku lt lv mk mr mt pa pl ps pt ro ru "
-    "sk sl sq sr ta te uk ur".split()
+    "sk sl sq sr ta te uk ur"
 )
-"""Languages whose nouns are masculine or feminine (Corbett 2013, https://wals.info/chapter/31; for those outside of its
-sample, Corbett 1991, https://doi.org/10.1017/CBO9781139166119). English and Tagalog, whose nouns agree in pronouns or in
-loans only, are not among them, nor are languages with a common gender, such as Danish."""
+GENDERED = frozenset(MASCULINE_AND_FEMININE.split())
+"""Languages with masculine and feminine nouns (Corbett 2013, https://wals.info/chapter/31; for those outside of its
+sample, Corbett 1991, https://doi.org/10.1017/CBO9781139166119). Not English and Tagalog, where gender is that of
+pronouns or loans, and not languages with a common gender, such as Danish."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class WordLists:
         known: dict[str, tuple[str, ...]] = {}
         for part in ("protected", "stereotypes", "controls"):
             lists = {
-                name: _concepts(f"{part}.{name}", words, self.forms, known) for name, words in getattr(self, part).items()
+                name: _concepts(f"{part}.{name}", words, self.forms, known)
+                for name, words in getattr(self, part).items()
             }
             object.__setattr__(self, part, lists)
         object.__setattr__(self, "forms", {name: forms for name, forms in known.items() if len(forms) > 1})
@@ -305,9 +307,9 @@ def load_words(name_or_path: str | Path) -> WordLists:
     name_or_path
         A name that :func:`list_words` shows, or the path of a TOML file. Its keys are ``name``, ``controls`` (a list
         of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
-        ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]`` and
-        ``[stereotypes]`` (group to words) and ``[labels]`` (control list to what it is called in sentences). ``name``,
-        ``[protected]`` and ``[stereotypes]`` are required.
+        ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
+        and ``[stereotypes]`` (group to words) and ``[labels]`` (control list to what it is called in sentences).
+        ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Raises
     ------
@@ -532,13 +534,13 @@ def _concepts(
             raise InputError(f"{where} lists the form {again[0]!r} of {concept[0]!r} twice: give each form once")
         if (other := known.setdefault(concept[0], concept)) != concept:
             raise InputError(
-                f"{where}: {concept[0]!r} has the forms {', '.join(concept)} here and {', '.join(other)} elsewhere: give "
-                "it the same forms everywhere"
+                f"{where}: {concept[0]!r} has the forms {', '.join(concept)} here and {', '.join(other)} elsewhere: "
+                "give it the same forms everywhere"
             )
         for form in concept:
             if owner.setdefault(form, concept[0]) != concept[0]:
                 raise InputError(
-                    f"{where}: the form {form!r} is in two concepts, {owner[form]!r} and {concept[0]!r}: leave it in one"
+                    f"{where}: the form {form!r} is in two concepts, {owner[form]!r} and {concept[0]!r}: keep one"
                 )
         names.append(concept[0])
     return tuple(names)
@@ -588,7 +590,7 @@ def _check_controls(lists: WordLists) -> None:
             raise InputError(f"the label of {name!r} is {label!r}: give a printable text without blanks at its ends")
 
 
-def _check_words(where: str, words: Sequence[str], forms: bool = False) -> None:
+def _check_words(where: str, words: Sequence[object], forms: bool = False) -> None:
     if isinstance(words, str) or not isinstance(words, Iterable):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"{where} is {kind}{words!r}: give a list of words")

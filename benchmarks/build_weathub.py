@@ -5,9 +5,9 @@ python benchmarks/build_weathub.py FOLDER
 The folder holds one JSON file a language and test, such as de_weat7.json, with two targets and two attributes of
 WEATHub (https://huggingface.co/datasets/iamshnoo/weathub, CC BY 4.0; Mukherjee et al. 2023). The targets become groups,
 and each has the attribute that the test pairs it with for its stereotype. Words are written in Unicode's normal form C,
-without a semicolon at their end; words in both attributes, in capitals or not, are left out of both, and the description
-names them. The
-files are written to data/words/weathub/<language>/<test>.toml; the same files give the same bytes.
+without a semicolon at their end; words in both attributes, in capitals or not, are left out of both, and their list's
+description
+names them. The files are written to data/words/weathub/<language>/<test>.toml; the same files give the same bytes.
 """
 
 import json
@@ -59,12 +59,12 @@ def toml(language, test, sets):
         'doi = "10.18653/v1/2023.emnlp-main.981"',
         "",
         "[protected]",
-        *(f"{group} = {array(lists[key])}" for group, key in zip(groups, ("targ1", "targ2"))),
+        *(f"{group} = {array(lists[key])}" for group, key in zip(groups, ("targ1", "targ2"), strict=True)),
         "",
         "[stereotypes]",
         *(
             f"{group} = {array([word for word in lists[key] if word not in shared])}"
-            for group, key in zip(groups, ("attr1", "attr2"))
+            for group, key in zip(groups, ("attr1", "attr2"), strict=True)
         ),
     ]
     return "\n".join(text) + "\n", shared

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayesbias._core.related import PairSample
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.embeddings.lookup import SHOWN, twin_sentence
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,10 @@ class Coverage:
         Sets of words that have one vector and stand in different lists: each word with its lists. They stay.
     labels
         Control list to what it is called in sentences.
+    forms
+        Concept with several forms to those of them that are found.
+    gender
+        What grammatical gender may do to the distances, or nothing.
     """
 
     word_list: str
@@ -86,6 +90,8 @@ class Coverage:
     kept_twins: bool = False
     one_vector: list[dict[str, list[str]]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
+    forms: dict[str, list[str]] = field(default_factory=dict)
+    gender: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -105,7 +111,7 @@ class Coverage:
         if table is not None and self.pairs and len(table) != self.pairs:
             asked = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
             asked -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
-            left = table["protected_word"].nunique()
+            left = sum(len(self.forms.get(word, (word,))) for word in table["protected_word"].unique())
             notes.append(
                 f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {asked} "
                 "protected words are here; the lists are those of the whole table"
@@ -117,9 +123,7 @@ class Coverage:
                     f"{entry['kind']} list {entry['list']}: {entry['found']} of {entry['asked']} words found; "
                     f"missing {words}"
                 )
-        if self.substituted:
-            pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
-            notes.append(f"read under another spelling: {pairs}")
+        notes += self._form_notes()
         if self.own_pairs:
             notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")
         if self.in_several_lists:
@@ -133,6 +137,16 @@ class Coverage:
         if self.relatedness.startswith("none"):
             notes.append(f"relatedness of words: {self.relatedness}")
         return notes + self._twin_notes()
+
+    def _form_notes(self) -> list[str]:
+        """Words read under another spelling, concepts with several forms, and grammatical gender."""
+        notes = []
+        if self.substituted:
+            pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
+            notes.append(f"read under another spelling: {pairs}")
+        if several := [f"{name} ({', '.join(found)})" for name, found in self.forms.items() if len(found) > 1]:
+            notes.append(f"the mean over several forms: {listed(several, SHOWN)}")
+        return notes + ([self.gender] if self.gender else [])
 
     def _twin_notes(self) -> list[str]:
         """Words that have the vector of another: of the same list, and of another one."""
