@@ -12,6 +12,8 @@ from gensim.models import KeyedVectors
 from pandas.testing import assert_frame_equal
 
 import bayesbias as bb
+from bayesbias.models.fits import related_data
+from bayesbias.models.related import cell_lists, kernels_of, related_sums
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PUBLISHED = {
@@ -811,8 +813,60 @@ def test_relatedness_of_a_concept_is_that_of_the_mean_of_its_forms():
     weights = pd.DataFrame([[1.0, 0, -1.0, 0]], index=["he"], columns=list(one.attribute_words))
     spread = pd.DataFrame([[0.5, 0, -0.5], [0.5, 0, -0.5]], index=["he", "him"], columns=["nurse", "doctor", "math"])
     assert one.covariance(weights) == pytest.approx(several.covariance(spread), rel=0.05)
-    fitted = bb.contrasts(bb.fit(table, seed=0), "associated", "different")
-    assert np.isfinite(fitted["mean"]).all()
+
+
+FAMILY = [["mother", "mothers"], ["son", "sons"], ["sister", "sisters"], ["father", "fathers"], ["brother", "brothers"]]
+
+
+def family(forms):
+    """Word lists of the family, the words of each concept as one or apart."""
+    own = {"a": FAMILY[:3], "b": FAMILY[3:]}
+    attributes = own if forms else {name: [w for concept in listed for w in concept] for name, listed in own.items()}
+    return bb.WordLists("family", {"a": ["he", "him", "boy"], "b": ["she", "girl"]}, attributes)
+
+
+def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are(tmp_path):
+    kv = bb.load_embedding("google-news-slice")
+    table = bb.distance_table(kv, family(True))
+    bb.write_distance_table(table, tmp_path / "t.csv")
+    one, several = bb.relatedness(bb.read_distance_table(tmp_path / "t.csv")), bb.relatedness(kv, family(False))
+    weights = np.random.default_rng(0).normal(size=(3, 5, 5))
+    expected = several.covariance(np.repeat(weights, 2, axis=2) / 2)
+    np.testing.assert_allclose(one.covariance(weights), expected, rtol=1e-9)
+    # a list of concepts has the mean of all forms, and its cell their covariance
+    cells, apart = (related_sums(related_data(bb.distance_table(kv, family(forms)))) for forms in (True, False))
+    np.testing.assert_allclose(cells.y, apart.y, atol=1e-9)
+    np.testing.assert_allclose(cells.covariance, apart.covariance, rtol=1e-9)
+    own = one.own_correlations(one.attribute_words)
+    assert own.max() <= 1
+    assert (own.mean(axis=0) < 0.95).all()
+
+
+def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances():
+    kv = bb.load_embedding("google-news-slice")
+    table = bb.distance_table(kv, family(True))
+    data = related_data(table)
+    kernels, sums = kernels_of(data), related_sums(data)
+    parts, words = kernels.components, data.attribute_words.tolist()
+    np.testing.assert_allclose(
+        [np.diag(kernels.of(at)) for at in range(len(parts.variances))], data.relatedness.own_correlations(words)
+    )
+    # expected scatter within the cells of a class, from the kernel: variances less the variance of the mean
+    variance = parts.loadings**2 * parts.variances
+    lists = cell_lists(data)
+    stereotype = 0.0
+    for word, connection, at in zip(lists.word, lists.connection, lists.listed, strict=True):
+        if data.connections[connection] == "associated":
+            own = lists.member[at]
+            each = [kernels.of(q)[np.ix_(own, own)] for q in range(len(parts.variances))]
+            stereotype += sum(
+                v * (np.trace(k) - k.mean() * own.sum()) for v, k in zip(variance[word], each, strict=True)
+            )
+    np.testing.assert_allclose(sums.expected[0], stereotype, rtol=1e-6)
+    assert bb.checks.check_relatedness(table)["predicted"].gt(0).any()
+    post = bb.fit(table, seed=0)
+    assert post.attrs["attribute_words"] == "related"
+    assert np.isfinite(bb.contrasts(post, "associated", "different")["mean"]).all()
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,10 @@ DIMS = {
     "weights": ("sample_pair",),
     "protected_correlation": ("protected_word", "other_word"),
     "ranks": ("ranked_word",),
+    "forms": ("form", "dimension"),
+    "form_of": ("form",),
 }
+OPTIONAL = ("ranks", "forms", "form_of")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
 
@@ -263,8 +266,8 @@ def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
     }
     pairs = found.pairs
     place = np.uint16 if found.sampled <= np.iinfo(np.uint16).max else np.uint32
-    ranks = {} if found.ranks is None else {"ranks": found.ranks}
-    return ranks | {
+    held = {name: value for name in OPTIONAL if (value := getattr(found, name)) is not None}
+    return held | {
         "protected": found.protected,
         "attributes": found.attributes,
         "centre": found.centre.astype(np.float32),
@@ -296,7 +299,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
         sizes |= {"other_word": sizes["protected_word"], "ranked_word": sum(sizes.values())}
         for name, dims in DIMS.items():
-            if name == "ranks" and name not in arrays:
+            if name in OPTIONAL and name not in arrays:
                 continue
             values = np.asarray(arrays[name])
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(dims, values.shape, strict=True))
@@ -324,7 +327,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             scatter=np.asarray(arrays["scatter"]),
             pairs=pairs,
             protected_correlation=np.asarray(arrays["protected_correlation"]),
-            ranks=np.asarray(arrays["ranks"]) if "ranks" in arrays else None,
+            **{name: np.asarray(arrays[name]) for name in OPTIONAL if name in arrays},
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error

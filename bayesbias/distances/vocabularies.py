@@ -169,6 +169,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         *(int(row) for row in chosen),
         *(kv.key_to_index[looked.forms.keys[found[word][0]]] for word in (*protected, *attributes)),
     ]
+    several = [(at, form) for at, word in enumerate(attributes) if len(found[word]) > 1 for form in found[word]]
     return Relatedness(
         embedding=about(kv),
         kind=kind,
@@ -184,6 +185,8 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         pairs=pairs,
         protected_correlation=_correlation_of_words(half[0].astype(float) - centre, means, vectors, pairs),
         ranks=np.array(ranked, dtype=np.int32) if ordered_by_frequency(kv.index_to_key) else None,
+        forms=half_units(looked.of_forms, [form for _, form in several]) if several else None,
+        form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
     )
 
 

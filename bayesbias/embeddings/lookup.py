@@ -64,6 +64,11 @@ class FoundConcepts:
     forms: FoundWords
     concepts: Mapping[str, tuple[str, ...]]
 
+    @property
+    def of_forms(self) -> FoundConcepts:
+        """The same with each form a concept of its own."""
+        return FoundConcepts(self.forms, {form: (form,) for form in self.forms.keys})
+
     def keys(self, concept: str) -> frozenset[str]:
         """The keys under which the embedding holds the forms of a concept."""
         return frozenset(self.forms.keys[form] for form in self.concepts[concept])
