@@ -51,9 +51,14 @@ def flag(value: object, name: str) -> bool:
     return bool(value)
 
 
+JOINERS = str.maketrans("", "", "\u200c\u200d")
+"""Characters without width that Persian and Indic words hold: zero-width (non-)joiners."""
+
+
 def is_printable(value: object) -> TypeGuard[str]:
     """Whether a value can be shown: a text, not empty, without blanks at its ends, control or surrogate characters."""
-    return isinstance(value, str) and value != "" and value == value.strip() and value.isprintable()
+    text = value.translate(JOINERS) if isinstance(value, str) else ""
+    return text != "" and text == text.strip() and text.isprintable()
 
 
 def printable(value: object, name: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+from unicodedata import normalize
 
 from pydantic import BeforeValidator, Field
 
-from bayesbias._checks import is_printable, printable
+from bayesbias._checks import by_name_or_none, is_printable, printable
 from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.errors import InputError, shown
 
@@ -29,12 +32,26 @@ CONNECTIONS = tuple(PHRASES)
 STEREOTYPES = CONNECTIONS[:2]
 CONTROLS = ("neutral", "human")
 """The control lists that are bundled; word lists may name others."""
-RESERVED = ("kind", "name", "description", "source", "doi", "controls")
+RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")
+PROVENANCES = ("validated", "translated", "machine")
+"""Who made a list of another language: speakers checked it, people translated it, or a program did."""
+TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+MASCULINE_AND_FEMININE = (
+    "am ar be bg bs ca cs cy de el es fr ga gd gl gu he hi hr is it kmr kn ks ku lt lv mk mr mt pa pl ps pt ro ru "
+    "sk sl sq sr ta te uk ur"
+)
+GENDERED = frozenset(MASCULINE_AND_FEMININE.split())
+"""Languages with masculine and feminine nouns (Corbett 2013, https://wals.info/chapter/31; for those outside of its
+sample, Corbett 1991, https://doi.org/10.1017/CBO9781139166119). Not English and Tagalog, where gender is that of
+pronouns or loans, and not languages with a common gender, such as Danish."""
 
 
 @dataclass(frozen=True)
 class WordLists:
     """Protected words, stereotypes by group, and control words.
+
+    A word of any list may be a list of forms, ``["Lehrer", "Lehrerin"]``. Such a concept has the name of its first
+    form, and its distances are means over the forms that are found. Words are kept in Unicode's normal form C.
 
     Attributes
     ----------
@@ -50,11 +67,18 @@ class WordLists:
         Control list to what it is called in sentences, reports and pictures; by default its name.
     repeats
         Protected words that their source lists more than once, and how often.
+    language
+        BCP 47 tag, such as ``"de"``.
+    provenance
+        ``"validated"`` (by speakers), ``"translated"`` or ``"machine"``.
+    forms
+        Concept to its forms, the first of which names it; words with one form are absent.
 
     Raises
     ------
     InputError
-        A list is empty, a stereotype has no group, a word is in two groups, or the name or label of a control is none.
+        A list is empty, a stereotype has no group, a word is in two groups, a form in two concepts of a list, the name
+        or label of a control is none, the language is no tag, or the provenance is unknown.
     """
 
     name: str
@@ -66,9 +90,24 @@ class WordLists:
     doi: str | None = None
     repeats: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    language: str | None = None
+    provenance: str | None = None
+    forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_lists(self)
+        _check_parts(self)
+        known: dict[str, tuple[str, ...]] = {}
+        for part in ("protected", "stereotypes", "controls"):
+            lists = {
+                name: _concepts(f"{part}.{name}", words, self.forms, known)
+                for name, words in getattr(self, part).items()
+            }
+            object.__setattr__(self, part, lists)
+        object.__setattr__(self, "forms", {name: forms for name, forms in known.items() if len(forms) > 1})
+        _check_controls(self)
+        _check_groups(self)
+        language_tag(self.language)
+        by_name_or_none(self.provenance, PROVENANCES, "provenance")
         counts = Counter(word for words in self.protected.values() for word in words)
         repeats = {word: count for word, count in counts.items() if count > 1}
         object.__setattr__(self, "repeats", {**self.repeats, **repeats})
@@ -87,9 +126,26 @@ class WordLists:
         """Protected word to its group."""
         return {word: group for group, words in self.protected.items() for word in words}
 
+    @property
+    def concepts(self) -> dict[str, tuple[str, ...]]:
+        """Every word of every list with its forms: itself, where it has no others."""
+        words = (word for _, part in self.by_kind for listed in part.values() for word in listed)
+        return {word: tuple(self.forms.get(word, (word,))) for word in words}
+
     def every_word(self) -> tuple[str, ...]:
-        """All words of all lists, each once."""
-        return tuple(dict.fromkeys(word for _, part in self.by_kind for words in part.values() for word in words))
+        """All words of all lists in all their forms, each once."""
+        return tuple(dict.fromkeys(form for forms in self.concepts.values() for form in forms))
+
+    def single_forms(self, what: str) -> None:
+        """Refuse concepts of several forms.
+
+        Raises
+        ------
+        InputError
+            There is one; ``what`` begins the message.
+        """
+        for name, forms in self.forms.items():
+            raise InputError(f"{what} takes single words, and {name!r} has {len(forms)} forms: choose one form of each")
 
     def _repr_html_(self) -> str:
         rows = [(kind, name, words) for kind, part in self.by_kind for name, words in part.items()]
@@ -199,18 +255,38 @@ def _no_text(value: object) -> object:
     return value
 
 
+def language_tag(value: object) -> str | None:
+    """None, or a BCP 47 tag (RFC 5646).
+
+    Raises
+    ------
+    InputError
+        It is no tag.
+    """
+    if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
+        return value
+    raise InputError(f"the language is {shown(value)}: give a BCP 47 tag, such as 'de', 'pt-BR' or 'zh-Hant'")
+
+
+def subtag(language: str | None) -> str:
+    """The language of a tag without script and region, in lower case."""
+    return (language or "").partition("-")[0].lower()
+
+
 class _File(Document):
     name: str
     description: str = ""
     source: str = ""
     doi: str | None = None
+    language: Annotated[str | None, BeforeValidator(language_tag)] = None
 
 
 class _WordsFile(_File):
     kind: Literal["words"] = "words"
-    protected: dict[str, list[str]]
-    stereotypes: dict[str, list[str]]
-    controls: Annotated[list[str] | dict[str, str | list[str]], BeforeValidator(_no_text)] = Field(default_factory=list)
+    provenance: Literal["validated", "translated", "machine"] | None = None
+    protected: dict[str, list[Any]]
+    stereotypes: dict[str, list[Any]]
+    controls: Annotated[list[str] | dict[str, str | list[Any]], BeforeValidator(_no_text)] = Field(default_factory=list)
     labels: dict[str, str] = Field(default_factory=dict)
 
 
@@ -232,14 +308,14 @@ def load_words(name_or_path: str | Path) -> WordLists:
     name_or_path
         A name that :func:`list_words` shows, or the path of a TOML file. Its keys are ``name``, ``controls`` (a list
         of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
-        ``description``, ``source``, ``doi``, and after them the tables ``[protected]`` and ``[stereotypes]`` (group to
-        words) and ``[labels]`` (control list to what it is called in sentences). ``name``, ``[protected]`` and
-        ``[stereotypes]`` are required.
+        ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
+        and ``[stereotypes]`` (group to words) and ``[labels]`` (control list to what it is called in sentences).
+        ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Raises
     ------
     InputError
-        No such list, an unknown key, an empty list, a stereotype without a group, a word in two groups.
+        No such list, an unknown key, an empty list, a stereotype without a group, and what :class:`WordLists` refuses.
 
     Examples
     --------
@@ -264,6 +340,8 @@ def load_words(name_or_path: str | Path) -> WordLists:
             stereotypes=parsed.stereotypes,
             controls=_controls(parsed.controls, path.parent),
             labels=parsed.labels,
+            language=parsed.language,
+            provenance=parsed.provenance,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
@@ -337,15 +415,25 @@ def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> lis
     return list(dict.fromkeys((first, second) for first, second in pairs_of_words))
 
 
-def list_words() -> pd.DataFrame:
+def list_words(language: str | None = None) -> pd.DataFrame:
     """The bundled lists: one row each.
+
+    Parameters
+    ----------
+    language
+        BCP 47 tag: lists of that language only, with and without a region (``"pt"`` shows ``pt-BR`` too).
 
     Returns
     -------
     DataFrame
         Columns ``name``, ``kind`` (``words`` for :func:`load_words`, ``list`` and ``pairs`` for
-        :func:`load_list`), ``groups``, ``protected``, ``attributes`` (numbers), ``description``, ``source``, ``doi``,
-        ``path``.
+        :func:`load_list`), ``language``, ``provenance``, ``groups``, ``protected``, ``attributes`` (numbers),
+        ``description``, ``source``, ``doi``, ``path``.
+
+    Raises
+    ------
+    InputError
+        The language is no tag.
 
     Examples
     --------
@@ -354,9 +442,11 @@ def list_words() -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = []
+    wanted, rows = language_tag(language), []
     for path in _bundled().values():
         content = read_toml(path)
+        if wanted and not f"{content.get('language', '')}-".lower().startswith(f"{wanted}-".lower()):
+            continue
         lists = load_words(path) if content["kind"] == "words" else load_list(path)
         if isinstance(lists, WordLists):
             groups: int | None = len(lists.protected)
@@ -365,18 +455,22 @@ def list_words() -> pd.DataFrame:
         else:
             groups, protected, attributes = None, None, len(lists)
         about = (lists.description, lists.source, lists.doi, str(path))
-        rows.append((lists.name, content["kind"], groups, protected, attributes, *about))
-    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi", "path"]
+        origin = (content["kind"], content.get("language"), content.get("provenance"))
+        rows.append((lists.name, *origin, groups, protected, attributes, *about))
+    columns = ["name", "kind", "language", "provenance", "groups", "protected", "attributes", "description", "source"]
+    columns += ["doi", "path"]
     table = pd.DataFrame(rows, columns=columns).astype({"groups": "Int64", "protected": "Int64"})
     order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
     return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
 
 
 def bundled_words() -> tuple[str, ...]:
-    """Every word of every bundled list, each once: what the bundled vectors are chosen by."""
+    """Every word of every bundled list in English, each once: what the bundled vectors are chosen by."""
 
     def words() -> Iterator[str]:
         for path in _bundled().values():
+            if read_toml(path).get("language") != "en":
+                continue
             if read_toml(path)["kind"] == "words":
                 yield from load_words(path).every_word()
                 continue
@@ -386,8 +480,11 @@ def bundled_words() -> tuple[str, ...]:
     return tuple(dict.fromkeys(words()))
 
 
+@cache
 def _bundled() -> dict[str, Path]:
-    return {path.stem: path for path in sorted((shipped("data") / "words").glob("*.toml"))}
+    folder = shipped("data") / "words"
+    paths = sorted(folder.rglob("*.toml"), key=lambda path: (len(path.parts), path))
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
 
 
 def _locate(name_or_path: str | Path, kind: str) -> Path:
@@ -399,13 +496,15 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     path = home_folder(name_or_path)
     if path.is_file():
         return path
-    named = [name for name, place in bundled.items() if (read_toml(place)["kind"] == "words") == (kind == "words")]
+    flat = {name: place for name, place in bundled.items() if "/" not in name}
+    named = [name for name, place in flat.items() if (read_toml(place)["kind"] == "words") == (kind == "words")]
+    named += ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
         f"there is no word list {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(named)}"
     )
 
 
-def _controls(given: list[str] | dict[str, str | list[str]], folder: Path) -> dict[str, Sequence[str]]:
+def _controls(given: list[str] | dict[str, str | list[Any]], folder: Path) -> dict[str, Sequence[str]]:
     if isinstance(given, list) and (unknown := [name for name in given if name not in CONTROLS]):
         raise InputError(
             f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "
@@ -422,7 +521,33 @@ def _control_words(where: str, folder: Path) -> Sequence[str]:
     return words
 
 
-def _check_lists(lists: WordLists) -> None:
+def _concepts(
+    where: str, words: Sequence[str], forms: Mapping[str, Sequence[str]], known: dict[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The concepts of a list, each named by its first form; ``known`` takes up their forms."""
+    _check_words(where, words, forms=True)
+    owner: dict[str, str] = {}
+    names = []
+    for word in words:
+        given = forms.get(word, (word,)) if isinstance(word, str) else word
+        concept = tuple(normalize("NFC", form) for form in given)
+        if again := [form for form, count in Counter(concept).items() if count > 1]:
+            raise InputError(f"{where} lists the form {again[0]!r} of {concept[0]!r} twice: give each form once")
+        if (other := known.setdefault(concept[0], concept)) != concept:
+            raise InputError(
+                f"{where}: {concept[0]!r} has the forms {', '.join(concept)} here and {', '.join(other)} elsewhere: "
+                "give it the same forms everywhere"
+            )
+        for form in concept:
+            if owner.setdefault(form, concept[0]) != concept[0]:
+                raise InputError(
+                    f"{where}: the form {form!r} is in two concepts, {owner[form]!r} and {concept[0]!r}: keep one"
+                )
+        names.append(concept[0])
+    return tuple(names)
+
+
+def _check_parts(lists: WordLists) -> None:
     printable(lists.name, "the name of the word lists")
     if not lists.protected:
         raise InputError("there are no protected words: give at least one group under [protected]")
@@ -431,10 +556,8 @@ def _check_lists(lists: WordLists) -> None:
     for part in ("protected", "stereotypes", "controls"):
         if not isinstance(getattr(lists, part), Mapping):
             raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
-        for name, words in getattr(lists, part).items():
-            _check_words(f"{part}.{printable(name, f'the name of a list in {part}')}", words)
-    _check_controls(lists)
-    _check_groups(lists)
+        for name in getattr(lists, part):
+            printable(name, f"the name of a list in {part}")
 
 
 def _check_groups(lists: WordLists) -> None:
@@ -449,9 +572,9 @@ def _check_groups(lists: WordLists) -> None:
             raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
     seen: dict[str, str] = {}
     for group, words in lists.protected.items():
-        for word in words:
-            if seen.setdefault(word, group) != group:
-                raise InputError(f"the protected word {word!r} is in two groups, {seen[word]!r} and {group!r}")
+        for form in (form for word in words for form in lists.forms.get(word, (word,))):
+            if seen.setdefault(form, group) != group:
+                raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
 
 
 def _check_controls(lists: WordLists) -> None:
@@ -471,12 +594,24 @@ def _check_controls(lists: WordLists) -> None:
             raise InputError(f"the label of {name!r} is {label!r}: give a printable text without blanks at its ends")
 
 
-def _check_words(where: str, words: Sequence[str]) -> None:
+def _check_words(where: str, words: Sequence[object], forms: bool = False) -> None:
     if isinstance(words, str) or not isinstance(words, Iterable):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"{where} is {kind}{words!r}: give a list of words")
     if not words:
         raise InputError(f"{where} is empty: give at least one word or leave the list out")
     for word in words:
-        if not is_printable(word):
+        if forms and isinstance(word, list | tuple):
+            _check_forms(where, word)
+        elif not is_printable(word):
             raise InputError(f"{where} holds {word!r}: a word is a printable text without blanks at its ends")
+
+
+def _check_forms(where: str, forms: Sequence[object]) -> None:
+    if not forms:
+        raise InputError(f"{where} holds an empty list of forms: give at least one form or leave the concept out")
+    for form in forms:
+        if isinstance(form, list | tuple):
+            raise InputError(f"{where} holds {shown(forms)}: forms are words, not lists of words")
+        if not is_printable(form):
+            raise InputError(f"{where} holds the form {form!r}: a form is a printable text without blanks at its ends")

@@ -38,7 +38,7 @@ len(tables), attitudes.head(3)
 # %% [markdown]
 # ## One language
 #
-# Men's words are *associated* with careers and women's words with families. The contrast *associated − different* is
+# Men's words are *associated* with careers and women's words with families. The contrast *associated - different* is
 # negative where words are closer to the stereotype of their own gender.
 
 # %%
@@ -83,7 +83,7 @@ pool.relation.round(2).T
 #
 # ## The same concepts
 #
-# A list of eight career words is one sample of such words, and every language shares it. The covariance of the estimates
+# A list of eight career words is one sample of such words, and every language shares it. The covariance of estimates
 # holds that.
 
 # %%
@@ -95,5 +95,11 @@ float(correlation[~pd.DataFrame(correlation).eq(1).to_numpy() & (correlation < 0
 # Had the errors been independent, the mean over languages would look more certain than it is.
 
 # %%
-bb.plots.plot_pool(bb.pool({name: tables[name] for name in ("de", "nl", "sv", "da", "no", "en")},
-                           ("associated", "different"), standardise=True, seed=0))
+bb.plots.plot_pool(
+    bb.pool(
+        {name: tables[name] for name in ("de", "nl", "sv", "da", "no", "en")},
+        ("associated", "different"),
+        standardise=True,
+        seed=0,
+    )
+)

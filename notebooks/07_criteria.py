@@ -31,7 +31,11 @@ shares.head(3)
 women = ["she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself"]
 men = ["he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself"]
 lists = bb.WordLists(
-    "occupations", {"occupations": list(shares.index)}, {"occupations": women}, {"men": men}, labels={"men": "men's words"}
+    "occupations",
+    {"occupations": list(shares.index)},
+    {"occupations": women},
+    {"men": men},
+    labels={"men": "men's words"},
 )
 kv = bb.load_embedding("google-news-slice")
 table = bb.distance_table(kv, lists)
@@ -68,7 +72,9 @@ decades.round(2)
 # %%
 figure, axes = plt.subplots(figsize=(6, 3))
 years = [int(year.split()[1]) for year in decades.index]
-axes.errorbar(years, decades["mean"], yerr=[decades["mean"] - decades["low"], decades["high"] - decades["mean"]], fmt="o")
+axes.errorbar(
+    years, decades["mean"], yerr=[decades["mean"] - decades["low"], decades["high"] - decades["mean"]], fmt="o"
+)
 axes.plot(years, decades["plain"], "x", color="0.5", label="correlation of point estimates")
 axes.set(xlabel="census", ylabel="correlation")
 axes.legend(frameon=False)

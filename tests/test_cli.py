@@ -117,6 +117,15 @@ def test_lists_and_models_are_shown(here):
     code, out, _ = here("lists")
     assert code == 0
     assert "gender_pairs" in out
+    assert out.count("weat1, weat2, weat6") == 24
+    code, out, _ = here("lists", "--language", "tr")
+    assert code == 0
+    assert "weathub/tr/weat9" in out
+    assert "gender_pairs" not in out
+    assert "no bundled list is in the language" in here("lists", "--language", "xx")[1]
+    code, _, errors = here("lists", "--language", "Turkish")
+    assert code == 1
+    assert "give a BCP 47 tag" in errors
     code, out, _ = here("models")
     assert code == 0
     assert "published" in out

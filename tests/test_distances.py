@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+import warnings
 from hashlib import sha256
 
 import numpy as np
@@ -12,6 +13,8 @@ from gensim.models import KeyedVectors
 from pandas.testing import assert_frame_equal
 
 import bayesbias as bb
+from bayesbias.models.fits import related_data
+from bayesbias.models.related import cell_lists, kernels_of, related_sums
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PUBLISHED = {
@@ -735,3 +738,163 @@ def test_the_record_names_embedding_and_source(religion):
 
 def test_the_embedding_may_be_given_as_load_embedding_takes_it(religion):
     assert_frame_equal(bb.distance_table("google-news-slice", "religion"), religion)
+
+
+FORMS = bb.WordLists(
+    "forms",
+    {"man": [["he", "walk", "gone"]], "woman": ["she"]},
+    {"man": [["boss", "nurse"]], "woman": ["table"]},
+)
+
+
+def test_the_distance_of_a_concept_is_the_mean_over_its_forms():
+    kv = keyed(PLANE)
+    table = bb.distance_table(kv, FORMS, relatedness=False)
+    single = {(a, b): 1 - kv.similarity(a, b) for a in ("he", "walk", "she") for b in ("boss", "nurse", "table")}
+    expected = {
+        ("he", "boss"): np.mean([single[a, b] for a in ("he", "walk") for b in ("boss", "nurse")]),
+        ("he", "table"): np.mean([single[a, "table"] for a in ("he", "walk")]),
+        ("she", "boss"): np.mean([single["she", b] for b in ("boss", "nurse")]),
+        ("she", "table"): single["she", "table"],
+    }
+    measured = table.set_index(["protected_word", "attribute_word"])["distance"].to_dict()
+    assert measured == pytest.approx(expected, abs=1e-6)
+    assert measured["he", "boss"] == pytest.approx(1 - (0.6 + 0.5**0.5) / 2, abs=1e-7)
+
+
+def test_coverage_counts_every_form(tmp_path):
+    table = bb.distance_table(keyed(PLANE), FORMS, relatedness=False)
+    covered = bb.coverage(table)
+    assert covered["asked"].tolist() == [3, 1, 2, 1]
+    assert covered["found"].tolist() == [2, 1, 2, 1]
+    assert covered["missing"].tolist() == [["gone"], [], [], []]
+    assert covered.attrs["notes"] == [
+        "protected list man: 2 of 3 words found; missing gone",
+        "the mean over several forms: he (he, walk), boss (boss, nurse)",
+    ]
+    bb.write_distance_table(table, tmp_path / "t.csv")
+    assert bb.read_distance_table(tmp_path / "t.csv").attrs == table.attrs
+    part = bb.coverage(table[table["protected_word"] == "he"]).attrs["notes"][0]
+    assert "2 of 4 distances and 2 of 3 protected words are here" in part
+
+
+def test_a_concept_is_found_if_one_form_is():
+    lists = bb.WordLists("l", {"a": [["gone", "he"]], "b": [["x", "y"], "she"]}, {"a": ["boss"], "b": ["nurse"]})
+    table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
+    assert table["protected_word"].unique().tolist() == ["gone", "she"]
+    assert table["distance"].tolist() == pytest.approx([0.4, HALF, HALF, 0.2], abs=1e-7)
+    with pytest.raises(bb.InputError, match=r"none of the 2 words of the protected list 'b' \(x, y\)"):
+        bb.distance_table(keyed(PLANE), bb.WordLists("l", {"b": [["x", "y"]]}, {"b": ["he"]}))
+
+
+def test_a_concept_has_no_distance_to_a_word_that_is_one_of_its_forms():
+    lists = bb.WordLists("l", {"a": [["he", "boss"]], "b": ["she"]}, {"a": ["boss", "nurse"], "b": ["table"]})
+    table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
+    assert table.loc[table["protected_word"] == "he", "attribute_word"].tolist() == ["nurse", "table"]
+    assert table.attrs["coverage"]["own_pairs"] == ["he"]
+
+
+def test_concepts_with_one_vector_count_once():
+    lists = bb.WordLists("l", {"a": [["he", "she"], ["walk", "she2"], "boss"]}, {"a": ["nurse", "table"]})
+    table = bb.distance_table(keyed(PLANE | {"she2": [0, 1]}), lists, relatedness=False)
+    assert table["protected_word"].unique().tolist() == ["he", "boss"]
+    assert table.attrs["coverage"]["twins"] == [{"list": "a", "kind": "protected", "word": "walk", "first": "he"}]
+
+
+def test_relatedness_of_a_concept_is_that_of_the_mean_of_its_forms():
+    kv = bb.load_embedding("google-news-slice")
+    attributes = {"a": ["nurse", "doctor"], "b": ["math", ["poetry", "art"]]}
+    both = bb.WordLists("both", {"a": [["he", "him"], "boy"], "b": ["she"]}, attributes)
+    apart = bb.WordLists(
+        "apart", {"a": ["he", "him", "boy"], "b": ["she"]}, {**attributes, "b": ["math", "poetry", "art"]}
+    )
+    table = bb.distance_table(kv, both)
+    one, several = bb.relatedness(table), bb.relatedness(kv, apart)
+    assert one.protected_words == ("he", "boy", "she")
+    assert one.attribute_words == ("nurse", "doctor", "math", "poetry")
+    assert one.sample_words == several.sample_words
+    np.testing.assert_allclose(one.scatter[0], several.scatter[:2].mean(axis=0), atol=1e-3)
+    np.testing.assert_allclose(one.attributes[3], several.attributes[3:].mean(axis=0), atol=1e-3)
+    # a contrast of the concept has the variance that the same contrast of its forms has
+    weights = pd.DataFrame([[1.0, 0, -1.0, 0]], index=["he"], columns=list(one.attribute_words))
+    spread = pd.DataFrame([[0.5, 0, -0.5], [0.5, 0, -0.5]], index=["he", "him"], columns=["nurse", "doctor", "math"])
+    assert one.covariance(weights) == pytest.approx(several.covariance(spread), rel=0.05)
+
+
+FAMILY = [["mother", "mothers"], ["son", "sons"], ["sister", "sisters"], ["father", "fathers"], ["brother", "brothers"]]
+
+
+def family(forms):
+    """Word lists of the family, the words of each concept as one or apart."""
+    own = {"a": FAMILY[:3], "b": FAMILY[3:]}
+    attributes = own if forms else {name: [w for concept in listed for w in concept] for name, listed in own.items()}
+    return bb.WordLists("family", {"a": ["he", "him", "boy"], "b": ["she", "girl"]}, attributes)
+
+
+def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are(tmp_path):
+    kv = bb.load_embedding("google-news-slice")
+    table = bb.distance_table(kv, family(True))
+    bb.write_distance_table(table, tmp_path / "t.csv")
+    one, several = bb.relatedness(bb.read_distance_table(tmp_path / "t.csv")), bb.relatedness(kv, family(False))
+    weights = np.random.default_rng(0).normal(size=(3, 5, 5))
+    expected = several.covariance(np.repeat(weights, 2, axis=2) / 2)
+    np.testing.assert_allclose(one.covariance(weights), expected, rtol=1e-9)
+    # a list of concepts has the mean of all forms, and its cell their covariance
+    cells, apart = (related_sums(related_data(bb.distance_table(kv, family(forms)))) for forms in (True, False))
+    np.testing.assert_allclose(cells.y, apart.y, atol=1e-9)
+    np.testing.assert_allclose(cells.covariance, apart.covariance, rtol=1e-9)
+    own = one.own_correlations(one.attribute_words)
+    assert own.max() <= 1
+    assert (own.mean(axis=0) < 0.95).all()
+
+
+def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances():
+    kv = bb.load_embedding("google-news-slice")
+    table = bb.distance_table(kv, family(True))
+    data = related_data(table)
+    kernels, sums = kernels_of(data), related_sums(data)
+    parts, words = kernels.components, data.attribute_words.tolist()
+    np.testing.assert_allclose(
+        [np.diag(kernels.of(at)) for at in range(len(parts.variances))], data.relatedness.own_correlations(words)
+    )
+    # expected scatter within the cells of a class, from the kernel: variances less the variance of the mean
+    variance = parts.loadings**2 * parts.variances
+    lists = cell_lists(data)
+    stereotype = 0.0
+    for word, connection, at in zip(lists.word, lists.connection, lists.listed, strict=True):
+        if data.connections[connection] == "associated":
+            own = lists.member[at]
+            each = [kernels.of(q)[np.ix_(own, own)] for q in range(len(parts.variances))]
+            stereotype += sum(
+                v * (np.trace(k) - k.mean() * own.sum()) for v, k in zip(variance[word], each, strict=True)
+            )
+    np.testing.assert_allclose(sums.expected[0], stereotype, rtol=1e-6)
+    assert bb.checks.check_relatedness(table)["predicted"].gt(0).any()
+    post = bb.fit(table, seed=0)
+    assert post.attrs["attribute_words"] == "related"
+    assert np.isfinite(bb.contrasts(post, "associated", "different")["mean"]).all()
+
+
+@pytest.mark.parametrize(
+    ("language", "protected", "said"),
+    [
+        ("de", ["he"], "no word has several forms"),
+        ("de-AT", [["he", "gone"]], "not all forms of he are found"),
+        ("de", [["he", "walk"]], ""),
+        ("tr", ["he"], ""),
+        ("en", ["he"], ""),
+        (None, ["he"], ""),
+    ],
+)
+def test_grammatical_gender_is_said_once(language, protected, said):
+    lists = bb.WordLists("l", {"a": protected, "b": ["she"]}, {"a": ["boss"], "b": ["nurse"]}, language=language)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
+    assert len(caught) == bool(said)
+    notes = bb.coverage(table).attrs["notes"]
+    assert sum("grammatical gender" in note for note in notes) == bool(said)
+    if said:
+        assert said in str(caught[0].message)
+        assert "https://doi.org/10.18653/v1/D19-1531" in str(caught[0].message)
+        assert notes[-1] == str(caught[0].message)

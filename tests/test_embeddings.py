@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import unicodedata
 import zipfile
 from pathlib import Path
 
@@ -18,9 +19,10 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 import bayesbias as bb
-from bayesbias.embeddings import find_words, spellings
+from bayesbias.embeddings import find_concepts, find_words, spellings
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -545,6 +547,66 @@ def test_accents_are_found_however_they_are_encoded(tmp_path, asked, held):
     assert find_words(kv, [asked, "tea", "gone"]).keys == {asked: held, "tea": "tea"}
     bb.save_embedding(kv, tmp_path / "v.txt")
     assert bb.load_embedding(tmp_path / "v.txt", words=[asked]).index_to_key == [held]
+
+
+def test_normal_form_c_is_looked_up_on_both_sides(tmp_path):
+    bengali = "\u09b8\u09c1\u099c\u09df"  # its last letter is two characters in normal form C
+    vietnamese = "bi\u00ea\u0301n"  # one accent composed, one not
+    kv = bb.load_embedding({bengali: [1, 0], vietnamese: [0, 1], "\u00e9": [1, 1]})
+    asked = [unicodedata.normalize("NFC", word) for word in (bengali, vietnamese)]
+    assert find_words(kv, [*asked, "e\u0301", "\u00e8"]).keys == {
+        asked[0]: bengali,
+        asked[1]: vietnamese,
+        "e\u0301": "\u00e9",
+    }
+    bb.save_embedding(kv, tmp_path / "v.txt")
+    assert bb.load_embedding(tmp_path / "v.txt", words=[asked[0]]).index_to_key == [bengali]
+
+
+def test_a_phrase_is_looked_up_as_written_then_joined(tmp_path):
+    kv = bb.load_embedding({"New_York": [1, 0], "San Jose": [0, 1], "San_Jose": [1, 1]})
+    assert find_words(kv, ["New York", "San Jose", "new york"]).keys == {"New York": "New_York", "San Jose": "San Jose"}
+    bb.save_embedding(kv, tmp_path / "v.npz")
+    assert bb.load_embedding(tmp_path / "v.npz", words=["New York"]).index_to_key == ["New_York"]
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "held"),
+    [
+        ("tr", "\u0130stanbul", "istanbul"),
+        ("tr", "istanbul", "\u0130stanbul"),
+        ("tr", "istanbul", "\u0130STANBUL"),
+        ("az", "I\u015f\u0131k", "\u0131\u015f\u0131k"),
+        ("tr-CY", "\u0131\u015f\u0131k", "I\u015eIK"),
+        ("en", "istanbul", "ISTANBUL"),
+        ("de", "Stra\u00dfe", "STRASSE"),
+        ("de", "Stra\u00dfe", "STRA\u1e9eE"),
+        ("de", "Stra\u00dfe", "strasse"),
+        ("de", "STRA\u1e9eE", "stra\u00dfe"),
+    ],
+)
+def test_capitals_follow_the_rules_of_a_language(language, asked, held):
+    kv = bb.load_embedding({held: [1, 0], "tea": [0, 1]})
+    assert find_words(kv, [asked], "fallback", language).keys == {asked: held}
+    assert find_words(kv, [asked], "as-is", language).keys == {}
+    assert held in spellings([asked], "fallback", language)
+
+
+@pytest.mark.parametrize(("asked", "held"), [("ISTANBUL", "istanbul"), ("istanbul", "ISTANBUL")])
+def test_a_turkish_i_keeps_its_dot(asked, held):
+    kv = bb.load_embedding({held: [1, 0], "tea": [0, 1]})
+    assert find_words(kv, [asked], "fallback", "tr").keys == {}
+    assert find_words(kv, [asked], "fallback").keys == {asked: held}
+
+
+def test_the_vector_of_a_concept_is_the_mean_of_unit_vectors():
+    kv = bb.load_embedding({"a": [2, 0], "b": [0, 5], "c": [3, 4], "d": [-1, 0]})
+    found = find_concepts(kv, {"a": ("a", "b", "gone"), "c": ("c",), "lost": ("x", "y"), "B": ("no", "b")})
+    assert found.concepts == {"a": ("a", "b"), "c": ("c",), "B": ("b",)}
+    assert_allclose(found.units(["c", "a", "B"]), [[0.6, 0.8], [0.5, 0.5], [0, 1]])
+    assert found.keys("a") == {"a", "b"}
+    with pytest.raises(bb.InputError, match="the vectors of the forms a, d cancel out"):
+        find_concepts(kv, {"a": ("a", "d")})
 
 
 @pytest.mark.parametrize("held", ["New_York", "new_york", "new york"])

@@ -1,7 +1,9 @@
 """Word lists: what is bundled, what a file may hold, and what every error says."""
 
 import dataclasses
+import json
 import re
+import unicodedata
 
 import pandas as pd
 import pytest
@@ -87,11 +89,16 @@ def test_pairs():
 
 def test_list_words_has_one_row_for_each_list():
     table = bb.list_words()
-    columns = ["name", "kind", "groups", "protected", "attributes", "description", "source", "doi", "path"]
-    assert list(table.columns) == columns
+    columns = ["name", "kind", "language", "provenance", "groups", "protected", "attributes", "description", "source"]
+    assert list(table.columns) == [*columns, "doi", "path"]
     assert table["name"].is_unique
+    others = table["name"].str.startswith("weathub/")
+    assert others.sum() == 144
+    assert set(table.loc[others, "provenance"]) == {"validated"}
+    table = table[~others]
     assert table["kind"].drop_duplicates().tolist() == ["words", "list", "pairs"]
     assert table["kind"].tolist() == sorted(table["kind"], key=["words", "list", "pairs"].index)
+    assert set(table["language"]) == {"en"}
     grouped = table[table["kind"] == "words"].set_index("name")[["groups", "protected", "attributes"]]
     assert {name: tuple(grouped.loc[name]) for name in GROUPED} == GROUPED
     plain = table[table["kind"] != "words"].set_index("name")
@@ -194,7 +201,7 @@ def test_plain_list_and_pairs_of_ones_own(written):
 WORDS_FAULTS = {
     "unknown key": (
         NAME + 'colour = "red"\n' + GROUPS,
-        "unknown key 'colour'; valid keys here are name, description, source, doi, kind, protected, stereotypes, contr",
+        "unknown key 'colour'; valid keys here are name, description, source, doi, language, kind, provenance, ",
     ),
     "missing key": (GROUPS, "the key 'name' is missing"),
     "empty protected": (NAME + GROUPS.replace('"z"', ""), "protected.b is empty"),
@@ -244,8 +251,33 @@ WORDS_FAULTS = {
     ),
     "control of pairs": (NAME + 'controls = { human = "gender_pairs" }\n' + GROUPS, "'gender_pairs' holds pairs"),
     "string instead of a list": (NAME + GROUPS.replace('["p"]', '"p"'), "stereotypes.a: Input should be a valid list"),
-    "number instead of a word": (NAME + GROUPS.replace('"p"', "3"), "stereotypes.a.0"),
+    "number instead of a word": (
+        NAME + GROUPS.replace('"p"', "3"),
+        "stereotypes.a holds 3: a word is a printable text",
+    ),
     "blank before a word": (NAME + GROUPS.replace('"p"', '" p"'), "stereotypes.a holds ' p'"),
+    "unknown provenance": (NAME + 'provenance = "guessed"\n' + GROUPS, "provenance: Input should be 'validated', 'tra"),
+    "language that is no tag": (
+        NAME + 'language = "German"\n' + GROUPS,
+        "language: the language is 'German': give a BCP",
+    ),
+    "no form": (NAME + GROUPS.replace('"z"', "[]"), "protected.b holds an empty list of forms"),
+    "form twice": (NAME + GROUPS.replace('"z"', '["z", "z"]'), "protected.b lists the form 'z' of 'z' twice"),
+    "form in two concepts": (
+        NAME + GROUPS.replace('"z"', '["z", "w"], ["v", "w"]'),
+        "protected.b: the form 'w' is in two concepts, 'z' and 'v'",
+    ),
+    "form that is a word too": (
+        NAME + GROUPS.replace('"z"', '["z", "w"], "w"'),
+        "protected.b: the form 'w' is in two concepts, 'z' and 'w'",
+    ),
+    "form in two groups": (NAME + GROUPS.replace('"z"', '["z", "x"]'), "'x' is in two groups, 'a' and 'b'"),
+    "forms of forms": (NAME + GROUPS.replace('"z"', '["z", ["w"]]'), "forms are words, not lists of words"),
+    "number instead of a form": (NAME + GROUPS.replace('"z"', '["z", 3]'), "protected.b holds the form 3"),
+    "other forms elsewhere": (
+        NAME + GROUPS.replace('"z"', '["z", "w"]').replace('"p"', '"z"'),
+        "stereotypes.a: 'z' has the forms z here and z, w elsewhere",
+    ),
     "broken TOML": (NAME + "[protected\n", "is not a TOML file"),
 }
 
@@ -293,7 +325,8 @@ def test_unknown_name_lists_the_valid_names():
     table = bb.list_words()
     with pytest.raises(bb.InputError, match="no word list 'raze'") as error:
         bb.load_words("raze")
-    assert str(error.value).endswith(", ".join(table.loc[table["kind"] == "words", "name"]))
+    named = table.loc[(table["kind"] == "words") & ~table["name"].str.startswith("weathub/"), "name"]
+    assert str(error.value).endswith(f"{', '.join(named)}, weathub/<language>/<test> (such as weathub/de/weat7)")
     with pytest.raises(bb.InputError, match="no word list 'raze'") as error:
         bb.load_list("raze")
     assert set(str(error.value).split(" one of ")[1].split(", ")) == set(table.loc[table["kind"] != "words", "name"])
@@ -363,3 +396,112 @@ def test_controls_as_one_string_and_a_byte_order_mark(tmp_path):
 def test_a_word_list_is_given_by_name_or_path(given):
     with pytest.raises(bb.InputError, match="by its name or path"):
         bb.load_words(given)
+
+
+TEACHERS = [["Lehrer", "Lehrerin"], "Arzt"]
+
+
+def test_a_concept_has_the_name_of_its_first_form(written):
+    text = NAME + 'language = "de-AT"\nprovenance = "translated"\n' + GROUPS.replace('"z"', '["z", "w"], "v"')
+    lists = bb.load_words(written(text))
+    assert lists.protected == {"a": ("x", "y"), "b": ("z", "v")}
+    assert lists.forms == {"z": ("z", "w")}
+    assert lists.concepts == {"x": ("x",), "y": ("y",), "z": ("z", "w"), "v": ("v",), "p": ("p",)}
+    assert lists.every_word() == ("x", "y", "z", "w", "v", "p")
+    assert (lists.language, lists.provenance) == ("de-AT", "translated")
+
+
+def test_a_changed_list_keeps_the_forms_of_its_concepts():
+    lists = bb.WordLists("l", {"a": TEACHERS, "b": ["x"]}, {"a": [["gut", "gute"]]})
+    fewer = dataclasses.replace(lists, protected={"a": ["Lehrer"], "b": ["x"]})
+    assert fewer.forms == lists.forms == {"Lehrer": ("Lehrer", "Lehrerin"), "gut": ("gut", "gute")}
+    assert dataclasses.replace(lists, protected={"a": ["Arzt"]}).forms == {"gut": ("gut", "gute")}
+
+
+def test_words_are_kept_in_normal_form_c():
+    lists = bb.WordLists("l", {"a": ["cafe\u0301", "caf\u00e9"]}, {"a": [["e\u0301", "e"]]})
+    assert lists.protected == {"a": ("caf\u00e9",)}
+    assert lists.repeats == {"caf\u00e9": 2}
+    assert lists.forms == {"\u00e9": ("\u00e9", "e")}
+
+
+def test_a_word_may_hold_joiners_of_its_script():
+    word = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    assert bb.WordLists("l", {"a": [word]}, {"a": ["x"]}).protected == {"a": (word,)}
+    with pytest.raises(bb.InputError, match="printable"):
+        bb.WordLists("l", {"a": ["\u200c"]}, {"a": ["x"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("language", "German"), ("language", 3), ("language", ""), ("provenance", "guessed")]
+)
+def test_wrong_language_or_provenance(name, value):
+    with pytest.raises(bb.InputError, match=f"{name} is {value!r}: give"):
+        bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, **{name: value})
+
+
+def test_a_plain_list_takes_no_forms(written):
+    with pytest.raises(bb.InputError, match=r"words\.0"):
+        bb.load_list(written('kind = "list"\nname = "l"\nwords = [["a", "b"]]\n'))
+    with pytest.raises(bb.InputError, match="holds"):
+        bb.checks.WordList("l", (["a", "b"],))
+
+
+def test_lists_of_one_language():
+    assert bb.list_words("de")["name"].tolist() == [f"weathub/de/weat{n}" for n in (1, 2, 6, 7, 8, 9)]
+    assert bb.list_words("xx").empty
+    assert len(bb.list_words("en")) == len(GROUPED) + len(PLAIN) + 1
+    assert bb.list_words("ku")["language"].unique().tolist() == ["ku"]
+    with pytest.raises(bb.InputError, match="give a BCP 47 tag"):
+        bb.list_words("German")
+
+
+def test_a_list_of_weathub_pairs_targets_and_attributes_as_the_english_one_does():
+    german, english = bb.load_words("weathub/de/weat7"), bb.load_words("weat7")
+    assert german.protected["math"][:3] == ("Mathematik", "Algebra", "Geometrie")
+    assert german.stereotypes["math"][:2] == ("m\u00e4nnlich", "Mann")
+    assert list(german.protected) == list(german.stereotypes) == list(english.protected)
+    assert (german.language, german.provenance, german.doi) == ("de", "validated", "10.18653/v1/2023.emnlp-main.981")
+    assert "CC BY 4.0" in german.source
+
+
+def test_no_list_of_weathub_has_a_word_in_both_attributes():
+    lists = {name: bb.load_words(name) for name in bb.list_words()["name"] if name.startswith("weathub/")}
+    for listed in lists.values():
+        first, second = ({word.casefold() for word in words} for words in listed.stereotypes.values())
+        assert not first & second
+    noted = {
+        name: each.description.split("left out: ")[1] for name, each in lists.items() if "left" in each.description
+    }
+    assert len(noted) == 26
+    assert noted["weathub/fr/weat7"] == "son."
+    assert sum(len(words.split(", ")) for words in noted.values()) == 36
+
+
+def test_the_lists_of_weathub_are_those_of_its_files(shared):
+    folder = shared / "languages" / "weathub_human"
+    for language, test in (("de", "weat7"), ("bn", "weat1"), ("fr", "weat7")):
+        sets = json.loads((folder / f"{language}_{test}.json").read_text(encoding="utf-8"))
+        lists = bb.load_words(f"weathub/{language}/{test}")
+        kept = [*lists.protected.values(), *lists.stereotypes.values()]
+        for words, key in zip(kept, ("targ1", "targ2", "attr1", "attr2"), strict=True):
+            given = dict.fromkeys(unicodedata.normalize("NFC", word) for word in sets[key]["examples"])
+            assert words == tuple(word for word in given if (language, word) != ("fr", "son"))
+
+
+TAKE_SINGLE_WORDS = {
+    "query": lambda kv, lists: bb.Query.from_words(lists),
+    "metric": lambda kv, lists: bb.metric("weat", kv, lists),
+    "topic_null": bb.topic_null,
+    "null_distribution": lambda kv, lists: bb.calibration.null_distribution(
+        kv, lists, "associated - different", source="vocabulary"
+    ),
+}
+
+
+@pytest.mark.parametrize("function", TAKE_SINGLE_WORDS)
+def test_what_takes_single_words_refuses_concepts(function):
+    lists = bb.WordLists("l", {"a": [["he", "him"]], "b": ["she"]}, {"a": ["nurse"], "b": ["doctor"]})
+    kv = bb.load_embedding("google-news-slice")
+    with pytest.raises(bb.InputError, match="takes single words, and 'he' has 2 forms: choose one form of each"):
+        TAKE_SINGLE_WORDS[function](kv, lists)

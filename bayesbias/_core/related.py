@@ -151,14 +151,17 @@ def _window(step: float, width: float) -> FloatArray:
 
 
 def list_overlaps(
-    member: NDArray[np.bool_], units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
+    member: NDArray[np.bool_] | FloatArray,
+    units: NDArray[np.floating],
+    seed: int = 0,
+    places: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Similarities between the words of lists: for each two lists, how pairs of different words spread over the bins.
 
     Parameters
     ----------
     member
-        Which word is in which list, (lists, W); no list is empty.
+        Which word is in which list, (lists, W), or the weights of words in lists; no list is empty.
     units
         Centred unit vectors (W, d).
     places
@@ -173,6 +176,7 @@ def list_overlaps(
     """
     n = member.sum(axis=1)
     same = (member.astype(float) @ member.T.astype(float)) / np.outer(n, n)
+    weighted = member.dtype != np.bool_
     kept = _thinned(member, seed)
     own, vectors = member[:, kept], units[kept if places is None else places[kept]].astype(np.float32)
     bins = similarity_bins(vectors @ vectors.T)
@@ -180,13 +184,15 @@ def list_overlaps(
     rows = (BINS + 1) * np.arange(len(bins))[:, None]
     shares = np.empty((len(member), len(member), BINS))
     for at, listed in enumerate(own):
-        by_word = np.bincount((rows + bins[:, listed]).ravel(), minlength=(BINS + 1) * len(bins))
+        places = (rows + bins[:, listed > 0]).ravel()
+        weights = np.tile(listed[listed > 0], len(bins)) if weighted else None
+        by_word = np.bincount(places, weights, minlength=(BINS + 1) * len(bins))
         shares[:, at] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
     total = shares.sum(axis=2, keepdims=True)
     return same, np.divide(shares, total, out=np.zeros_like(shares), where=total > 0) * (1 - same[:, :, None])
 
 
-def _thinned(member: NDArray[np.bool_], seed: int) -> IntArray:
+def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:
     """The words, or where lists are long, of each kind of word (in the same lists) as many as needed."""
     if member.shape[1] <= MOST_WORDS:
         return np.arange(member.shape[1])

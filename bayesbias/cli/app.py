@@ -126,12 +126,26 @@ def plot(
 
 
 @app.command()
-def lists() -> None:
-    """The bundled word lists."""
-    from bayesbias.cli.screen import show
+def lists(
+    language: Annotated[str | None, typer.Option(help="Lists of one language only, such as de.")] = None,
+) -> None:
+    """The bundled word lists; of other languages one line each."""
+    from bayesbias.cli.screen import say, show
     from bayesbias.words import list_words
 
-    show(list_words()[["name", "kind", "groups", "protected", "attributes", "description"]], "Word lists")
+    table = list_words(language)
+    columns = ["name", "kind", "groups", "protected", "attributes", "description"]
+    if language is None:
+        others = table["name"].str.contains("/")
+        folders = (
+            table[others].groupby("language")["name"].agg(lambda names: ", ".join(n.split("/")[-1] for n in names))
+        )
+        show(table.loc[~others, columns], "Word lists")
+        show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
+    elif table.empty:
+        say(f"no bundled list is in the language {language!r}: 'bayesbias lists' names all")
+    else:
+        show(table[columns], f"Word lists in the language {language!r}")
 
 
 @app.command()
@@ -167,7 +181,7 @@ def distances(
     one_of(twins, ("once", "keep"), "twins")
     check_target(out, (".csv", ".parquet"), "a distance table")
     listed = load_words(words)
-    wanted = None if relatedness else spellings(listed.every_word(), case)
+    wanted = None if relatedness else spellings(listed.every_word(), case, listed.language)
     kv = load_embedding(embedding, words=wanted, trust_pickle=trust_pickle)
     table = distance_table(
         kv,

@@ -272,7 +272,9 @@ def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> d
         sets = list(_pairs(pairs))
         groups = {"first": [pair[0] for pair in sets], "second": [pair[1] for pair in sets]}
     else:
-        groups = {name: list(listed) for name, listed in load_words(str(words)).protected.items()}
+        lists = load_words(str(words))
+        lists.single_forms("debiasing")
+        groups = {name: list(listed) for name, listed in lists.protected.items()}
         if len({len(listed) for listed in groups.values()}) > 1 and option != "groups":
             sizes = ", ".join(f"{name} {len(listed)}" for name, listed in groups.items())
             raise InputError(f"the groups of {words} have different numbers of words ({sizes}): give --pairs")

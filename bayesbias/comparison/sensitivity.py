@@ -708,6 +708,7 @@ def word_lists_of(query: Query) -> WordLists | str:
         )
     stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
     try:
-        return WordLists(query.name, query.targets, stereotypes, controls, source=query.source, doi=query.doi)
+        about = {"source": query.source, "doi": query.doi, "language": query.language}
+        return WordLists(query.name, query.targets, stereotypes, controls, **about)  # type: ignore[arg-type]  # texts
     except InputError as error:
         return f"The crossed model cannot take these sets: {error}."

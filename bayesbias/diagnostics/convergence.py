@@ -15,7 +15,7 @@ import xarray as xr
 from scipy.special import stdtr
 
 from bayesbias._checks import probability, several
-from bayesbias._core.related import BINS, MIDDLES
+from bayesbias._core.related import MIDDLES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.confounds import Balance, known_balance
@@ -164,10 +164,11 @@ def scatter_of(data: ModelData) -> pd.DataFrame:
         data = data_of_rows(data, np.isin(data.attribute, chosen))
     kernels = kernels_of(data)
     weight = (kernels.components.loadings**2).sum(axis=0) * kernels.components.variances
-    predicted = (2 * weight @ (1 - kernels.correlations))[kernels.bins]
+    predicted = kernels.mean(2 * weight @ (1 - kernels.correlations))
+    predicted -= (np.diag(predicted)[:, None] + np.diag(predicted)) / 2
     distances = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
     distances[data.word, data.attribute] = data.y
-    level = np.searchsorted(ENDS, MIDDLES)[np.minimum(kernels.bins, BINS - 1)]
+    level = np.searchsorted(ENDS, kernels.mean(np.append(MIDDLES, MIDDLES[-1])))
     pairs = np.zeros((len(LABELS), 2, len(data.attribute_words)))  # by word: observed, predicted
     counts = np.zeros(len(LABELS), dtype=int)
     for words in _lists(data, distances):

@@ -480,6 +480,8 @@ def _given(
     if kv is None:
         raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
     lists = words if isinstance(words, WordLists) else load_words(words)
+    if source != "controls":
+        lists.single_forms("drawing from the vocabulary")
     vectors = load_embedding(kv)
     table = distance_table(vectors, lists, relatedness=False)
     return (None, None, table) if source == "controls" else (vectors, lists, table)

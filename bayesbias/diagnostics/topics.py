@@ -458,6 +458,7 @@ def _read(name_or_path: str | Path, lists_first: bool) -> WordLists | Query:
 
 def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     """Contrasts of associated words with all others that the lists have."""
+    lists.single_forms("topic_null")
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = coverage_from(table.attrs["coverage"])
     present = set(table["connection"])

@@ -72,6 +72,11 @@ class Relatedness(Result):
         (J, J): how alike two protected words are in their distances to these attribute lists.
     ranks
         Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
+    forms, form_of
+        Unit vectors (F, d) of the forms of attribute concepts with several, in half precision, and the place of each
+        one's concept among the attribute words, (F,); None where there are none. Of such concepts ``protected`` and
+        ``attributes`` hold the mean of the forms' unit vectors, and their distances are correlated as the means over
+        forms that they are.
 
     References
     ----------
@@ -95,6 +100,8 @@ class Relatedness(Result):
     pairs: PairSample
     protected_correlation: NDArray[np.float32]
     ranks: NDArray[np.int32] | None = None
+    forms: NDArray[np.float16] | None = None
+    form_of: NDArray[np.int32] | None = None
 
     @property
     def ranks_by_word(self) -> dict[str, int]:
@@ -138,10 +145,36 @@ class Relatedness(Result):
     @cached_property
     def units(self) -> NDArray[np.float32]:
         """Centred unit vectors (W, d) of the attribute words, whose products are their similarities."""
-        apart = self.attributes.astype(np.float32)
+        return self._centred(self.attributes)
+
+    def _centred(self, vectors: NDArray[np.float16]) -> NDArray[np.float32]:
+        apart = vectors.astype(np.float32)
         apart -= self.centre.astype(np.float32)
         apart /= np.sqrt(np.vecdot(apart, apart))[:, None]
         return apart
+
+    @cached_property
+    def _units_and_forms(self) -> NDArray[np.float32]:
+        """:attr:`units`, and below them the centred unit vectors of the forms of concepts."""
+        return self.units if self.forms is None else np.vstack([self.units, self._centred(self.forms)])
+
+    def expanded(self, words: Sequence[str]) -> tuple[NDArray[np.float32], FloatArray | None]:
+        """Centred unit vectors (R, d) of all forms of attribute words, and the share (words, R) of each form in a word.
+
+        The shares are None where every word has one form.
+        """
+        rows, shares = self._expanded(self._places(words))
+        return self._units_and_forms[rows], shares
+
+    def _expanded(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray | None]:
+        if self.form_of is None or not np.isin(places, self.form_of).any():
+            return places, None
+        own = [np.flatnonzero(self.form_of == place) + len(self.units) for place in places]
+        rows = [found if len(found) else np.array([place]) for found, place in zip(own, places, strict=True)]
+        counts = np.array([len(found) for found in rows])
+        owner = np.repeat(np.arange(len(places)), counts)
+        shares = (owner == np.arange(len(places))[:, None]) / counts[owner]
+        return np.concatenate(rows), shares
 
     def units_of(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Centred unit vectors of some attribute words, in that order."""
@@ -150,6 +183,21 @@ class Relatedness(Result):
     def _places(self, words: Sequence[str]) -> NDArray[np.intp]:
         place = {word: at for at, word in enumerate(self.attribute_words)}
         return np.array([place[word] for word in words], dtype=np.intp)
+
+    def own_correlations(self, words: Sequence[str]) -> FloatArray:
+        """Variance (Q, words) of each attribute word in each component: 1, less for a mean over several forms."""
+        parts = self.components
+        own = np.ones((len(parts.variances), len(words)))
+        if self.form_of is None or self.forms is None:
+            return own
+        units = self._centred(self.forms)
+        for at, place in enumerate(self._places(words)):
+            forms = units[self.form_of == place]
+            if len(forms):
+                kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
+                kernel[:, np.arange(len(forms)), np.arange(len(forms))] = 1.0
+                own[:, at] = kernel.mean(axis=(1, 2))
+        return own
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, see :func:`list_overlaps`.
@@ -161,7 +209,8 @@ class Relatedness(Result):
         words
             The attribute words, in the order of the columns of ``member``.
         """
-        return list_overlaps(member, self.units, self.seed, self._places(words))
+        rows, shares = self._expanded(self._places(words))
+        return list_overlaps(member if shares is None else member @ shares, self._units_and_forms, self.seed, rows)
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
         """Variance of a weighted sum of distances, or covariance of several.
@@ -185,7 +234,9 @@ class Relatedness(Result):
         """
         given = self._weights(weights)
         parts, several = self.components, given.reshape(-1, *given.shape[-2:])
-        bins = similarity_bins(self.units @ self.units.T)
+        units, shares = self.expanded(self.attribute_words)
+        several = several if shares is None else several @ shares
+        bins = similarity_bins(units @ units.T)
         diagonal = np.arange(len(bins))
         total = np.zeros((len(several), len(several)))
         rotated = np.einsum("jq,mjw->qmw", parts.loadings, several)

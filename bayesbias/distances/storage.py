@@ -19,7 +19,7 @@ from bayesbias._core.related import PairSample
 from bayesbias._files import read_arrays
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +75,10 @@ class Coverage:
         Control list to what it is called in sentences.
     unknown
         Why it is not known which words were asked for; empty where it is.
+    forms
+        Concept with several forms to those of them that are found.
+    gender
+        What grammatical gender may do to the distances, or nothing.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -97,6 +101,8 @@ class Coverage:
     one_vector: list[dict[str, list[str]]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     unknown: str = ""
+    forms: dict[str, list[str]] = field(default_factory=dict)
+    gender: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -120,9 +126,7 @@ class Coverage:
                     f"{entry['kind']} list {entry['list']}: {entry['found']} of {entry['asked']} words found; "
                     f"missing {words}"
                 )
-        if self.substituted:
-            pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
-            notes.append(f"read under another spelling: {pairs}")
+        notes += self._form_notes()
         if self.own_pairs:
             notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")
         if self.in_several_lists:
@@ -149,12 +153,22 @@ class Coverage:
             return notes
         measured = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
         measured -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
-        left = table["protected_word"].nunique()
+        left = sum(len(self.forms.get(word, (word,))) for word in table["protected_word"].unique())
         return [
             *notes,
             f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {measured} "
             "protected words are here; the lists are those of the whole table",
         ]
+
+    def _form_notes(self) -> list[str]:
+        """Words read under another spelling, concepts with several forms, and grammatical gender."""
+        notes = []
+        if self.substituted:
+            pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
+            notes.append(f"read under another spelling: {pairs}")
+        if several := [f"{name} ({', '.join(found)})" for name, found in self.forms.items() if len(found) > 1]:
+            notes.append(f"the mean over several forms: {listed(several, SHOWN)}")
+        return notes + ([self.gender] if self.gender else [])
 
     def _twin_notes(self) -> list[str]:
         """Words that have the vector of another: of the same list, and of another one."""
@@ -273,7 +287,10 @@ DIMS = {
     "weights": ("sample_pair",),
     "protected_correlation": ("protected_word", "other_word"),
     "ranks": ("ranked_word",),
+    "forms": ("form", "dimension"),
+    "form_of": ("form",),
 }
+OPTIONAL = ("ranks", "forms", "form_of")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
 
@@ -287,8 +304,8 @@ def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
     }
     pairs = found.pairs
     place = np.uint16 if found.sampled <= np.iinfo(np.uint16).max else np.uint32
-    ranks = {} if found.ranks is None else {"ranks": found.ranks}
-    return ranks | {
+    held = {name: value for name in OPTIONAL if (value := getattr(found, name)) is not None}
+    return held | {
         "protected": found.protected,
         "attributes": found.attributes,
         "centre": found.centre.astype(np.float32),
@@ -320,7 +337,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
         sizes |= {"other_word": sizes["protected_word"], "ranked_word": sum(sizes.values())}
         for name, dims in DIMS.items():
-            if name == "ranks" and name not in arrays:
+            if name in OPTIONAL and name not in arrays:
                 continue
             values = np.asarray(arrays[name])
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(dims, values.shape, strict=True))
@@ -348,7 +365,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             scatter=np.asarray(arrays["scatter"]),
             pairs=pairs,
             protected_correlation=np.asarray(arrays["protected_correlation"]),
-            ranks=np.asarray(arrays["ranks"]) if "ranks" in arrays else None,
+            **{name: np.asarray(arrays[name]) for name in OPTIONAL if name in arrays},
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import file_digest
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._checks import flag, is_printable, one_of
-from bayesbias._core.vectors import FloatArray, cosine_distances
+from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, home_folder, read_text, whole_file
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.storage import (
@@ -32,9 +32,20 @@ from bayesbias.distances.storage import (
     write_relatedness,
 )
 from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
-from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_words, opened, twins_of, twins_within
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
+from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.errors import InputError, shortened
-from bayesbias.words import CONTROLS, STEREOTYPES, VALID, WordLists, in_order, load_words, unknown_connections
+from bayesbias.words import (
+    CONTROLS,
+    GENDERED,
+    STEREOTYPES,
+    VALID,
+    WordLists,
+    in_order,
+    load_words,
+    subtag,
+    unknown_connections,
+)
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
@@ -354,6 +365,8 @@ def distance_table(
 ) -> pd.DataFrame:
     """Cosine distances between protected words and attribute words, one row a pair.
 
+    The distance of a concept with several forms is the mean over the pairs of forms that are found.
+
     Parameters
     ----------
     kv
@@ -365,8 +378,9 @@ def distance_table(
         a protected word listed in several sets is one word, and an attribute word in several lists takes the first
         of associated, different, human, neutral, other control lists.
     case
-        ``"as-is"`` looks words up as they are written; ``"fallback"`` also tries lower case, capital first letters,
-        capitals, and ``_`` for blanks (``New_York``) for words that are not found.
+        ``"as-is"`` looks words up as they are written, phrases also with ``_`` for blanks (``New_York``);
+        ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language,
+        for words that are not found.
     relatedness
         Whether the table carries how the distances of alike words are correlated, as :func:`relatedness` reads it off
         the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.
@@ -392,7 +406,14 @@ def distance_table(
     -----
     UserWarning
         Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly. (Below 50 there
-        is none, and the coverage says so.)
+        is none, and the coverage says so.) The language of the lists has grammatical gender, and no word has several
+        forms, or not all forms are found: distances may then speak of grammar (Zhou et al. 2019). Whether a single word
+        has other forms, and of which gender forms are, is not known.
+
+    References
+    ----------
+    Zhou, P., Shi, W., Zhao, J., Huang, K.-H., Chen, M., Cotterell, R. and Chang, K.-W. (2019). Examining gender bias in
+    languages with grammatical gender. EMNLP-IJCNLP. https://doi.org/10.18653/v1/D19-1531
 
     Examples
     --------
@@ -410,18 +431,18 @@ def distance_table(
     flag(relatedness, "relatedness")
     lists = words if isinstance(words, WordLists) else load_words(words)
     kv = opened(kv)
-    looked = find_words(kv, lists.every_word(), case)
-    found = looked.keys
-    entries = _entries(lists, found)
-    alike = twins_of(looked)
+    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    found = looked.concepts
+    entries = _entries(lists, looked)
+    alike = looked.twins()
     counted = _counted_once(lists, found, alike)
     if twins == "once":
         lists = _without(lists, counted)
     by_group = {group: _attributes(lists, group, found, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in found]
     attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
-    matrix = cosine_distances(looked.of(protected), looked.of(attributes))
-    table, own = _long(lists, protected, attributes, by_group, matrix, found)
+    matrix = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
+    table, own = _long(lists, protected, attributes, by_group, matrix, looked)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
@@ -429,7 +450,7 @@ def distance_table(
     record = Coverage(
         word_list=lists.name,
         lists=entries,
-        substituted={word: used for word, used in found.items() if word != used},
+        substituted={word: used for word, used in looked.forms.keys.items() if word != used},
         own_pairs=own,
         in_several_lists=_in_several_lists(lists, found),
         repeated_rows=int(table.duplicated(["protected_word", "attribute_word"]).sum()),
@@ -443,13 +464,32 @@ def distance_table(
         kept_twins=twins == "keep",
         one_vector=_one_vector(lists, alike) if alike else [],
         labels=dict(lists.labels),
+        forms={name: list(found[name]) for name in lists.forms if name in found},
+        gender=_gender(lists, found),
     )
     table.attrs["coverage"] = record.as_dict()
     if isinstance(related, Relatedness):
         table.attrs[KEY] = packed(related)
         if related.sampled < ENOUGH:
             warnings.warn(few_words(related), UserWarning, stacklevel=2)
+    if record.gender:
+        warnings.warn(record.gender, UserWarning, stacklevel=2)
     return table
+
+
+def _gender(lists: WordLists, found: Mapping[str, Sequence[str]]) -> str:
+    """A warning where the language of lists has grammatical gender and their forms do not balance it."""
+    if subtag(lists.language) not in GENDERED:
+        return ""
+    half = [name for name, forms in lists.forms.items() if 0 < len(found.get(name, ())) < len(forms)]
+    if lists.forms and not half:
+        return ""
+    reason = f"not all forms of {shortened(half, 5)} are found" if half else "no word has several forms"
+    return (
+        f"nouns of the language {lists.language!r} have grammatical gender, and {reason}: distances may speak of "
+        "grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531); give the forms of each gender as one "
+        "concept, such as ['Lehrer', 'Lehrerin']"
+    )
 
 
 def _said(related: Relatedness | str) -> str:
@@ -459,7 +499,7 @@ def _said(related: Relatedness | str) -> str:
     return related and f"none, because {related}"
 
 
-def _counted_once(lists: WordLists, found: Mapping[str, str], alike: Mapping[str, str]) -> list[dict[str, str]]:
+def _counted_once(lists: WordLists, found: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
     """The words of each list that have the vector of an earlier word of the same list."""
     return [
         {"list": name, "kind": kind, "word": word, "first": first}
@@ -501,22 +541,23 @@ def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, li
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
-def _entries(lists: WordLists, found: Mapping[str, str]) -> list[ListEntry]:
+def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
     entries = []
     for kind, part in lists.by_kind:
         for name, listed in part.items():
-            missing = [word for word in listed if word not in found]
-            if len(missing) == len(listed):
+            forms = [form for word in listed for form in lists.forms.get(word, (word,))]
+            missing = [form for form in forms if form not in looked.forms.keys]
+            if len(missing) == len(forms):
                 raise InputError(
-                    f"the embedding holds none of the {len(listed)} words of the {kind} list {name!r} "
-                    f"({shortened(listed, 5)}): take the list out, choose other "
+                    f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
+                    f"({shortened(forms, 5)}): take the list out, choose other "
                     "words, or pass case='fallback' if only capital letters differ"
                 )
-            entries.append(list_entry(name, kind, list(listed), missing))
+            entries.append(list_entry(name, kind, forms, missing))
     return entries
 
 
-def _attributes(lists: WordLists, group: str, found: Mapping[str, str], keep_duplicates: bool) -> list[_Attribute]:
+def _attributes(lists: WordLists, group: str, found: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
     """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
@@ -532,12 +573,14 @@ def _long(
     attributes: list[str],
     by_group: dict[str, list[_Attribute]],
     matrix: FloatArray,
-    found: Mapping[str, str],
+    looked: FoundConcepts,
 ) -> tuple[pd.DataFrame, list[str]]:
     at = {word: column for column, word in enumerate(attributes)}
+    keys = {word: looked.keys(word) for word in attributes}
     pieces, own = [], []
     for row, word in enumerate(protected):
-        listed = [a for a in by_group[lists.group_of[word]] if found[a.word] != found[word]]
+        other = looked.keys(word).isdisjoint
+        listed = [a for a in by_group[lists.group_of[word]] if other(keys[a.word])]
         if len(listed) < len(by_group[lists.group_of[word]]):
             own.append(word)
         piece = pd.DataFrame(listed, columns=["attribute_word", "attribute_class", "connection"])
@@ -551,7 +594,7 @@ def _long(
     return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
 
 
-def _in_several_lists(lists: WordLists, found: Mapping[str, str]) -> dict[str, list[str]]:
+def _in_several_lists(lists: WordLists, found: Collection[str]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for part in (lists.stereotypes, lists.controls):
         for name, listed in part.items():

@@ -19,7 +19,8 @@ from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, FREQUENT, LEAST, Relatedness
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
-from bayesbias.embeddings import Case, Embedding, about, find_words, opened
+from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
+from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words
 
@@ -139,24 +140,25 @@ def carried_relatedness(holder: object) -> Relatedness | None:
 
 def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case) -> Relatedness | str:
     """The relatedness of word lists in an embedding, or the reason why there is none."""
-    looked = find_words(kv, lists.every_word(), case)
-    protected = [word for word in lists.group_of if word in looked.keys]
+    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    found = looked.concepts
+    protected = [word for word in lists.group_of if word in found]
     entries = tuple(
-        (name, kind, tuple(word for word in words if word in looked.keys))
+        (name, kind, tuple(word for word in words if word in found))
         for kind, lists_of_kind in lists.by_kind
         for name, words in lists_of_kind.items()
-        if any(word in looked.keys for word in words)
+        if any(word in found for word in words)
     )
     attributes = list(dict.fromkeys(word for _, kind, words in entries if kind != "protected" for word in words))
     seed = whole_number(seed, "seed", least=0, most=None)
-    chosen, kind = sampled_rows(kv, set(looked.keys.values()), sample, seed)
+    chosen, kind = sampled_rows(kv, set(looked.forms.keys.values()), sample, seed)
     if len(chosen) < LEAST:
         return (
             f"the embedding holds {len(chosen)} words outside of the lists, and relatedness needs {LEAST}: give the "
             "whole embedding, not only the vectors of the lists"
         )
     vectors = unit_rows(kv.vectors[chosen])
-    half = [half_units(looked.of(words)) for words in (protected, attributes)]
+    half = [half_units(looked, words) for words in (protected, attributes)]
     centre = vectors.mean(axis=0).astype(np.float32).astype(float)
     units = unit_rows(vectors - centre)
     pairs = sample_pairs(units, np.random.default_rng([seed, 1]))
@@ -165,8 +167,9 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     means = _list_means(entries, attributes, half[1])
     ranked = [
         *(int(row) for row in chosen),
-        *(kv.key_to_index[looked.keys[word]] for word in (*protected, *attributes)),
+        *(kv.key_to_index[looked.forms.keys[found[word][0]]] for word in (*protected, *attributes)),
     ]
+    several = [(at, form) for at, word in enumerate(attributes) if len(found[word]) > 1 for form in found[word]]
     return Relatedness(
         embedding=about(kv),
         kind=kind,
@@ -182,14 +185,16 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         pairs=pairs,
         protected_correlation=_correlation_of_words(half[0].astype(float) - centre, means, vectors, pairs),
         ranks=np.array(ranked, dtype=np.int32) if ordered_by_frequency(kv.index_to_key) else None,
+        forms=half_units(looked.of_forms, [form for _, form in several]) if several else None,
+        form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
     )
 
 
-def half_units(vectors: FloatArray) -> NDArray[np.float16]:
-    """Unit vectors in half precision, by blocks of rows."""
-    half = np.empty(vectors.shape, dtype=np.float16)
-    for begin in range(0, len(vectors), ROWS):
-        half[begin : begin + ROWS] = unit_rows(vectors[begin : begin + ROWS])
+def half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
+    """Unit vectors in half precision, by blocks of rows; of concepts the means of their forms'."""
+    half = np.empty((len(words), looked.forms.vectors.shape[1]), dtype=np.float16)
+    for begin in range(0, len(words), ROWS):
+        half[begin : begin + ROWS] = looked.units(words[begin : begin + ROWS])
     return half
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
@@ -382,9 +382,19 @@ def load_embedding(
         return _keyed_vectors(tokens, vectors, name)
 
 
+EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
+"""Two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart."""
+
+
 def composed(word: str) -> tuple[str, ...]:
-    """A word, and its letters with accents in one character and in two: texts hold either."""
-    return (word,) if word.isascii() else tuple(dict.fromkeys((word, normalize("NFC", word), normalize("NFD", word))))
+    """A word as files may hold it: letters with accents in one character and in two, blanks as they are and as _."""
+    if word.isascii():
+        return (word, word.replace(" ", "_")) if " " in word else (word,)
+    whole = joined = normalize("NFC", word)
+    for parts, letter in EXCLUDED.items():
+        joined = joined.replace(parts, letter)
+    every = (word, whole, normalize("NFD", word), joined)
+    return tuple(dict.fromkeys((*every, *(form.replace(" ", "_") for form in every))))
 
 
 def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:

@@ -6,12 +6,15 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 
 from bayesbias._checks import one_of
-from bayesbias._core.vectors import FloatArray, first_alike
+from bayesbias._core.vectors import FloatArray, first_alike, unit_rows
 from bayesbias.embeddings.formats import composed, have_directions
+from bayesbias.errors import InputError
+from bayesbias.words import subtag
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
+NOTHING = 1e-6
+"""Length of the mean of unit vectors below which they have no common direction."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,74 @@ class FoundWords:
         return self.vectors[[place[word] for word in words]]
 
 
-def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> FoundWords:
+@dataclass(frozen=True)
+class FoundConcepts:
+    """Concepts of which an embedding holds a form; a word without other forms is one.
+
+    Attributes
+    ----------
+    forms
+        All forms that are found.
+    concepts
+        Concept to its forms that are found.
+    """
+
+    forms: FoundWords
+    concepts: Mapping[str, tuple[str, ...]]
+
+    @property
+    def of_forms(self) -> FoundConcepts:
+        """The same with each form a concept of its own."""
+        return FoundConcepts(self.forms, {form: (form,) for form in self.forms.keys})
+
+    def keys(self, concept: str) -> frozenset[str]:
+        """The keys under which the embedding holds the forms of a concept."""
+        return frozenset(self.forms.keys[form] for form in self.concepts[concept])
+
+    def units(self, concepts: Sequence[str]) -> FloatArray:
+        """Unit vectors (concepts, d) of words, and of a concept with several forms the mean of their unit vectors.
+
+        That mean is shorter than 1, so that its product with another vector is the mean of the forms' products: one
+        minus it is the mean of their cosine distances.
+        """
+        units = unit_rows(self.forms.of([self.concepts[name][0] for name in concepts]))
+        for at, name in enumerate(concepts):
+            if len(self.concepts[name]) > 1:
+                units[at] = unit_rows(self.forms.of(self.concepts[name])).mean(axis=0)
+        return units
+
+    def twins(self) -> dict[str, str]:
+        """Concept to the first one with its vector, as :func:`twins_of` says it of words."""
+        if all(len(forms) == 1 for forms in self.concepts.values()):
+            return twins_of(self.forms)
+        keys = {name: self.forms.keys[forms[0]] for name, forms in self.concepts.items()}
+        return twins_of(FoundWords(keys, self.units(list(keys))))
+
+
+def find_concepts(
+    kv: KeyedVectors, concepts: Mapping[str, Sequence[str]], case: Case = "as-is", language: str | None = None
+) -> FoundConcepts:
+    """Concepts of an embedding: all forms are looked up, as :func:`find_words` does.
+
+    Raises
+    ------
+    InputError
+        The unit vectors of a concept's forms add up to 0.
+    """
+    found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
+    held = {name: tuple(form for form in forms if form in found.keys) for name, forms in concepts.items()}
+    result = FoundConcepts(found, {name: forms for name, forms in held.items() if forms})
+    for name, forms in result.concepts.items():
+        if len(forms) > 1 and np.linalg.norm(result.units([name])) < NOTHING:
+            raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
+    return result
+
+
+def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
     """Words of an embedding; those without a direction count as missing.
+
+    A phrase is looked up as it is written, then with ``_`` for its blanks (``New_York``). Words and keys are compared
+    in Unicode's normal form C.
 
     Parameters
     ----------
@@ -54,12 +125,19 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> 
     words
         Words to look up, each once.
     case
-        ``"as-is"``, or ``"fallback"`` to try lower case, capital first letters and capitals for those not found, and
-        ``_`` for blanks (``New_York``). A letter with an accent is one letter, however it is encoded.
+        ``"as-is"``, or ``"fallback"`` to try lower case, capital first letters and capitals for those not found.
+    language
+        BCP 47 tag, for its rules of capitals: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
     """
     one_of(case, CASES, "case")
     held = kv.key_to_index
-    keys = {word: key for word in words if (key := _key(word, held, case)) is not None}
+    words = list(words)
+    keys = {word: key for word in words if (key := _key(word, held, case, language)) is not None}
+    if any(word not in keys and not word.isascii() for word in words) and (others := _not_normal(held)):
+        for word in words:
+            if word not in keys and (key := _key(word, others, case, language)) is not None:
+                keys[word] = others[key]
+        keys = {word: keys[word] for word in words if word in keys}
     rows = np.array([held[key] for key in keys.values()], dtype=np.intp)
     vectors = kv.vectors.take(rows, axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
@@ -71,26 +149,50 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is") -> 
     return FoundWords(keys, vectors.astype(np.float64, copy=False))
 
 
-def spellings(words: Iterable[str], case: str) -> tuple[str, ...]:
-    """The words, and with ``"fallback"`` what is tried for them too."""
+def spellings(words: Iterable[str], case: str, language: str | None = None) -> tuple[str, ...]:
+    """The words, and what is tried for them too."""
     one_of(case, CASES, "case")
-    tried = words if case == "as-is" else [form for word in words for form in _forms(word)]
+    tried = [form for word in words for form in _spelled(word, case, language)]
     return tuple(dict.fromkeys(form for each in tried for form in composed(each)))
 
 
-def _key(word: str, held: Collection[str], case: str) -> str | None:
-    """The key of a word in an embedding: the first of its forms that is there."""
+def _key(word: str, held: Collection[str], case: str, language: str | None) -> str | None:
+    """The key of a word in an embedding: the first of its spellings that is there."""
     if word in held:
         return word
-    tried = _forms(word) if case == "fallback" else (word,)
-    return next((form for each in tried for form in composed(each) if form in held), None)
+    tried = dict.fromkeys(normalize("NFC", form) for form in (word, *_spelled(word, case, language)))
+    return next((form for form in tried if form in held), None)
 
 
-def _forms(word: str) -> tuple[str, ...]:
-    """What is tried for a word that is not found; the words of a phrase are joined too."""
+def _not_normal(held: Iterable[str]) -> dict[str, str]:
+    """Normal form C of those keys that have another one, to the key; no other key is copied."""
+    return {normalize("NFC", key): key for key in held if not is_normalized("NFC", key)}
+
+
+def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
+    """How a word is looked up; the words of a phrase are joined too."""
     joined = word.replace(" ", "_")
-    capitals = "_".join(part.capitalize() for part in joined.split("_"))
-    return tuple(dict.fromkeys((word, word.lower(), word.capitalize(), word.upper(), joined, joined.lower(), capitals)))
+    if case == "as-is":
+        return tuple(dict.fromkeys((word, joined)))
+    low, first, high = _capitals(word, language)
+    capitals = "_".join(_capitals(part, language)[1] for part in joined.split("_"))
+    every = [word, low, first, high, joined, _capitals(joined, language)[0], capitals]
+    if subtag(language) == "de":
+        every += [form.replace("ß", "ẞ").upper() for form in (word, joined)] + [low.replace("ß", "ss")]
+    return tuple(dict.fromkeys(every))
+
+
+DOTTED = ("tr", "az")
+"""Languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)."""
+
+
+def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
+    """A word in lower case, with a capital first letter, and in capitals, by the rules of its language."""
+    if subtag(language) not in DOTTED:
+        return word.lower(), word.capitalize(), word.upper()
+    low = word.replace("İ", "i").replace("I", "ı").lower()
+    high = low.replace("i", "İ").upper()
+    return low, high[:1] + low[1:], high
 
 
 class About(TypedDict, total=False):

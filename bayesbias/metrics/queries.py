@@ -22,7 +22,7 @@ from bayesbias._files import Document, check, home_folder, read_toml, shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.errors import InputError, listed, shortened
 from bayesbias.metrics.base import Sets
-from bayesbias.words import WordLists, list_words, load_words
+from bayesbias.words import WordLists, language_tag, list_words, load_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,8 @@ class Query:
         What the query is called; by default its sets' names. Queries of one name stay apart.
     source, doi
         Where the words come from.
+    language
+        BCP 47 tag, for the language's rules of capitals.
     repeats
         Set to the words that were listed in it more than once.
 
@@ -65,6 +67,7 @@ class Query:
     name: str = ""
     source: str = ""
     doi: str | None = None
+    language: str | None = None
     repeats: Mapping[str, tuple[str, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -75,6 +78,7 @@ class Query:
             object.__setattr__(self, kind, sets)
         if both := [name for name in self.targets if name in self.attributes]:
             raise InputError(f"{both[0]!r} names a target set and an attribute set: give each set a name of its own")
+        language_tag(self.language)
         object.__setattr__(self, "repeats", repeats)
         if not self.name:
             object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
@@ -90,11 +94,17 @@ class Query:
             Word lists, or what :func:`load_words` takes.
         controls
             Whether the control lists are attribute sets too.
+
+        Raises
+        ------
+        InputError
+            A word has several forms.
         """
         words = words if isinstance(words, WordLists) else load_words(words)
+        words.single_forms("a query")
         taken = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
         taken |= dict(words.controls) if controls else {}
-        return cls(words.protected, taken, name=words.name, source=words.source, doi=words.doi)
+        return cls(words.protected, taken, words.name, words.source, words.doi, words.language)
 
     @property
     def template(self) -> tuple[int, int]:
@@ -137,7 +147,7 @@ class Query:
         if wanted == self.template:
             return (self,)
         return tuple(
-            Query(dict(t), dict(a), source=self.source, doi=self.doi)
+            Query(dict(t), dict(a), source=self.source, doi=self.doi, language=self.language)
             for t in combinations(self.targets.items(), wanted[0])
             for a in combinations(self.attributes.items(), wanted[1])
         )
@@ -366,7 +376,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         Words are missing and ``on_missing`` is ``"error"``; two sets of pairs differ in length.
     """
     sets = {
-        name: find_words(kv, filterfalse(how.without.__contains__, words) if how.without else words, how.case)
+        name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
         for name, words in query.distinct.items()
     }
     entries: tuple[Mapping[str, Any], ...] = tuple(_entry(query, name, sets[name]) for name in sets)

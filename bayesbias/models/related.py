@@ -248,7 +248,11 @@ def scatter_within(
     kinds = data.connection_class[lists.connection]
     variance = parts.loadings[lists.word] ** 2 * parts.variances
     own = np.diagonal(correlations, axis1=1, axis2=2).T[lists.listed]
-    expected = n * (variance * np.maximum(1 - own, 0)).sum(axis=1)
+    words: FloatArray | float = 1.0
+    if (found := relatedness_for(data)).forms is not None:
+        member = lists.member / lists.member.sum(axis=1, keepdims=True)
+        words = (member @ found.own_correlations(data.attribute_words.tolist()).T)[lists.listed]
+    expected = n * (variance * np.maximum(words - own, 0)).sum(axis=1)
     total, spread = np.zeros((2, len(data.connection_classes)))
     groups = data.group_index[lists.word]
     block = lists.connection * (groups.max() + 1) + np.where(
@@ -307,16 +311,23 @@ class Kernels:
         Bin of similarity of each two attribute words of the table, (W, W); the last bin is a word with itself.
     correlations
         (Q, BINS + 1): the variograms, and 1 for a word with itself.
+    shares
+        Share (W, R) of each form in a word, where words have several: bins are then those of the forms, (R, R).
     """
 
     components: Components
     bins: NDArray[np.intp]
     correlations: FloatArray
+    shares: FloatArray | None = None
 
     def of(self, at: int) -> FloatArray:
-        """Correlations (W, W) of the attribute words in a component."""
-        kernel: FloatArray = self.correlations[at][self.bins]
-        return kernel
+        """Correlations (W, W) of the attribute words in a component; of a word with several forms, covariances."""
+        return self.mean(self.correlations[at])
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Values (BINS + 1,) at the bins of each two attribute words, (W, W): means over their forms."""
+        matrix: FloatArray = values[self.bins]
+        return matrix if self.shares is None else self.shares @ matrix @ self.shares.T
 
 
 def kernels_of(data: ModelData) -> Kernels:
@@ -334,10 +345,10 @@ def kernels_of(data: ModelData) -> Kernels:
             f"of them takes {MOST_WORDS:,} at most: give a part of the table"
         )
     parts = components_for(found, data.protected_words)
-    units = found.units_of(data.attribute_words.tolist())
+    units, shares = found.expanded(data.attribute_words.tolist())
     bins = similarity_bins(units @ units.T)
     bins[np.diag_indices(len(bins))] = BINS
-    return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]))
+    return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]), shares)
 
 
 def protected_covariance(data: ModelData) -> FloatArray:
@@ -411,7 +422,8 @@ def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
     parts = kernels.components
     lists = cell_lists(data)
     member = lists.member / lists.member.sum(axis=1, keepdims=True)
-    means = np.stack([member @ kernels.of(at) for at in range(len(parts.variances))])  # (Q, lists, W)
+    every = [(member @ kernel, np.diag(kernel)) for kernel in map(kernels.of, range(len(parts.variances)))]
+    means, alone = (np.stack(part) for part in zip(*every, strict=True))  # (Q, lists, W), (Q, W)
     between = np.einsum("qlw,mw->qlm", means, member)
     number = np.full(data.filled.shape, -1)
     number[lists.word, lists.connection] = lists.listed
@@ -427,7 +439,7 @@ def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
         scale = n / (n - 1)
         apart = scale * (data.y[rows] - data.cells.mean[protected, connection])
         own = means[:, listed, word]
-        inner = 1 - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
+        inner = alone[:, word, None, None] - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
         loadings = parts.loadings[protected] * root * scale[:, None]
         covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
         kind = data.connection_class[connection]

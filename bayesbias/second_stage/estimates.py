@@ -327,6 +327,8 @@ def _shared_words(parts: Sequence[_Part]) -> bool:
 def _stacked(parts: Sequence[_Part]) -> FloatArray | str:
     """The covariance of all cells from the vectors of all embeddings, or why there is none."""
     found = [part.data.relatedness for part in parts if part.data.relatedness is not None]
+    if any(each.forms is not None for each in found):
+        return "attribute words have several forms"
     names = list(dict.fromkeys(word for part in parts for word in part.data.attribute_words.tolist()))
     related = stacked_scatter(found, [part.data.protected_words.tolist() for part in parts])
     if isinstance(related, str):

@@ -271,7 +271,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     used: dict[str, Any] = OPTIONS | dict(options)
     found, notes = found_sets(kv, query, how, paired=False)
     kept = {kind: {name: found.words[name] for name in getattr(query, kind)} for kind in VARIED}
-    lists = word_lists_of(Query(kept["targets"], kept["attributes"], name=query.name))
+    lists = word_lists_of(Query(kept["targets"], kept["attributes"], name=query.name, language=query.language))
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
     table = distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins)
@@ -620,7 +620,7 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
             if again := twins_within(held, alike):
                 notes.append(f"{name}: {twin_sentence(again.items())}: counted once.")
             sets[kind][name] = [word for word in held if word not in again]
-    return Query(sets["targets"], sets["attributes"], name=query.name), notes
+    return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
 
 
 def _joined(query: Query) -> Query:
@@ -628,4 +628,5 @@ def _joined(query: Query) -> Query:
     lists = list(query.attributes.values())
     shortest = min(map(len, lists))
     words = [word for word in chain(*zip_longest(*(words[:shortest] for words in lists))) if word is not None]
-    return Query(query.targets, {" and ".join(query.attributes): list(dict.fromkeys(words))}, name=query.name)
+    joined = {" and ".join(query.attributes): list(dict.fromkeys(words))}
+    return Query(query.targets, joined, name=query.name, language=query.language)
