@@ -106,7 +106,7 @@ def religion_fit(religion):
 
 
 @pytest.fixture(scope="session")
-def command():
+def program():
     """A function that runs the command in this process, in the present folder: (exit code, output, errors)."""
     (entry,) = entry_points(group="console_scripts", name="bayesbias")
     main = entry.load()
@@ -126,7 +126,7 @@ def command():
 
 
 @pytest.fixture
-def here(command, monkeypatch, tmp_path):
+def here(program, monkeypatch, tmp_path):
     """Run the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    return command
+    return program

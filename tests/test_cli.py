@@ -23,7 +23,7 @@ def run(*arguments, cwd=None, code=0):
 
 
 @pytest.fixture(scope="module")
-def chain(command, tmp_path_factory):
+def chain(program, tmp_path_factory):
     """distances, fit, contrasts and report, one after the other: the first in a process of its own."""
     folder = tmp_path_factory.mktemp("chain")
     said = {"distances": run("distances", "google-news-slice", "weat7", "-o", "t.parquet", cwd=folder).stdout}
@@ -33,7 +33,7 @@ def chain(command, tmp_path_factory):
             ("contrasts", "f.nc", "--second", "neutral", "--rope", 0.02, "-o", "c.csv"),
             ("report", "f.nc", "-o", "r.html"),
         ):
-            code, said[name], errors = command(name, *given)
+            code, said[name], errors = program(name, *given)
             assert code == 0, errors
     return folder, said
 

@@ -40,12 +40,12 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def here(command, monkeypatch, tmp_path, made):
+def here(program, monkeypatch, tmp_path, made):
     """Run the command in a folder that holds the made files."""
     for file in made[0].iterdir():
         (tmp_path / file.name).symlink_to(file)
     monkeypatch.chdir(tmp_path)
-    return command
+    return program
 
 
 SEEDS = [f"bias 1 sgns 16 seed {seed}.npz" for seed in (0, 1)]

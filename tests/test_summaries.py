@@ -88,7 +88,7 @@ def test_faulty_connections_are_refused(table):
         bb.checks.cluster_interval(table, "human", "human")
 
 
-def test_contrasts_carry_it_and_warn(table, command, tmp_path):
+def test_contrasts_carry_it_and_warn(table, program, tmp_path):
     found = bb.contrasts(bb.fit(table, seed=0), "associated", "human")
     cluster = found.attrs["cluster"]
     assert cluster == bb.checks.cluster_interval(table, "associated", "human")
@@ -97,7 +97,7 @@ def test_contrasts_carry_it_and_warn(table, command, tmp_path):
     assert narrow.attrs["sd_ratio"] < 0.95
     for model, warns in (("published", True), (None, False)):
         bb.save_fit(bb.fit(table, *filter(None, [model]), seed=0), tmp_path / "fit.nc")
-        code, out, _ = command("contrasts", tmp_path / "fit.nc", "--second", "human")
+        code, out, _ = program("contrasts", tmp_path / "fit.nc", "--second", "human")
         assert code == 0
         assert ("narrower than the choice of attribute words" in " ".join(out.split())) == warns
 
