@@ -569,7 +569,7 @@ WRONG = {
     "no table": ({"before": "table", "after": 5}, "after: a distance table is a DataFrame, given is int"),
     "a list": ({"tables": ["table", "table"]}, "given is list: give before= and after="),
     "one name twice": ({"tables": {1: "table", "1": "table"}}, "give each a name of its own"),
-    "no name": ({"tables": {"": "table", "b": "table"}}, "give each a name of its own"),
+    "no name": ({"tables": {"": "table", "b": "table"}}, "the name of a table is '': give a printable text"),
     "no such engine": ({"before": "table", "after": "table", "engine": "exact"}, "engine is 'exact': valid are"),
     "no such model": ({"before": "table", "after": "table", "model": "chance"}, "there is no model 'chance'"),
     "no such case": ({"before": "table", "after": "table", "case": "lower"}, "case is 'lower': valid are"),

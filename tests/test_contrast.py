@@ -137,7 +137,7 @@ def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
     assert set(table["connection"]) == {"associated", "different", "human", "neutral"}
     assert bb.contrasts(post).attrs["second"] == bb.checks.cluster_interval(table).second == "human"
     assert bb.compare({"a": table, "b": table}, seed=0).headline == ("associated", "human")
-    assert "associated - human" in str(bb.plan(table))
+    assert "associated \N{MINUS SIGN} human" in str(bb.plan(table))
     assert "than to words for people in general" in bb.checks.verdict_sentences(post)[0]
     with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
         bb.decomposition(post)

@@ -256,6 +256,35 @@ class TestPool:
         assert pool.covariance[0, 1] == 0 or "vectors" in pool.notes[0]
 
 
+class TestPictures:
+    """What pools, trends and relations look like."""
+
+    def test_every_embedding_is_named_and_drawn(self, tables):
+        pool = bb.pool(tables)
+        axes = bb.plots.plot_pool(pool).axes[0]
+        names = pool.table().sort_values("mean")["name"].tolist()
+        assert [label.get_text() for label in axes.get_yticklabels()] == names
+        assert "associated" in axes.get_xlabel()
+        drawn = np.concatenate([points.get_offsets()[:, 0] for points in axes.collections if len(points.get_offsets())])
+        assert {round(float(x), 6) for x in pool.table()["estimate"]} <= {round(float(x), 6) for x in drawn}
+
+    def test_a_relation_has_its_points_and_its_correlation(self, tables):
+        on = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 4.0, 6.0], "x_se": 0.5}, index=list(tables))
+        pool = bb.pool(tables, on=on)
+        axes = bb.plots.plot_relation(pool).axes[0]
+        assert f"{abs(pool.relation['correlation'][0]):.2f}" in axes.get_title(loc="left")
+        assert sorted(axes.collections[-1].get_offsets()[:, 0]) == sorted(on["x"])
+        with pytest.raises(InputError, match="no outside variable"):
+            bb.plots.plot_relation(bb.pool(tables))
+        with pytest.raises(InputError, match="takes what pool or criterion returns"):
+            bb.plots.plot_relation(tables)
+
+    def test_a_trend_is_drawn_over_time(self, tables):
+        time = {name: 1900 + 10 * at for at, name in enumerate(tables)}
+        axes = bb.plots.plot_trend(bb.trend(tables, time)).axes[0]
+        assert axes.collections[-1].get_offsets()[:, 0].tolist() == list(time.values())
+
+
 class TestTrend:
     def test_a_planted_change_is_seen_and_none_is_not_made_up(self, tables):
         time = {name: 1900 + 10 * at for at, name in enumerate(tables)}

@@ -322,8 +322,8 @@ def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
         drawn = models.marginal.importance_sample(log_density, start, 2048, rng)
         return models.marginal.resample(drawn, chains * draws, rng).reshape(chains, draws, -1), None
 
-    monkeypatch.setattr(models.moments, "MAX_PARETO_K", -np.inf)
-    monkeypatch.setattr(models.moments, "walk", walked)
+    monkeypatch.setattr(models.marginal, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(models.marginal, "walk", walked)
     assert_same_moments(models.moments.mean_moments(spec, data, np.random.default_rng(0)), expected, 0.05)
 
 

@@ -311,7 +311,7 @@ def test_similarities_that_are_all_alike(tables, slice_vectors, debiased):
 
 WRONG = {
     "no k": ({"k": []}, "k is empty"),
-    "a large seed": ({"seed": 2**40}, "below 2"),
+    "a large seed": ({"seed": 2**40}, "at most 4,294,967,295"),
     "case": ({"case": "lower"}, "case is 'lower'"),
     "k": ({"k": 0}, "k is 0: give a whole number"),
     "k above the vocabulary": ({"k": 10**6}, "the other words that both embeddings"),

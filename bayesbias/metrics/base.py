@@ -141,6 +141,8 @@ class Metric:
         Whether ``compat="wefe"`` means something for it.
     space
         Whether it looks at the whole vocabulary.
+    usual
+        Whether it is among the metrics that are taken where none is named: those of whole sets of words.
     """
 
     name: str
@@ -159,6 +161,7 @@ class Metric:
     paired: bool = False
     compat: bool = False
     space: bool = False
+    usual: bool = True
 
     @property
     def template(self) -> tuple[int, int]:

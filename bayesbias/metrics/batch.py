@@ -346,7 +346,7 @@ def metric(
     ----------
     name
         One that :func:`list_metrics` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
-        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``.
+        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``.
     kv
         The embedding, or what :func:`load_embedding` takes.
     query
@@ -495,7 +495,7 @@ def _row(one: Metric, got: Measured, found: FoundSets) -> tuple[object, ...]:
 def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
     """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
     targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
-    unpaired = {name: one for name, one in METRICS.items() if not one.paired}
+    unpaired = {name: one for name, one in METRICS.items() if one.usual and not one.paired}
     fitting = [name for name, one in unpaired.items() if one.targets[0] <= targets and one.attributes[0] <= attributes]
     return fitting, [name for name in unpaired if name not in fitting]
 

@@ -528,6 +528,7 @@ METRICS = {
         Metric(
             name="wefat",
             title="WEFAT",
+            usual=False,
             measure=wefat,
             targets=(1, 1),
             attributes=(2, 2),

@@ -293,8 +293,8 @@ def _compares(sizes: Mapping[str, int]) -> bool:
 
 def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
     heights = -np.arange(len(table), dtype=float)
-    axes.hlines(heights, inner["share_low"], inner["share_high"], color=PART.colour, linewidth=3.0, zorder=2)
     draw_row(axes, heights, table["share"], (table["share_low"], table["share_high"]), PART)
+    axes.hlines(heights, inner["share_low"], inner["share_high"], color=PART.colour, linewidth=3.0, zorder=2)
     for height, value in zip(heights, table["share"], strict=True):
         note_beside(axes, height, "< 1%" if value < 0.01 else f"{value:.0%}")
     axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))

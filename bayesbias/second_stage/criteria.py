@@ -159,6 +159,16 @@ def criterion(
     Fuller, W. A. (1987). Measurement Error Models. Wiley. https://doi.org/10.1002/9780470316665
     Pagel, M. (1999). Inferring the historical patterns of biological evolution. Nature 401.
     https://doi.org/10.1038/44766
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> values = {"math": 1, "algebra": 2, "geometry": 3, "poetry": 4, "art": 5, "dance": 6}
+    >>> found = bb.criterion(post, values)
+    >>> found.words[["word", "value"]].head(2)
+          word  value
+    0     math    1.0
+    1  algebra    2.0
     """
     check_fit(post)
     pair = _default_contrast(post) if contrast is None else checked_contrast(contrast)

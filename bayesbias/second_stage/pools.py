@@ -245,6 +245,15 @@ def pool(
     References
     ----------
     Gelman, A. et al. (2013). Bayesian Data Analysis, 3rd edition, chapter 5. https://doi.org/10.1201/b16018
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> pool = bb.pool({"one": table, "two": table}, ("associated", "different"))
+    >>> pool.table()[["name", "estimate"]].round(3)
+      name  estimate
+    0  one    -0.015
+    1  two    -0.015
     """
     prob = probability(prob, "prob")
     named, pair = checked_tables(tables, 2, "pool"), checked_contrast(contrast)

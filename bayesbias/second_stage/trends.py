@@ -221,6 +221,16 @@ def trend(
     InputError
         Fewer than three embeddings, times that repeat or are no numbers, a table without one of the two connections, or
         no protected word that all tables share.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> trend = bb.trend({"1990": table, "2000": table, "2010": table}, contrast=("associated", "different"))
+    >>> trend.table()[["embedding", "estimate"]].round(3)
+      embedding  estimate
+    0      1990    -0.015
+    1      2000    -0.015
+    2      2010    -0.015
     """
     one_of(kind, KINDS, "kind")
     named, pair = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)

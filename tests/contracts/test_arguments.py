@@ -72,6 +72,10 @@ def calls(tmp_path_factory, random_embedding):
     settings = {bb.stability.Setting(name, "sgns", 12, 0): random_embedding(LISTS, at) for at, name in enumerate("abc")}
     pair = {"one": kv, "two": other}
     return {
+        "pool": {"tables": {"one": table, "two": after}},
+        "trend": {"tables": {"1": table, "2": after, "3": table}},
+        "criterion": {"post": post, "values": {word: float(at) for at, word in enumerate("pqrustvw")}},
+        "resample_corpus": {"corpus": ["one two", "three four", "five six"], "n": 2},
         "balance": {"data": table, "frequencies": {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}},
         "check_predictions": {"post": post, "seed": 1},
         "compare": {"before": table, "after": after, "draws": 200, "seed": 1},

@@ -123,7 +123,10 @@ def test_pictures_of_one_panel_take_axes():
         "plot_contrasts",
         "plot_decision",
         "plot_distances",
+        "plot_pool",
+        "plot_relation",
         "plot_topic_null",
+        "plot_trend",
         "plot_variance",
         "plot_word_bias",
     }
