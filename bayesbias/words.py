@@ -469,7 +469,7 @@ def bundled_words() -> tuple[str, ...]:
 
     def words() -> Iterator[str]:
         for path in _bundled().values():
-            if read_toml(path).get("language") != "en":
+            if subtag(read_toml(path).get("language")) not in ("", "en"):
                 continue
             if read_toml(path)["kind"] == "words":
                 yield from load_words(path).every_word()
