@@ -86,7 +86,7 @@ plt.show()
 # WEFAT gives each word an effect size, and its users correlate them with the shares.
 
 # %%
-query = bb.Query("occupations", {"occupations": list(shares.index)}, {"women": women, "men": men})
+query = bb.Query({"occupations": list(shares.index)}, {"women": women, "men": men}, name="occupations")
 wefat = bb.metric("wefat", kv, query).per_word.set_index("word")["value"]
 float(wefat.corr(shares["census 1990"]))
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import logsumexp
 
+from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 
 REACH = (1e-4, 1e3)
@@ -112,8 +113,8 @@ class SecondStage:
         rows = place // nodes
         step = np.log(self.inner[:, 1] / self.inner[:, 0])
         tau = self.inner.ravel()[place] * np.exp(step[rows] * (rng.random(draws) - 0.5))
-        roots = [_root(effect) for effect in self.effects[:-1]]
-        noise = _root(self.covariance)
+        roots = [root_of(effect) for effect in self.effects[:-1]]
+        noise = root_of(self.covariance)
         n, outer = len(self.y), self._jittered(rows, rng)
         coefficients = np.empty((draws, self.design.shape[1]))
         effects = np.empty((len(self.effects), draws, n))
@@ -239,13 +240,6 @@ def _narrowed(nodes: FloatArray, value: FloatArray, axis: int, count: int) -> Fl
     held = np.flatnonzero(profile > profile.max() - DROP)
     low, high = nodes[max(held[0] - 1, 0)], nodes[min(held[-1] + 1, len(nodes) - 1)]
     return np.geomspace(low, high, count)
-
-
-def _root(matrix: FloatArray) -> FloatArray:
-    """A root R of a positive semi-definite matrix, R R' = matrix."""
-    values, vectors = np.linalg.eigh(matrix)
-    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
 
 
 @dataclass(frozen=True)

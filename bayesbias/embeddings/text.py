@@ -489,6 +489,8 @@ def resample_corpus(
         documents = [[words] for words in sentences_of(text, lambda _: None)]
     else:
         for document in text:
+            if not isinstance(document, str | list | tuple):
+                raise InputError(f"corpus holds {type(document).__name__}: give sentences, or lists of sentences")
             whole = not isinstance(document, str) and len(document) > 0 and not isinstance(document[0], str)
             documents.append(document if whole else [document])
     if len(documents) < 2:

@@ -252,8 +252,8 @@ def pool(
     >>> pool = bb.pool({"one": table, "two": table}, ("associated", "different"))
     >>> pool.table()[["name", "estimate"]].round(3)
       name  estimate
-    0  one    -0.015
-    1  two    -0.015
+    0  one    -0.014
+    1  two    -0.014
     """
     prob = probability(prob, "prob")
     named, pair = checked_tables(tables, 2, "pool"), checked_contrast(contrast)

@@ -12,6 +12,7 @@ import xarray as xr
 from scipy.special import ndtri
 
 from bayesbias._checks import one_of, probability
+from bayesbias._core.related import root_of
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
@@ -35,6 +36,7 @@ FEWEST = 3
 """Embeddings that a trend needs."""
 ESTIMATED = 4
 """Embeddings from which deviations from the trend are estimated."""
+ROUNDING = 1e-7
 STEPS = ("chain", "draw")
 
 
@@ -228,9 +230,9 @@ def trend(
     >>> trend = bb.trend({"1990": table, "2000": table, "2010": table}, contrast=("associated", "different"))
     >>> trend.table()[["embedding", "estimate"]].round(3)
       embedding  estimate
-    0      1990    -0.015
-    1      2000    -0.015
-    2      2010    -0.015
+    0      1990    -0.014
+    1      2000    -0.014
+    2      2010    -0.014
     """
     one_of(kind, KINDS, "kind")
     named, pair = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)
@@ -391,8 +393,10 @@ def _exact_line(
     y: FloatArray, covariance: FloatArray, design: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """A line through estimates that do not deviate from it otherwise."""
-    precision = np.linalg.pinv(covariance, hermitian=True)
+    # embeddings that are one differ by nothing: a trace of independent error keeps the covariance invertible
+    precision = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(y)))
     spread = np.linalg.inv(design.T @ precision @ design)
-    mean = spread @ design.T @ precision @ y
-    drawn = rng.multivariate_normal(mean, spread, size=draws, method="eigh")
+    root = root_of((spread + spread.T) / 2)
+    mean = root @ root.T @ design.T @ precision @ y
+    drawn = mean + rng.standard_normal((draws, len(mean))) @ root.T
     return drawn @ design.T, {"slope": drawn[:, 1], "deviation_sd": np.zeros(draws)}

@@ -86,6 +86,7 @@ def calls(tmp_path_factory, random_embedding):
         "diagnose": {"post": post},
         "distance_table": {"kv": kv, "words": LISTS, "relatedness": False},
         "fit": {"table": table, "model": "crossed", "draws": 200, "seed": 1},
+        "list_words": {"language": "de"},
         "load_embedding": {"source": str(folder / "e.npz")},
         "load_fit": {"path": folder / "fit.nc"},
         "load_list": {"name_or_path": "occ16"},
