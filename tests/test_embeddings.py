@@ -616,3 +616,30 @@ def test_fallback_finds_phrases(held, asked):
     found = find_words(kv, [asked], case="fallback").keys
     assert found == {asked: held}
     assert held in spellings([asked], "fallback")
+
+
+def test_a_decade_of_histwords_is_read_without_running_its_pickle(tmp_path):
+    matrix = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 4.0]])
+    np.save(tmp_path / "1990-w.npy", matrix)
+    (tmp_path / "1990-vocab.pkl").write_bytes(pickle.dumps(["he", "gone", "caf\u00e9"], protocol=2))
+    kv = bb.load_embedding(tmp_path / "1990-w.npy")
+    assert kv.index_to_key == ["he", "caf\u00e9"]  # a row of zeros is a word that the decade lacks
+    assert_allclose(kv.vectors, matrix[[0, 2]])
+    assert bb.load_embedding(tmp_path / "1990-w.npy", words=["he", "gone"]).index_to_key == ["he"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (Path("x"), "holds .*Path.*a vocabulary is a list of words"),
+        (["one"], "3 rows, and 1990-vocab.pkl 1 words"),
+        ({"he": 1}, "no matrix and list of words"),
+        (None, "no file 1990-vocab.pkl"),
+    ],
+)
+def test_a_decade_with_other_words_is_refused(tmp_path, words, said):
+    np.save(tmp_path / "1990-w.npy", np.ones((3, 2)))
+    if words is not None:
+        (tmp_path / "1990-vocab.pkl").write_bytes(pickle.dumps(words, protocol=2))
+    with pytest.raises(bb.InputError, match=said):
+        bb.load_embedding(tmp_path / "1990-w.npy")

@@ -333,8 +333,9 @@ def load_embedding(
     ----------
     source
         A bundled name (``"google-news-slice"``), the path of a file (word2vec binary or text, GloVe text, each
-        also gzipped, or ``.npz`` with arrays ``words`` and ``vectors``), a KeyedVectors, or a mapping of word to
-        vector. The format is found from the content. A gensim model is taken for its vectors, ``model.wv``.
+        also gzipped, ``.npz`` with arrays ``words`` and ``vectors``, or a decade of HistWords, ``1990-w.npy`` beside
+        ``1990-vocab.pkl``), a KeyedVectors, or a mapping of word to vector. The format is found from the content. A
+        gensim model is taken for its vectors, ``model.wv``.
     words
         Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
         :func:`distance_table` reports them.
@@ -475,6 +476,8 @@ def _from_file(
         raise InputError(
             f"there is no embedding {name!r}: give the path of a file or a bundled name ({', '.join(manifest)})"
         )
+    if path.name.endswith(DECADE):
+        return _from_decade(path, wanted)
     if is_pickle(path):
         if not trust_pickle:
             raise InputError(
@@ -493,6 +496,37 @@ def _from_file(
     if damaged := sum("�" in word for word in decoded):
         log.info("%s: %d words are not valid UTF-8; their bad bytes are shown as �", path, damaged)
     return decoded, vectors, name if name in manifest else str(path)
+
+
+DECADE = "-w.npy"
+"""How files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl."""
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads lists and texts; anything that would run code is refused."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Refuse every class and function."""
+        raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
+
+
+def _from_decade(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
+    """Vectors of a decade as HistWords keeps them; words that the decade lacks are rows of zeros, and left out."""
+    beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
+    if not beside.is_file():
+        raise InputError(f"{path} has no words beside it: there is no file {beside.name}")
+    try:
+        matrix = np.load(path, allow_pickle=False, mmap_mode="r")
+        with beside.open("rb") as file:
+            words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
+    except (pickle.UnpicklingError, ValueError, EOFError, IndexError, AttributeError, OSError) as error:
+        raise InputError(f"{path} cannot be read with {beside.name}: {error}") from error
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or matrix.ndim != 2:
+        raise InputError(f"{path} and {beside.name} are no matrix and list of words")
+    if len(words) != len(matrix):
+        raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
+    rows = [at for at, word in enumerate(words) if (wanted is None or word in wanted) and matrix[at].any()]
+    return [words[at] for at in rows], list(np.asarray(matrix[rows])), str(path)
 
 
 def _from_pickle(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
