@@ -8,10 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import bayesbias as bb
+from bayesbias import plots, words
 from bayesbias.cli.app import app
-from bayesbias.plots.style import LOOKS, connection_looks
-from bayesbias.reporting.sentences import verdict_sentences
-from bayesbias.words import controls_of, counterparts, in_order, labelled
 
 WORDS = bb.load_words("weat7")
 KV = "google-news-slice"
@@ -75,11 +73,11 @@ def test_two_lists_under_other_names_are_the_bundled_lists(fitted):
 
 def test_the_order_and_the_counterparts_are_said_once():
     given = ["zebras", "neutral", "associated", "ants", "human", "different", "ants"]
-    assert in_order(given) == ["associated", "different", "human", "neutral", "zebras", "ants"]
-    assert controls_of(given) == ["human", "neutral", "zebras", "ants"]
-    assert counterparts("associated", given) == ["different", "human", "neutral", "zebras", "ants"]
-    assert counterparts("different", given) == ["human", "neutral", "zebras", "ants", "associated"]
-    assert labelled("associated - ants", {"ants": "small animals"}) == "associated - small animals"
+    assert words.in_order(given) == ["associated", "different", "human", "neutral", "zebras", "ants"]
+    assert words.controls_of(given) == ["human", "neutral", "zebras", "ants"]
+    assert words.counterparts("associated", given) == ["different", "human", "neutral", "zebras", "ants"]
+    assert words.counterparts("different", given) == ["human", "neutral", "zebras", "ants", "associated"]
+    assert words.labelled("associated - ants", {"ants": "small animals"}) == "associated - small animals"
 
 
 def test_without_other_groups_the_first_control_list_is_the_counterpart():
@@ -87,7 +85,7 @@ def test_without_other_groups_the_first_control_list_is_the_counterpart():
     lists = own(controls, stereotypes={"math": WORDS.stereotypes["math"]}, protected={"math": WORDS.protected["math"]})
     post = bb.fit(bb.distance_table(KV, lists), seed=1)
     assert bb.contrasts(post).attrs["second"] == "animals"
-    assert "than to animals" in verdict_sentences(post)[0]
+    assert "than to animals" in bb.checks.verdict_sentences(post)[0]
 
 
 def test_no_control_list(tmp_path):
@@ -99,7 +97,7 @@ def test_no_control_list(tmp_path):
 
 
 def test_labels_reach_sentences_report_and_pictures(fitted, tmp_path):
-    sentences = " ".join(verdict_sentences(fitted))
+    sentences = " ".join(bb.checks.verdict_sentences(fitted))
     assert "Associated − furniture, −0.019" in sentences
     assert "Beside words for animals, associated − words for animals is −0.016" in sentences
     page = bb.report(fitted, tmp_path / "report.html").read_text(encoding="utf-8")
@@ -121,7 +119,7 @@ def test_labels_stay_with_files_and_fits(two, fitted, tmp_path):
     (tmp_path / "distances.csv.coverage.json").unlink()
     bare = bb.read_distance_table(tmp_path / "distances.csv")
     assert bb.coverage(bare)["kind"].tolist()[-2:] == ["control", "control"]
-    assert "Beside animals, associated − animals is" in " ".join(verdict_sentences(bb.fit(bare, seed=3)))
+    assert "Beside animals, associated − animals is" in " ".join(bb.checks.verdict_sentences(bb.fit(bare, seed=3)))
 
 
 def test_a_table_of_another_name_needs_it_as_its_class(animals, tmp_path):
@@ -223,8 +221,8 @@ def test_run_takes_a_list_with_its_own_controls(tmp_path):
 
 def test_every_control_list_has_a_look_of_its_own():
     names = ["associated", "different", "human", "neutral", "a", "b", "c", "d"]
-    looks = connection_looks(names, {"human": "people"})
+    looks = plots.style.connection_looks(names, {"human": "people"})
     assert len({look.marker for look in looks.values()}) == len({look.colour for look in looks.values()}) == 8
-    assert looks["neutral"] == LOOKS["neutral"]
+    assert looks["neutral"] == plots.style.LOOKS["neutral"]
     assert [looks[name].label for name in ("human", "a")] == ["people (control)", "a (control)"]
-    assert connection_looks(["a"], {})["a"].marker == LOOKS["human"].marker
+    assert plots.style.connection_looks(["a"], {})["a"].marker == plots.style.LOOKS["human"].marker

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias._files import read_arrays, write_text
-from bayesbias.models.results import model_of
+from bayesbias import _files, models
 
 MARK = b"\xef\xbb\xbf"
 GLOVE = b"he 1 0 .5\nshe 0 1 .5\nnurse .5 1 0\n"
@@ -54,7 +53,7 @@ def test_a_model_with_a_byte_order_mark_is_read_from_its_fit_too(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
     post = bb.fit(table, path, seed=0)
     assert post.attrs["model_text"] == plain.text
-    assert model_of(post).priors == plain.priors
+    assert models.results.model_of(post).priors == plain.priors
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,7 @@ def test_trained_vectors_of_other_shapes_are_refused(tmp_path):
     how = {"seeds": 1, "dims": 2, "min_count": 1, "folder": tmp_path}
     bb.stability.train_embeddings([["a", "b"]] * 5, **how)
     (path,) = tmp_path.iterdir()
-    held = read_arrays(io.BytesIO(path.read_bytes()), path.name)
+    held = _files.read_arrays(io.BytesIO(path.read_bytes()), path.name)
     for changed in ({"vectors": held["vectors"][:, :1]}, {"words": np.array([1.0, 2.0])}, {"counts": np.array("x")}):
         np.savez(path, **{**held, **changed})
         with pytest.raises(bb.InputError, match=r"seed 0\.npz is damaged"):
@@ -207,10 +206,10 @@ def test_an_error_in_the_worker_ends_the_training(monkeypatch):
 
 def test_a_read_only_file_stays(tmp_path):
     path = tmp_path / "a.txt"
-    write_text(path, "old")
+    _files.write_text(path, "old")
     path.chmod(0o444)
     with pytest.raises(OSError, match=r"cannot write a\.txt .*read-only"):
-        write_text(path, "new")
+        _files.write_text(path, "new")
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
@@ -220,7 +219,7 @@ def test_a_link_to_a_pipe_or_device_stays(tmp_path):
     for name, target in (("a.txt", tmp_path / "pipe"), ("b.txt", "/dev/null")):
         (tmp_path / name).symlink_to(target)
         with pytest.raises(OSError, match=f"cannot write {name} .*no file"):
-            write_text(tmp_path / name, "new")
+            _files.write_text(tmp_path / name, "new")
     assert (tmp_path / "pipe").is_fifo()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.txt", "b.txt", "pipe"]
 

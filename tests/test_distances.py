@@ -13,8 +13,7 @@ from gensim.models import KeyedVectors
 from pandas.testing import assert_frame_equal
 
 import bayesbias as bb
-from bayesbias.models.fits import related_data
-from bayesbias.models.related import cell_lists, kernels_of, related_sums
+from bayesbias import models
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PUBLISHED = {
@@ -840,7 +839,10 @@ def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are
     expected = several.covariance(np.repeat(weights, 2, axis=2) / 2)
     np.testing.assert_allclose(one.covariance(weights), expected, rtol=1e-9)
     # a list of concepts has the mean of all forms, and its cell their covariance
-    cells, apart = (related_sums(related_data(bb.distance_table(kv, family(forms)))) for forms in (True, False))
+    cells, apart = (
+        models.related.related_sums(models.results.related_data(bb.distance_table(kv, family(forms))))
+        for forms in (True, False)
+    )
     np.testing.assert_allclose(cells.y, apart.y, atol=1e-9)
     np.testing.assert_allclose(cells.covariance, apart.covariance, rtol=1e-9)
     own = one.own_correlations(one.attribute_words)
@@ -851,15 +853,15 @@ def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are
 def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances():
     kv = bb.load_embedding("google-news-slice")
     table = bb.distance_table(kv, family(True))
-    data = related_data(table)
-    kernels, sums = kernels_of(data), related_sums(data)
+    data = models.results.related_data(table)
+    kernels, sums = models.related.kernels_of(data), models.related.related_sums(data)
     parts, words = kernels.components, data.attribute_words.tolist()
     np.testing.assert_allclose(
         [np.diag(kernels.of(at)) for at in range(len(parts.variances))], data.relatedness.own_correlations(words)
     )
     # expected scatter within the cells of a class, from the kernel: variances less the variance of the mean
     variance = parts.loadings**2 * parts.variances
-    lists = cell_lists(data)
+    lists = models.related.cell_lists(data)
     stereotype = 0.0
     for word, connection, at in zip(lists.word, lists.connection, lists.listed, strict=True):
         if data.connections[connection] == "associated":

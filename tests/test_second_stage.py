@@ -9,7 +9,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import chisquare
 
 import bayesbias as bb
-from bayesbias._core.second_stage import latent_relation, second_stage
+from bayesbias import _core, second_stage
 from bayesbias.errors import InputError
 
 BCG = np.array(
@@ -65,11 +65,9 @@ def tables(noisy):
 class TestTheSecondStage:
     def test_its_restricted_likelihood_is_that_of_a_published_meta_analysis(self, bcg):
         y, variance = bcg
-        stage = second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [100.0])
+        stage = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [100.0])
         # a prior that wide leaves the restricted likelihood, whose mode is published: tau^2 = .3132, mean -.7145
-        from bayesbias._core.second_stage import _rotated
-
-        rotated = _rotated(y, np.diag(variance), np.ones((13, 1)), np.eye(13))
+        rotated = _core.second_stage._rotated(y, np.diag(variance), np.ones((13, 1)), np.eye(13))
         tau = np.linspace(0.3, 0.8, 5001)
         best = tau[rotated.log_likelihood(tau).argmax()]
         assert best**2 == pytest.approx(0.3132, abs=2e-4)
@@ -79,7 +77,7 @@ class TestTheSecondStage:
 
     def test_moments_are_those_of_brute_force(self, bcg):
         y, variance = bcg
-        draws = second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [0.5]).draw(
+        draws = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [0.5]).draw(
             40_000, np.random.default_rng(0)
         )
         tau = np.geomspace(1e-4, 20, 4000)
@@ -107,7 +105,9 @@ class TestTheSecondStage:
         y = 0.1 + 0.05 * x + rng.normal(0, 0.05, 3)[group] + rng.multivariate_normal(np.zeros(9), covariance)
         member = (group[:, None] == group).astype(float)
         design = np.column_stack([np.ones(9), x])
-        own = second_stage(y, covariance, design, [member, np.eye(9)], [0.05, 0.05]).draw(20_000, rng)
+        own = _core.second_stage.second_stage(y, covariance, design, [member, np.eye(9)], [0.05, 0.05]).draw(
+            20_000, rng
+        )
         with pm.Model():
             tau = pm.HalfCauchy("tau", 0.05, shape=2)
             b = pm.Flat("b", shape=2)
@@ -135,7 +135,7 @@ class TestTheSecondStage:
             tau = 0.05 * abs(rng.standard_cauchy())
             theta = design @ [0.1, -0.05] + tau * rng.standard_normal(n)
             y = rng.multivariate_normal(theta, covariance)
-            draws = second_stage(y, covariance, design, [np.eye(n)], [0.05]).draw(99, rng)
+            draws = _core.second_stage.second_stage(y, covariance, design, [np.eye(n)], [0.05]).draw(99, rng)
             found = draws.coefficients @ design.T + draws.effects[0]
             ranks.append(
                 [
@@ -159,7 +159,9 @@ class TestTheSecondStage:
             unit = latent.std(ddof=1) if errors == 0 else 1.0
             theta = sd * (rho * latent / unit + np.sqrt(1 - rho**2) * rng.standard_normal(n))
             y, x = rng.multivariate_normal(theta, covariance), latent + errors * rng.standard_normal(n)
-            found = latent_relation(y, covariance, x, np.full(n, errors**2), [np.eye(n)], 0.05, 99, rng)
+            found = _core.second_stage.latent_relation(
+                y, covariance, x, np.full(n, errors**2), [np.eye(n)], 0.05, 99, rng
+            )
             ranks.append([(found.correlation < rho).sum(), (found.residual_sd < sd * np.sqrt(1 - rho**2)).sum()])
         for column in np.array(ranks).T:
             assert chisquare(np.bincount(column // 20, minlength=5)).pvalue > 0.001
@@ -207,11 +209,9 @@ class TestPool:
     def test_replicates_find_a_planted_noise_of_training(self):
         rng = np.random.default_rng(5)
         own, training = np.repeat(np.arange(8), 6), 0.03
-        from bayesbias.second_stage.pools import _drawn
-
         covariance = 0.01**2 * np.eye(48)
         y = rng.normal(0, 0.05, 8)[own] + rng.normal(0, training, 48) + rng.normal(0, 0.01, 48)
-        drawn, _ = _drawn(y, covariance, own, None, True, 0.05, 4000, rng)
+        drawn, _ = second_stage.pools._drawn(y, covariance, own, None, True, 0.05, 4000, rng)
         low, high = np.quantile(drawn.scales[:, 1], [0.005, 0.995])
         assert low < training < high
 
@@ -314,8 +314,6 @@ class TestTrend:
 
     @pytest.mark.parametrize("kind", ["linear", "walk"])
     def test_changes_are_covered_at_their_rate(self, kind):
-        from bayesbias.second_stage.trends import _levels
-
         rng = np.random.default_rng(0)
         times, size = np.arange(10.0), 200 if kind == "linear" else 100
         root = rng.normal(0, 0.004, (10, 10))
@@ -325,7 +323,7 @@ class TestTrend:
             # half of the linear trends are none; a walk is one of its own kind
             slope = 0.003 * (trial % 2)
             truth = slope * times if kind == "linear" else np.cumsum(rng.normal(0, 0.01, 10))
-            level, _ = _levels(truth + noise, covariance, times, kind, 1000, rng)
+            level, _ = second_stage.trends._levels(truth + noise, covariance, times, kind, 1000, rng)
             low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
             hits += low < truth[-1] - truth[0] < high
             calls += kind == "linear" and slope == 0 and not low < 0 < high
