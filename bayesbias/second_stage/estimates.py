@@ -31,6 +31,8 @@ JOINT = {
     APART: "The embeddings share no attribute words, and their errors are independent.",
 }
 """What is said about the joint covariance of embeddings."""
+DRAWS = 400
+"""Draws of a fit, of which only the scales are used."""
 MOST_CELLS = 4000
 """Mean distances whose covariance matrix is built."""
 
@@ -124,12 +126,20 @@ def checked_contrast(contrast: object) -> tuple[str, str]:
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
 
 
-def fits_of(tables: Mapping[str, pd.DataFrame], seed: int, **options: Any) -> dict[str, xr.DataTree]:
-    """A fit of each table: all of related words where every table knows how words are related, else all crossed."""
+def fits_of(
+    tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any = None, frequencies: Any = None
+) -> dict[str, xr.DataTree]:
+    """A fit of each table: all of related words where every table knows how words are related, else all crossed.
+
+    ``frequencies`` is what :func:`fit` takes, or a mapping of the tables' names to that.
+    """
     related = all(related_data(table).relatedness is not None for table in tables.values())
+    own = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(tables)
+    by_name = {str(name): value for name, value in frequencies.items()} if own else dict.fromkeys(tables, frequencies)
     found = {}
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
+            options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": by_name[name]}
             try:
                 found[name] = fit(table, "related" if related else "crossed", seed=seed + number, **options)
             except InputError as error:

@@ -225,7 +225,7 @@ def pool(
         Whether contrasts are in standard deviations of each embedding's distances instead of cosine distance: for
         embeddings whose distances have other scales, such as those of several languages.
     adjust, frequencies
-        As in :func:`fit`.
+        As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes.
     prob
         Mass of the intervals in ``relation``.
     draws, chains
@@ -268,7 +268,7 @@ def pool(
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
     rng = np.random.default_rng([used, 1])
-    cells = cells_of(fits_of(named, used, adjust=adjust, frequencies=frequencies, draws=400, chains=4), pair)
+    cells = cells_of(fits_of(named, used, adjust, frequencies), pair)
     found = contrasts_of(cells, pair)
     if flag(standardise, "standardise"):
         found = standardised(found, [float(table["distance"].std()) for table in named.values()])

@@ -243,22 +243,8 @@ def trend(
     used = used_seed(seed)
     if adjust is not None:
         raw = trend(named, at, pair, kind, used, draws=draws, chains=chains)
-    fits = _adjusted_fits(ordered, used, adjust, frequencies)
+    fits = fits_of(ordered, used, adjust, frequencies)
     return _trend(fits, times, pair, kind, used, draws, chains, raw if adjust is not None else None)
-
-
-def _adjusted_fits(
-    tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any, frequencies: Any
-) -> dict[str, xr.DataTree]:
-    """Fits of the tables, each with its own frequencies where there are such."""
-    by_name = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(tables)
-    if not by_name:
-        return fits_of(tables, seed, adjust=adjust, frequencies=frequencies, draws=400, chains=4)
-    own = {str(name): value for name, value in frequencies.items()}
-    found: dict[str, xr.DataTree] = {}
-    for number, (name, table) in enumerate(tables.items()):
-        found |= fits_of({name: table}, seed + number, adjust=adjust, frequencies=own[name], draws=400, chains=4)
-    return found
 
 
 def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
