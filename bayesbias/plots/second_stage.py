@@ -156,7 +156,7 @@ def _name_points(axes: Axes, names: FloatArray, x: FloatArray, y: FloatArray, ro
 
 
 def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figure:
-    """Estimates with their intervals over time, and the trend as a band.
+    """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
 
     Parameters
     ----------
@@ -169,10 +169,12 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
     """
     check_kind(trend, Trend, "plot_trend", "trend")
     table = trend.table(prob)
-    time = table["time"].to_numpy(dtype=float)
+    time, level = table["time"].to_numpy(dtype=float), trend.draws("level")
+    shape = level - level.mean(axis=1, keepdims=True) + level.mean()
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.4, 3.4)
         axes.fill_between(time, table["hdi_low"], table["hdi_high"], color="#DCE9F3", lw=0, zorder=0)
+        axes.fill_between(time, *hdi(shape, prob), color="#9FC4E0", lw=0, zorder=0.5)
         axes.plot(time, table["mean"], color=POOLED.colour, linewidth=1.4, zorder=2)
         axes.vlines(time, table["low"], table["high"], color=FAINT, linewidth=0.9, zorder=1)
         axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
@@ -182,8 +184,8 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
         axes.set_ylabel(_measured(trend))
         note_below(
             figure,
-            f"Bars: {100 * prob:g}% intervals of single levels, whose errors are shared; band: the trend. Changes are "
-            "known better than levels.",
+            f"Bars: {100 * prob:g}% intervals of single levels, whose errors are shared. Light: the trend; dark: its "
+            "shape, with the mean level taken as known, since changes are known better than levels.",
             ax=ax,
         )
     return figure
