@@ -57,6 +57,15 @@ def _literal(text: str) -> Any:
         return text
 
 
+def check_targets(out: Path | None, picture: Path | None) -> None:
+    """Refuse to begin where a table or a picture could not be written."""
+    from bayesbias._files import check_target
+
+    for path, suffix, what in ((out, ".csv", "a table"), (picture, ".png", "a picture")):
+        if path is not None:
+            check_target(path, (suffix,), what)
+
+
 def save_picture(figure: Figure, path: Path) -> None:
     """A picture as .png, whole or not at all."""
     from bayesbias._files import whole_file

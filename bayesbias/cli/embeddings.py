@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesbias._files import check_target
-from bayesbias.cli.arguments import csv_table, save_picture
+from bayesbias.cli.arguments import check_targets, csv_table, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +118,7 @@ def criterion(
     from bayesbias.plots import plot_relation
     from bayesbias.second_stage import criterion as criterion_of
 
-    _check_targets(out, picture)
+    check_targets(out, picture)
     table = csv_table(values)
     if len(table.columns) not in (2, 3):
         raise InputError(f"{values} has {len(table.columns)} columns: give word, value and, where known, se")
@@ -156,14 +155,8 @@ def _prepared(
     from bayesbias.cli.changes import measured
 
     probability(prob, "prob")
-    _check_targets(out, picture)
+    check_targets(out, picture)
     return measured(embeddings, words, False, case, trust)[0]
-
-
-def _check_targets(out: Path | None, picture: Path | None) -> None:
-    for path, suffix, what in ((out, ".csv", "a table"), (picture, ".png", "a picture")):
-        if path is not None:
-            check_target(path, (suffix,), what)
 
 
 def _connections(text: str) -> tuple[str, str]:

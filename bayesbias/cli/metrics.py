@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias._files import check_target
-from bayesbias.cli.arguments import csv_table, extra_options, names_of, save_picture, short_names
+from bayesbias.cli.arguments import check_targets, csv_table, extra_options, names_of, save_picture, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +285,7 @@ def silhouette(
     from bayesbias.cli.screen import say, show
     from bayesbias.silhouettes.studies import STUDIED, VARIED, follow_study, scores_of
 
-    _check_targets(out, picture)
+    check_targets(out, picture)
     varied = VARIED if one_of(vary, ("both", *VARIED), "vary") == "both" else (vary,)
     asked = asked_queries(query, words)
     parts, notes = follow_study(
@@ -339,7 +339,7 @@ def reliability(
     from bayesbias.reliability.consistency import MEASURES
     from bayesbias.words import words_given
 
-    _check_targets(out, picture)
+    check_targets(out, picture)
     queries = {name: words_given(name, "query") for name in query or []}
     words = list(dict.fromkeys([*words_given(targets, "targets"), *(word for one in queries.values() for word in one)]))
     kvs = list(_embeddings(embeddings, trust_pickle).values())
@@ -393,7 +393,7 @@ def stability(
     from bayesbias.metrics import load_query
     from bayesbias.stability import direct_bias_study, metric_stability
 
-    _check_targets(out, picture)
+    check_targets(out, picture)
     if measures is not None:
         check_target(measures, (".csv",), "a table of measures")
     if measures is not None and query is None:
@@ -419,12 +419,6 @@ def stability(
             say(f"  {note}")
         if measures is not None:
             write_table(found.table(), measures)
-
-
-def _check_targets(out: Path | None, picture: Path | None) -> None:
-    for path, suffix, what in ((out, ".csv", "a table"), (picture, ".png", "a picture")):
-        if path is not None:
-            check_target(path, (suffix,), what)
 
 
 def _embeddings(arguments: list[str], trust_pickle: bool) -> dict[str, Any]:

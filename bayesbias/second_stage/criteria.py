@@ -13,13 +13,12 @@ import xarray as xr
 from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
-from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, flat_draws, share
+from bayesbias.diagnostics.summaries import PROB, share
 from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.results import check_fit
-from bayesbias.second_stage.estimates import cells_of, central, checked_contrast, contrasts_of
+from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, central, checked_contrast, contrasts_of
 
 FEWEST = 5
 """Words from which a relation is estimated."""
@@ -28,11 +27,10 @@ WIDTH = 0.1
 ALIKE = (0.0, 0.25, 0.5, 0.75, 0.95)
 """Shares of the spread around the line that alike words have in common; equally probable beforehand."""
 MOST_WORDS = 1000
-STEPS = ("chain", "draw")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Criterion(Result):
+class Criterion(Staged):
     """The relation of words' latent contrasts to outside values.
 
     Attributes
@@ -65,10 +63,6 @@ class Criterion(Result):
     missing: Mapping[str, tuple[str, ...]]
     errors: bool
     notes: tuple[str, ...]
-
-    def draws(self, name: str) -> FloatArray:
-        """Draws (D,) of a variable of the posterior."""
-        return flat_draws(self.tree["posterior"][name].to_numpy())
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.

@@ -15,8 +15,9 @@ from scipy import sparse
 from bayesbias._core.related import Components, cell_covariance, list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
+from bayesbias._results import Result
 from bayesbias.comparison.changes import stacked_scatter
-from bayesbias.diagnostics.summaries import contrasted
+from bayesbias.diagnostics.summaries import contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import ModelData
@@ -35,6 +36,19 @@ DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
 MOST_CELLS = 4000
 """Mean distances whose covariance matrix is built."""
+
+
+STEPS = ("chain", "draw")
+
+
+class Staged(Result):
+    """A result whose draws are in a DataTree that ArviZ reads, ``tree``."""
+
+    tree: xr.DataTree
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws (D, ...) of a variable of the posterior."""
+        return flat_draws(self.tree["posterior"][name].to_numpy())
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from scipy.special import ndtri
 from bayesbias._checks import flag, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share, signed
+from bayesbias.diagnostics.summaries import PROB, describe, share, signed
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
     JOINT,
+    STEPS,
     Cells,
+    Staged,
     cells_of,
     central,
     checked_contrast,
@@ -36,11 +37,10 @@ STANDARD_WIDTH = 0.5
 """The same in standard deviations of distances."""
 FEWEST = 3
 """Embeddings from which a relation to an outside variable is estimated."""
-STEPS = ("chain", "draw")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Pool(Result):
+class Pool(Staged):
     """One contrast in several embeddings, partially pooled.
 
     Attributes
@@ -121,10 +121,6 @@ class Pool(Result):
     def settings(self) -> list[str]:
         """Names of what is pooled: embeddings, or settings where there are replicates."""
         return [str(name) for name in self.tree["posterior/setting"].to_numpy()]
-
-    def draws(self, name: str) -> FloatArray:
-        """Draws (D, ...) of a variable of the posterior."""
-        return flat_draws(self.tree["posterior"][name].to_numpy())
 
     def probability(self, first: str, second: str) -> float:
         """Probability that the contrast of one setting is larger than that of another.

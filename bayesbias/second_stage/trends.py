@@ -15,13 +15,14 @@ from bayesbias._checks import one_of, probability
 from bayesbias._core.related import root_of
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
-from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, signed
+from bayesbias.diagnostics.summaries import PROB, describe, signed
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
     JOINT,
+    STEPS,
     Cells,
+    Staged,
     cells_of,
     checked_contrast,
     checked_tables,
@@ -37,11 +38,10 @@ FEWEST = 3
 ESTIMATED = 4
 """Embeddings from which deviations from the trend are estimated."""
 ROUNDING = 1e-7
-STEPS = ("chain", "draw")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trend(Result):
+class Trend(Staged):
     """One contrast over time.
 
     Attributes
@@ -71,10 +71,6 @@ class Trend(Result):
     tree: xr.DataTree
     unadjusted: Trend | None
     notes: tuple[str, ...]
-
-    def draws(self, name: str) -> FloatArray:
-        """Draws (D, ...) of a variable of the posterior."""
-        return flat_draws(self.tree["posterior"][name].to_numpy())
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each embedding: its estimate, and the level of the trend there.
