@@ -27,6 +27,7 @@ LAYERS = (
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 HEAVY = {"pymc", "pytensor", "nutpie", "matplotlib", "pandera", "gensim", "pandas", "xarray", "arviz", "numpy"}
+HEAVY |= {"pydantic"}
 
 
 def imported(path: Path) -> set[str]:

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from bayesbias._files import check_target, home_folder
 from bayesbias.cli import changes, embeddings, metrics
-from bayesbias.cli.arguments import EXTRA, extra_options, save_picture
+from bayesbias.cli.arguments import EXTRA, check_target, extra_options, home_folder, save_picture
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias._files import home_folder
-
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
@@ -57,10 +55,22 @@ def _literal(text: str) -> Any:
         return text
 
 
+def home_folder(path: str | Path) -> Path:
+    """A path with the home folder in place of ~; what reads files loads only now, since help needs none of it."""
+    from bayesbias import _files
+
+    return _files.home_folder(path)
+
+
+def check_target(path: str | Path, suffixes: Collection[str], what: str) -> None:
+    """Refuse to begin where a file could not be written; see :func:`home_folder` on when this loads."""
+    from bayesbias import _files
+
+    _files.check_target(path, tuple(suffixes), what)
+
+
 def check_targets(out: Path | None, picture: Path | None) -> None:
     """Refuse to begin where a table or a picture could not be written."""
-    from bayesbias._files import check_target
-
     for path, suffix, what in ((out, ".csv", "a table"), (picture, ".png", "a picture")):
         if path is not None:
             check_target(path, (suffix,), what)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesbias._files import check_target
-from bayesbias.cli.arguments import AUTO, csv_table, extra_options, save_picture, short_names
+from bayesbias.cli.arguments import AUTO, check_target, csv_table, extra_options, save_picture, short_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesbias._files import check_target
-from bayesbias.cli.arguments import check_targets, csv_table, extra_options, names_of, save_picture, short_names
+from bayesbias.cli.arguments import (
+    check_target,
+    check_targets,
+    csv_table,
+    extra_options,
+    names_of,
+    save_picture,
+    short_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
