@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -462,22 +462,6 @@ def list_words(language: str | None = None) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=columns).astype({"groups": "Int64", "protected": "Int64"})
     order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
     return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
-
-
-def bundled_words() -> tuple[str, ...]:
-    """Every word of every bundled list in English, each once: what the bundled vectors are chosen by."""
-
-    def words() -> Iterator[str]:
-        for path in _bundled().values():
-            if subtag(read_toml(path).get("language")) not in ("", "en"):
-                continue
-            if read_toml(path)["kind"] == "words":
-                yield from load_words(path).every_word()
-                continue
-            plain = load_list(path)
-            yield from plain if isinstance(plain, WordList) else (word for pair in plain for word in pair)
-
-    return tuple(dict.fromkeys(words()))
 
 
 @cache

@@ -358,6 +358,14 @@ def protected_covariance(data: ModelData) -> FloatArray:
     return covariance
 
 
+def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
+    """Mean correlation (lists, Q) of different words of a list in each component; 0 for lists of one word."""
+    within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T
+    pairs = 1 - np.diag(same)
+    alike: FloatArray = np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
+    return alike
+
+
 def further_word_sd(data: ModelData) -> FloatArray:
     """Predicted sd (J, K) of a further word of each cell's list around the mean of those there, for a factor of 1.
 
@@ -368,10 +376,7 @@ def further_word_sd(data: ModelData) -> FloatArray:
     lists = cell_lists(data)
     same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     n = lists.member.sum(axis=1)
-    within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T  # (lists, Q), different words only
-    pairs = 1 - np.diag(same)
-    alike = np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
-    variance = np.maximum(1 - alike, 0) * (1 + 1 / n[:, None])
+    variance = np.maximum(1 - alike_within(parts, same, shares), 0) * (1 + 1 / n[:, None])
     sd = np.full(data.filled.shape, np.nan)
     weight = parts.loadings[lists.word] ** 2 * parts.variances
     sd[lists.word, lists.connection] = np.sqrt((weight * variance[lists.listed]).sum(axis=1))

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._core.related import Components, cell_covariance, list_correlations
+from bayesbias._core.related import cell_covariance, list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -22,7 +22,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import ModelData
 from bayesbias.models.fits import fit
-from bayesbias.models.related import cell_lists, components_for, related_posterior, relatedness_for
+from bayesbias.models.related import alike_within, cell_lists, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import by_connection, fit_data, model_of, related_data
 
 STACKED, SHARED, APART = "related", "shared words", "independent"
@@ -67,8 +67,6 @@ class Cells:
         Their covariance for attribute lists like these, (n, n).
     joint
         How the covariance between embeddings was found: a key of :data:`JOINT`.
-    correlation
-        Of the errors that attribute words cause in two embeddings, on average; NaN for one embedding.
     notes
         What is to be said about it.
     """
@@ -80,7 +78,6 @@ class Cells:
     y: FloatArray
     covariance: FloatArray
     joint: str
-    correlation: float
     notes: tuple[str, ...]
 
 
@@ -207,18 +204,8 @@ def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: 
         y=np.concatenate([part.y for part in parts]),
         covariance=covariance,
         joint=joint,
-        correlation=_mean_correlation(covariance, embedding),
         notes=notes,
     )
-
-
-def _mean_correlation(covariance: FloatArray, embedding: IntArray) -> float:
-    """Mean correlation of the errors of cells in two embeddings."""
-    apart = embedding[:, None] != embedding
-    if not apart.any():
-        return float("nan")
-    sd = np.sqrt(np.diag(covariance))
-    return float((covariance / np.outer(sd, sd))[apart].mean())
 
 
 @dataclass(frozen=True)
@@ -264,10 +251,8 @@ def within_topics(data: ModelData) -> FloatArray:
     found = relatedness_for(data)
     parts, lists = components_for(found, data.protected_words), cell_lists(data)
     same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
-    own = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T  # (lists, Q), different words only
-    pairs = 1 - np.diag(same)
-    alike = np.divide(own, pairs[:, None], out=np.zeros_like(own), where=pairs[:, None] > 0)
-    loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * np.maximum(1 - alike, 0)[lists.listed])
+    left = np.maximum(1 - alike_within(parts, same, shares), 0)
+    loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
     covariance: FloatArray = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
     return covariance
 
@@ -380,8 +365,7 @@ def _stacked(parts: Sequence[_Part]) -> FloatArray | str:
     same, shares = related.overlaps(every, names)
     kernel = related.components
     correlations = list_correlations(kernel.correlations, same, shares)
-    components = Components(kernel.variances, kernel.loadings, kernel.correlations)
-    raw = cell_covariance(components, correlations, np.concatenate(rows), place.ravel()[np.concatenate(places)])
+    raw = cell_covariance(kernel, correlations, np.concatenate(rows), place.ravel()[np.concatenate(places)])
     factors = np.concatenate([part.factors for part in parts if part.factors is not None])
     covariance: FloatArray = raw * np.outer(factors, factors)
     return covariance

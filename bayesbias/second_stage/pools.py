@@ -273,7 +273,7 @@ def pool(
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
     band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
     drawn, outer = _drawn(found.y, found.covariance, own, band, bool(setting_of), width, draws, rng)
-    theta = _settings(drawn, outer, own, len(settings), bool(setting_of))
+    theta = _settings(drawn, own, bool(setting_of))
     estimates = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
@@ -286,7 +286,7 @@ def pool(
     )
     training = None
     if setting_of:
-        training = pd.Series(_training_share(found.covariance, own, band, drawn, outer, len(settings)), index=settings)
+        training = pd.Series(_training_share(found.covariance, own, band, drawn, outer), index=settings)
     lines, relation = _relations(
         variables, found.y, found.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
     )
@@ -333,7 +333,7 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
             f"index holds {listed(frame.index.tolist())}, the embeddings are {listed(settings)}"
         )
     frame = frame.reindex(settings)
-    names = [str(name) for name in frame.columns if not str(name).endswith("_se")]
+    names = _variables(frame)
     if not names:
         raise InputError(f"on has no variable: its columns are {listed([str(name) for name in frame.columns])}")
     found = pd.DataFrame(index=settings)
@@ -361,6 +361,16 @@ def _setting_weights(labels: list[str], settings: list[str]) -> FloatArray:
     return weights
 
 
+def _firsts(codes: IntArray) -> IntArray:
+    """The place where each code, from 0, first stands."""
+    return np.unique(codes, return_index=True)[1]
+
+
+def _variables(outside: pd.DataFrame) -> list[str]:
+    """Names of outside variables, without the columns of their standard errors."""
+    return [str(name) for name in outside.columns if not str(name).endswith("_se")]
+
+
 def _drawn(
     y: FloatArray,
     covariance: FloatArray,
@@ -384,12 +394,11 @@ def _drawn(
     return stage.draw(draws, rng), outer
 
 
-def _settings(drawn: StageDraws, outer: list[str], own: IntArray, count: int, replicated: bool) -> FloatArray:
+def _settings(drawn: StageDraws, own: IntArray, replicated: bool) -> FloatArray:
     """Draws (D, settings) of the contrast of each setting; the noise of training is no part of it."""
     effects = drawn.effects[:-1] if replicated else drawn.effects
     every = drawn.coefficients + effects.sum(axis=0)
-    first = [int(np.flatnonzero(own == at)[0]) for at in range(count)]
-    theta: FloatArray = every[:, first]
+    theta: FloatArray = every[:, _firsts(own)]
     return theta
 
 
@@ -399,7 +408,6 @@ def _training_share(
     band: IntArray | None,
     drawn: StageDraws,
     outer: list[str],
-    count: int,
 ) -> FloatArray:
     """Share of the variance of each setting's error that is noise of training, at the medians of the scales."""
     median = np.median(drawn.scales, axis=0) ** 2
@@ -412,8 +420,7 @@ def _training_share(
     mean = np.linalg.solve(one.T @ precision @ one, one.T @ precision)
     # posterior means as weights on the estimates
     weights = one @ mean + signal @ precision @ (np.eye(len(own)) - one @ mean)
-    first = [int(np.flatnonzero(own == at)[0]) for at in range(count)]
-    rows = weights[first]
+    rows = weights[_firsts(own)]
     total = np.einsum("sn,nm,sm->s", rows, noise, rows)
     share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
     return share_
@@ -438,7 +445,7 @@ def _relations(
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(y))
     y, covariance = weights @ y, weights @ covariance @ weights.T
     lines, rows = {}, []
-    for name in [name for name in variables.columns if not name.endswith("_se")]:
+    for name in _variables(variables):
         values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
         kept = np.flatnonzero(np.isfinite(values))
         found = latent_relation(
@@ -487,8 +494,7 @@ def _tree(
     if replicated:
         variables["training_sd"] = (STEPS, drawn.scales[:, -1].reshape(shape))
     if band is not None:
-        first = [int(np.flatnonzero(band == at)[0]) for at in range(len(bands))]
-        means = drawn.coefficients + drawn.effects[outer.index("group")][:, first]
+        means = drawn.coefficients + drawn.effects[outer.index("group")][:, _firsts(band)]
         variables["group_sd"] = (STEPS, drawn.scales[:, outer.index("group")].reshape(shape))
         variables["group_mean"] = ((*STEPS, "group"), means.reshape(chains, -1, len(bands)))
     size = len(theta) // chains
@@ -504,7 +510,7 @@ def _notes(
     cells: Cells, named: Mapping[str, pd.DataFrame], variables: pd.DataFrame, settings: list[str]
 ) -> tuple[str, ...]:
     notes = [JOINT[cells.joint], *cells.notes]
-    for name in [name for name in variables.columns if not name.endswith("_se")]:
+    for name in _variables(variables):
         missing = [settings[at] for at in np.flatnonzero(variables[name].isna())]
         if missing:
             notes.append(f"{name} is not known for {listed(missing)}.")
