@@ -283,6 +283,27 @@ class TestSources:
         with pytest.raises(bb.InputError, match="are not adjusted"):
             bb.checks.adjustment(bb.fit(table, seed=0))
 
+    def test_differences_between_embeddings_that_are_those_of_frequency(self):
+        made = {str(at): frequency_embedding(gap=gap, seed=7) for at, gap in enumerate((-1.0, 0.0, 1.0))}
+        tables = {name: bb.distance_table(kv, lists) for name, (kv, lists, *_) in made.items()}
+        counts = {name: found[2] for name, found in made.items()}
+        found = bb.balance(tables, counts)
+        row = found.spreads.set_index("contrast").loc["associated - neutral"]
+        assert row["warning"]
+        single = [bb.balance(tables[name], counts[name]).contrasts.set_index("contrast") for name in tables]
+        differences = [one.loc["associated - neutral", "difference"] for one in single]
+        assert (row["difference_low"], row["difference_high"]) == (min(differences), max(differences))
+        assert row["expected_sd"] == pytest.approx(abs(row["slope"]) * np.std(differences, ddof=1))
+        distances_ = [one.loc["associated - neutral", "distance"] for one in single]
+        assert row["distance_sd"] == pytest.approx(np.std(distances_, ddof=1))
+        assert "adjust='frequency'" in found.text()
+        alike = dict.fromkeys(("a", "b"), tables["1"])
+        assert not bb.balance(alike, counts["1"]).spreads["warning"].any()
+        with pytest.raises(bb.InputError, match="give at least 2"):
+            bb.balance({"a": tables["1"]}, counts["1"])
+        with pytest.raises(bb.InputError, match=r"^b: "):
+            bb.balance(alike, {"a": counts["1"], "b": {}})
+
     def test_a_table_of_one_class(self, frequent):
         table, counts, *_ = frequent
         own = table[table["connection"] == "associated"]
@@ -307,6 +328,10 @@ def test_commands_give_what_the_functions_give(frequent, here):
     kept = bb.checks.adjustment(bb.load_fit("f.nc"))
     expected = bb.checks.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
     np.testing.assert_allclose(kept["adjusted"], expected["adjusted"], atol=1e-6)
+    bb.write_distance_table(table, "u.csv")
+    code, out, _ = here("balance", "t.csv", "u.csv", "--frequencies", "t=counts.tsv", "--frequencies", "u=counts.tsv")
+    assert code == 0
+    assert "By frequency, over 2 embeddings." in out
     code, _, errors = here("balance", "t.csv", "--frequencies", "missing.tsv")
     assert code == 1
     assert "no file" in errors

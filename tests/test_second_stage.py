@@ -148,19 +148,28 @@ class TestTheSecondStage:
         for column in np.array(ranks).T:
             assert chisquare(np.bincount(column // 10, minlength=10)).pvalue > 0.001
 
+    @pytest.mark.parametrize("covariate", [False, True])
     @pytest.mark.parametrize("errors", [0.0, 0.5])
-    def test_ranks_of_a_relation_are_uniform(self, errors):
+    def test_ranks_of_a_relation_are_uniform(self, errors, covariate):
         rng = np.random.default_rng(1)
         n, ranks = 15, []
         covariance = np.diag(rng.uniform(0.01, 0.03, n) ** 2) + 1e-4
         for _ in range(120 if errors == 0 else 50):
             rho, sd = rng.uniform(-1, 1), min(0.05 * abs(rng.standard_cauchy()), 5.0)
-            latent = rng.standard_normal(n)
-            unit = latent.std(ddof=1) if errors == 0 else 1.0
+            latent, both = rng.standard_normal(n), rng.standard_normal(n) if covariate else None
+            unit = 1.0
+            if errors == 0:
+                rest = latent - latent.mean()
+                if covariate:
+                    apart = both - both.mean()
+                    rest = rest - apart * (apart @ rest / (apart @ apart))
+                unit = np.sqrt(rest @ rest / (n - 1 - covariate))
             theta = sd * (rho * latent / unit + np.sqrt(1 - rho**2) * rng.standard_normal(n))
             y, x = rng.multivariate_normal(theta, covariance), latent + errors * rng.standard_normal(n)
+            if covariate:
+                y, x = y + 3 * both, x - 2 * both
             found = _core.second_stage.latent_relation(
-                y, covariance, x, np.full(n, errors**2), [np.eye(n)], 0.05, 99, rng
+                y, covariance, x, np.full(n, errors**2), [np.eye(n)], 0.05, 99, rng, both
             )
             ranks.append([(found.correlation < rho).sum(), (found.residual_sd < sd * np.sqrt(1 - rho**2)).sum()])
         for column in np.array(ranks).T:
@@ -403,6 +412,32 @@ class TestCriterion:
         assert found.missing["not in the fit"] == ("astronaut",)
         assert len(found.missing["without a value"]) == len(values) - 20
         assert found.errors
+
+    def test_a_relation_of_frequency_alone_goes_away(self, occupations):
+        values, table = occupations
+        post = bb.fit(table, seed=0)
+        raw = bb.criterion(post, values, contrast=("associated", "human"))
+        rng = np.random.default_rng(0)
+        y = dict(zip(raw.words["word"], raw.words["estimate"], strict=True))
+        # frequencies that go with the contrast, and values that go with frequency only
+        zipf = {word: 4 - 10 * y[word] + 0.1 * rng.standard_normal() for word in y}
+        counts = {word: 10**each for word, each in zipf.items()}
+        outside = {word: zipf[word] + 0.3 * rng.standard_normal() for word in y}
+        found = bb.criterion(
+            post, outside, contrast=("associated", "human"), adjust="frequency", frequencies={**counts, "x": 1e9}
+        )
+        before, after = found.unadjusted.table().iloc[0], found.table().iloc[0]
+        assert before["high"] < 0
+        assert after["low"] < 0 < after["high"]
+        assert "The raw relation is one that the adjustment explains." in found.text()
+        assert np.corrcoef(found.words["attribute"], found.words["estimate"])[0, 1] == pytest.approx(0, abs=1e-9)
+        unknown = dict(list(counts.items())[:10])
+        part = bb.criterion(post, outside, contrast=("associated", "human"), adjust="frequency", frequencies=unknown)
+        assert len(part.missing["without a known frequency"]) == len(y) - 10
+        with pytest.raises(InputError, match="nothing is left of them"):
+            bb.criterion(post, outside, contrast=("associated", "human"), adjust={"same": outside})
+        with pytest.raises(InputError, match="nothing is adjusted for"):
+            bb.criterion(post, outside, contrast=("associated", "human"), frequencies=counts)
 
     def test_false_positives_of_values_that_are_unrelated(self, occupations):
         values, table = occupations

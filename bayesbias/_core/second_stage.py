@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, null_space
 from scipy.special import logsumexp
 
 from bayesbias._core.related import root_of
@@ -269,6 +269,7 @@ def latent_relation(
     width: float,
     draws: int,
     rng: np.random.Generator,
+    covariate: FloatArray | None = None,
 ) -> Relation:
     """How latent values depend on an outside variable, where either is known with error.
 
@@ -284,21 +285,30 @@ def latent_relation(
         V (n, n), and the diagonal of U (n,), 0 where x is known.
     residuals
         Candidates for T (n, n), positive definite, equally probable beforehand.
+    covariate
+        A variable (n,) on which both depend, with flat coefficients: the relation is the partial one, and the intercept
+        is that at its mean.
     """
-    one = np.ones((len(x), 1))
-    spread = float(x.std(ddof=1))
-    known = not x_variance.any()
+    one, noise = np.ones(len(x)), np.diag(x_variance)
+    if covariate is not None:
+        # flat coefficients are integrated over in the space across the covariate
+        across = null_space((covariate - covariate.mean())[None]).T
+        y, x, one = across @ y, across @ x, across @ one
+        covariance, noise = across @ covariance @ across.T, across @ noise @ across.T
+        residuals = [across @ residual @ across.T for residual in residuals]
+    x_spread, y_spread = (_spread(part, one) for part in (x, y))
+    known = not noise.any()
     sigma_x = np.array([1.0]) if known else np.geomspace(*SIGMA_REACH, SIGMA_NODES)
-    top = max(float(y.std(ddof=1)), float(np.sqrt(np.diag(covariance).mean())))
+    top = max(y_spread, float(np.sqrt(np.diag(covariance).mean())))
     sigma_y = top * np.geomspace(*SIGMA_REACH, SIGMA_NODES)
     rho = np.sin(np.pi / 2 * (np.arange(RHO_NODES) + 0.5 - RHO_NODES / 2) / (RHO_NODES / 2))  # denser near the ends
     log_rho = np.log(np.cos(np.arcsin(rho)))
     values, centres, slopes = [], [], []
-    for scale, residual in product(spread * sigma_x, residuals):
+    for scale, residual in product(x_spread * sigma_x, residuals):
         mean, apart, of_x = (x, np.zeros_like(covariance), 0.0)
         if not known:
-            mean, apart, of_x = _shrunken(x, np.diag(x_variance), scale**2 * residual)
-            of_x += float(log_half_cauchy(np.array(scale), spread))
+            mean, apart, of_x = _shrunken(x, noise, scale**2 * residual, one)
+            of_x += float(log_half_cauchy(np.array(scale), x_spread))
         sy, r = (part.ravel() for part in np.meshgrid(sigma_y, rho, indexing="ij"))
         slope, rest = r * sy / scale, sy**2 * (1 - r**2)
         value, centre = _intercepts(y, covariance, residual, mean, apart, slope, rest, one)
@@ -325,11 +335,19 @@ def latent_relation(
     )
 
 
-def _shrunken(x: FloatArray, noise: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+def _spread(values: FloatArray, one: FloatArray) -> float:
+    """Standard deviation around the mean whose column is ``one``."""
+    rest = values - one * (one @ values / (one @ one))
+    return float(np.sqrt(rest @ rest / (len(values) - 1)))
+
+
+def _shrunken(
+    x: FloatArray, noise: FloatArray, spread: FloatArray, one: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
     """Mean and covariance of latent values with a flat mean given noisy ones, and the log likelihood."""
     total = np.linalg.inv(noise + spread)
-    column = total.sum(axis=1)
-    share = column.sum()
+    column = total @ one
+    share = one @ column
     projected = total - np.outer(column, column) / share
     left = projected @ x
     likelihood = 0.5 * (np.linalg.slogdet(total)[1] - np.log(share) - x @ left)
@@ -354,7 +372,7 @@ def _intercepts(
         total = covariance + v[:, None, None] * residual + (b**2)[:, None, None] * apart
         chol = np.linalg.cholesky(total)
         left = np.broadcast_to(y, (len(b), len(y))) - b[:, None] * mean
-        sides = np.stack([left, np.broadcast_to(one[:, 0], left.shape)], axis=2)
+        sides = np.stack([left, np.broadcast_to(one, left.shape)], axis=2)
         solved = np.linalg.solve(chol, sides)
         squares = np.einsum("gni,gnj->gij", solved, solved)
         at = squares[:, 0, 1] / squares[:, 1, 1]

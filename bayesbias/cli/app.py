@@ -234,16 +234,22 @@ def fit(
 
 @app.command()
 def balance(
-    table: Annotated[Path, typer.Argument(help="A distance table, .csv or .parquet.")],
-    frequencies: Frequencies = None,
+    table: Annotated[list[Path], typer.Argument(help="A distance table, .csv or .parquet, or several.")],
+    frequencies: embeddings.Frequencies = None,
     attribute: Annotated[str, typer.Option(help="frequency or length.")] = "frequency",
 ) -> None:
-    """Whether word lists differ in frequency, and whether that matters for their distances."""
+    """Whether word lists differ in frequency, and whether that matters for distances and for several embeddings."""
     from bayesbias.cli.screen import say, show
     from bayesbias.diagnostics import balance as balance_of
     from bayesbias.distances import read_distance_table
 
-    found = balance_of(read_distance_table(table), frequencies, attribute)
+    if len(table) > 1:
+        tables, _ = changes.measured([str(path) for path in table], None, False, "as-is", False)
+        many = balance_of(tables, embeddings.counts_of(frequencies), attribute)
+        show(many.contrasts.round(3), "Lists of the contrasts", whole="embedding")
+        say(many.text())
+        return
+    found = balance_of(read_distance_table(table[0]), embeddings.counts_of(frequencies), attribute)
     show(found.lists.round(2), f"Words by {found.attribute} ({found.source})")
     show(found.contrasts.round(3), "Lists of the contrasts")
     for text in (found.sentence, *found.notes):

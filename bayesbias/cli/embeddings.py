@@ -18,6 +18,10 @@ Tables = Annotated[
 Words = Annotated[str | None, typer.Option(help="A bundled word list or a TOML file, to measure embeddings with.")]
 Contrast = Annotated[str, typer.Option(help="Two connections with a comma between.")]
 Adjust = Annotated[str | None, typer.Option(help="frequency or length: adjust distances for it first.")]
+Frequencies = Annotated[
+    list[str] | None,
+    typer.Option(help="Where frequencies come from: a file of words and counts, or NAME=FILE of an embedding."),
+]
 Seed = Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
 Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")]
@@ -41,6 +45,7 @@ def pool(
         bool, typer.Option("--standardise", help="In standard deviations of each embedding's distances.")
     ] = False,
     adjust: Adjust = None,
+    frequencies: Frequencies = None,
     seed: Seed = None,
     prob: Prob = 0.89,
     case: Case = "as-is",
@@ -64,6 +69,7 @@ def pool(
             seed=seed,
             standardise=standardise,
             adjust=adjust,
+            frequencies=counts_of(frequencies),
             prob=prob,
             **options,
         )
@@ -81,6 +87,7 @@ def trend(
     contrast: Contrast = "associated,human",
     kind: Annotated[str, typer.Option(help="linear, or walk: steps and turns.")] = "linear",
     adjust: Adjust = None,
+    frequencies: Frequencies = None,
     seed: Seed = None,
     prob: Prob = 0.89,
     case: Case = "as-is",
@@ -96,7 +103,7 @@ def trend(
     tables = _prepared(embeddings, words, out, picture, prob, case, trust_pickle)
     times: Any = _pairs(time, "--time") or {name: Path(name).stem for name in tables}
     with working("fitting the trend"):
-        found = trend_of(tables, times, _connections(contrast), kind, seed, adjust=adjust)
+        found = trend_of(tables, times, _connections(contrast), kind, seed, adjust, counts_of(frequencies))
     show(found.table(prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
     say(found.text(prob))
     _written(found.slopes(prob), out, None if picture is None else plot_trend(found, prob), picture)
@@ -106,6 +113,10 @@ def criterion(
     fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
     values: Annotated[Path, typer.Argument(help="CSV of word, value and, where known, se, with a header.")],
     contrast: Annotated[str | None, typer.Option(help="Two connections with a comma between.")] = None,
+    adjust: Annotated[
+        str | None, typer.Option(help="frequency or length of the protected words: adjust the relation for it.")
+    ] = None,
+    frequencies: Frequencies = None,
     seed: Seed = None,
     prob: Prob = 0.89,
     out: Out = None,
@@ -125,10 +136,18 @@ def criterion(
     word, value = table.columns[:2]
     se = None if len(table.columns) == 2 else _column(table, word, table.columns[2])
     pair = None if contrast is None else _connections(contrast)
-    found = criterion_of(load_fit(fit), _column(table, word, value), se, pair, seed)
+    outside = _column(table, word, value)
+    found = criterion_of(load_fit(fit), outside, se, pair, seed, adjust, counts_of(frequencies))
     show(found.table(prob), "Relation", whole="quantity")
     say(found.text(prob))
     _written(found.words, out, None if picture is None else plot_relation(found, prob=prob), picture)
+
+
+def counts_of(given: list[str] | None) -> str | dict[str, str] | None:
+    """Where frequencies come from: one source, or one for each embedding."""
+    if not given or (len(given) == 1 and "=" not in given[0]):
+        return given[0] if given else None
+    return _pairs(given, "--frequencies")
 
 
 def _column(table: pd.DataFrame, word: str, name: str) -> pd.Series:

@@ -1,6 +1,6 @@
 """What a fit says and how far it can be trusted: summaries, predictive checks, convergence, calibration."""
 
-from bayesbias.diagnostics.confounds import Balance, balance, known_balance
+from bayesbias.diagnostics.confounds import Balance, Balances, balance, known_balance
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, check_relatedness, diagnose
 from bayesbias.diagnostics.false_positives import (
     Ranks,
@@ -16,6 +16,7 @@ from bayesbias.diagnostics.topics import TopicNull, topic_null
 
 __all__ = [
     "Balance",
+    "Balances",
     "ClusterInterval",
     "NullDistribution",
     "NullWeat",

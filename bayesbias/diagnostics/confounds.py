@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -36,9 +36,11 @@ MOST_R2 = 0.1
 MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
+FEWEST_EMBEDDINGS = 2
 BIN = 0.5
 FAMILY = 0.5
 """Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
+CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]
 LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
 
 
@@ -60,7 +62,7 @@ class Balance(Result):
     contrasts
         One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
         of the two distributions that is common, in bins of half a zipf or half a standard deviation), ``expected``
-        (difference of the distances that the slope gives), ``warning``.
+        (difference of the distances that the slope gives), ``distance`` (the difference that there is), ``warning``.
     families
         One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``
         of them, ``effective`` (independent words they are worth). Empty without vectors.
@@ -115,11 +117,76 @@ class Balance(Result):
         return self.contrasts
 
 
-def balance(
+@dataclass(frozen=True, repr=False)
+class Balances(Result):
+    """How far the differences between embeddings are those of an attribute of their words.
+
+    Attributes
+    ----------
+    by_embedding
+        The :class:`Balance` of each embedding by its name.
+    contrasts
+        The contrasts of all of them, with ``embedding`` as first column.
+    spreads
+        One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
+        largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
+        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast itself),
+        ``warning``.
+    notes
+        What is to be read with the numbers.
+    """
+
+    by_embedding: Mapping[str, Balance]
+    contrasts: pd.DataFrame
+    spreads: pd.DataFrame
+    notes: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """How contrasts vary over embeddings: ``spreads``."""
+        return self.spreads
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each contrast whose variation over embeddings may be that of the attribute."""
+        first = next(iter(self.by_embedding.values()))
+        return tuple(
+            f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by "
+            f"{signed(row['difference_low'], '+')} to {signed(row['difference_high'], '+')} {first.unit} in "
+            f"{first.attribute}, which alone predicts contrasts that vary over embeddings with a standard deviation of "
+            f"{signed(row['expected_sd'])}; they vary with {signed(row['distance_sd'])}. "
+            f"Read the result with adjust={first.attribute!r} too."
+            for row in self.spreads[self.spreads["warning"]].to_dict("records")
+        )
+
+    def text(self) -> str:
+        """The result in sentences."""
+        first = next(iter(self.by_embedding.values()))
+        start = f"By {first.attribute}, over {len(self.by_embedding)} embeddings."
+        said = self.warnings or ["No difference between embeddings is called into question by it."]
+        return "\n\n".join([" ".join([start, *said]), *self.notes, self.spreads.round(4).to_string(index=False)])
+
+
+@overload
+def balance(  # type: ignore[overload-overlap]  # a DataTree is a mapping too
     data: pd.DataFrame | xr.DataTree,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
-) -> Balance:
+) -> Balance: ...
+
+
+@overload
+def balance(
+    data: Mapping[str, pd.DataFrame] | Mapping[str, xr.DataTree],
+    frequencies: Any = None,
+    attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
+) -> Balances: ...
+
+
+def balance(
+    data: pd.DataFrame | xr.DataTree | Mapping[str, pd.DataFrame] | Mapping[str, xr.DataTree],
+    frequencies: Any = None,
+    attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
+) -> Balance | Balances:
     """Whether word lists differ in frequency, and whether distances depend on it.
 
     Frequent words are closer to, or farther from, everything in some embeddings, whatever they mean. Lists of other
@@ -128,11 +195,12 @@ def balance(
     Parameters
     ----------
     data
-        A distance table, or a fit of one.
+        A distance table, or a fit of one; or a mapping of names to these, for several embeddings (of a pool or trend).
     frequencies
         Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
         embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None
-        takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq.
+        takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq. For several
+        embeddings also a mapping of their names to these, such as counts by period.
     attribute
         ``"frequency"``, ``"length"``, or a mapping with one entry: the name of an attribute of your own and the number
         of each word, such as its concreteness.
@@ -144,11 +212,16 @@ def balance(
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
         more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
         the contrast (that of the cluster interval).
+    Balances
+        For several embeddings: the same of each, and how far the attribute predicts differences between them. A
+        contrast is warned about where the standard deviation over embeddings of what the mean slope predicts is more
+        than half that of the contrast, and the slope is beyond two standard errors in most embeddings.
 
     Raises
     ------
     InputError
-        No source of frequencies, or none that knows a word of the table; counts that are not above 0.
+        No source of frequencies, or none that knows a word of the table; counts that are not above 0; fewer than two
+        named embeddings.
 
     Examples
     --------
@@ -158,6 +231,62 @@ def balance(
     >>> found.lists.columns.tolist()[:3]
     ['list', 'kind', 'words']
     """
+    if not isinstance(data, pd.DataFrame | xr.DataTree) and isinstance(data, Mapping):
+        return _balances(data, frequencies, attribute)
+    return _balance(data, frequencies, attribute)
+
+
+def frequencies_by_name(names: Sequence[str], frequencies: Any) -> dict[str, Any]:
+    """The frequencies of each embedding: its own where they are given by name, else the same for all."""
+    own = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(names)
+    return {str(key): value for key, value in frequencies.items()} if own else dict.fromkeys(names, frequencies)
+
+
+def _balances(
+    data: Mapping[str, Any], frequencies: Any, attribute: str | Mapping[str, Mapping[str, float]]
+) -> Balances:
+    named = {str(name): table for name, table in data.items()}
+    if len(named) < FEWEST_EMBEDDINGS:
+        raise InputError(
+            f"{len(named)} embedding{' is' if len(named) == 1 else 's are'} named: give at least "
+            f"{FEWEST_EMBEDDINGS}, or one table alone"
+        )
+    sources = frequencies_by_name(list(named), frequencies)
+    found = {}
+    for name, table in named.items():
+        try:
+            found[name] = _balance(table, sources[name], attribute)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    contrasts = pd.concat(
+        [one.contrasts.assign(embedding=name)[["embedding", *CONTRASTS]] for name, one in found.items()],
+        ignore_index=True,
+    )
+    slopes = pd.DataFrame(
+        [one.slopes.iloc[0][["slope", "se", "r2"]].to_dict() for one in found.values() if len(one.slopes)], dtype=float
+    )
+    rows, notes = [], [f"{name}: {note}" for name, one in found.items() for note in one.notes]
+    for contrast, part in contrasts.groupby("contrast", sort=False):
+        if len(part) < len(found) or part["difference"].isna().any():
+            notes.append(f"Not every embedding has the contrast {contrast} with known values.")
+            continue
+        slope = float(slopes["slope"].mean()) if len(slopes) else np.nan
+        matters = (
+            len(slopes) > 0 and ((slopes["slope"].abs() > 2 * slopes["se"]) | (slopes["r2"] > MOST_R2)).mean() > 1 / 2
+        )
+        expected, distance = abs(slope) * part["difference"].std(ddof=1), part["distance"].std(ddof=1)
+        warning = bool(matters and expected > MOST_SHARE * distance)
+        ends = part["difference"].min(), part["difference"].max()
+        rows.append((contrast, *ends, slope, expected, distance, warning))
+    columns = ["contrast", "difference_low", "difference_high", "slope", "expected_sd", "distance_sd", "warning"]
+    return Balances(found, contrasts, pd.DataFrame(rows, columns=columns), tuple(notes))
+
+
+def _balance(
+    data: pd.DataFrame | xr.DataTree,
+    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
+    attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
+) -> Balance:
     rows = related_data(data, check=False)
     if isinstance(data, xr.DataTree) and GROUP in data.children:
         rows = replace(rows, y=data[f"{GROUP}/raw_distance"].to_numpy())
@@ -277,8 +406,8 @@ def _contrasts(data: ModelData, values: WordValues, slopes: pd.DataFrame, spread
         known = abs(slope) > 2 * error and abs(expected) > MOST_SHARE * cluster.se
         warning = bool(abs(difference) > FAR * spread and (r2 > MOST_R2 or known))
         common = _overlap(parts[0], parts[1], BIN * spread)
-        found.append((f"associated - {other}", difference, common, expected, warning))
-    return pd.DataFrame(found, columns=["contrast", "difference", "overlap", "expected", "warning"])
+        found.append((f"associated - {other}", difference, common, expected, cluster.estimate, warning))
+    return pd.DataFrame(found, columns=CONTRASTS)
 
 
 def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
@@ -295,4 +424,4 @@ def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
 def known_balance(post: xr.DataTree) -> Balance | None:
     """The balance of a fit whose embedding tells how frequent words are, and whose distances are not adjusted."""
     found = relatedness_in_fit(post)
-    return None if found is None or not found.ranks_by_word or GROUP in post.children else balance(post)
+    return None if found is None or not found.ranks_by_word or GROUP in post.children else _balance(post)

@@ -15,6 +15,7 @@ from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import PROB, share
 from bayesbias.distances.storage import relatedness_in_fit
+from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.results import check_fit
@@ -27,6 +28,8 @@ WIDTH = 0.1
 ALIKE = (0.0, 0.25, 0.5, 0.75, 0.95)
 """Shares of the spread around the line that alike words have in common; equally probable beforehand."""
 MOST_WORDS = 1000
+SAME = 1 - 1e-9
+"""Correlation from which on two variables are one."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -39,7 +42,8 @@ class Criterion(Staged):
         The two connections.
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
-        ``value_se``, ``fitted`` (on the line), ``residual``.
+        ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
+        and values are those at its mean, and a column ``attribute`` holds it.
     covariance
         Joint covariance of the words' estimates, (words, words), in squared cosine distance.
     tree
@@ -51,6 +55,8 @@ class Criterion(Staged):
         Words of the fit without a value, and words with a value that the fit does not hold.
     errors
         Whether the values have standard errors.
+    unadjusted
+        The relation that is not adjusted for an attribute of the words, where adjustment was asked for; else None.
     notes
         What limits the result.
     """
@@ -62,6 +68,7 @@ class Criterion(Staged):
     plain: float
     missing: Mapping[str, tuple[str, ...]]
     errors: bool
+    unadjusted: Criterion | None
     notes: tuple[str, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
@@ -103,6 +110,13 @@ class Criterion(Staged):
         ]
         off = self.words.reindex(self.words["residual"].abs().sort_values(ascending=False).index)["word"].head(3)
         sentences.append(f"Furthest from the line: {', '.join(off)}.")
+        if self.unadjusted is not None:
+            raw = self.unadjusted.table(prob).iloc[0]
+            sentences.append(
+                f"Without adjustment the correlation is {raw['mean']:.2f} ({raw['low']:.2f} to {raw['high']:.2f})."
+            )
+            if (raw["low"] > 0 or raw["high"] < 0) and not settled:
+                sentences.append("The raw relation is one that the adjustment explains.")
         return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
 
 
@@ -112,6 +126,8 @@ def criterion(
     se: Mapping[str, float] | pd.Series | float | None = None,
     contrast: tuple[str, str] | None = None,
     seed: int | None = 0,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Any = None,
     draws: int = 4000,
     chains: int = 4,
 ) -> Criterion:
@@ -134,6 +150,10 @@ def criterion(
         Two connections; by default associated less the first of different and the control lists that the fit holds.
     seed
         Seed of the draws; None takes a fresh one.
+    adjust, frequencies
+        An attribute of the protected words, such as ``"frequency"``, that contrasts and values may both depend on, and
+        where frequencies come from, as in :func:`fit`. The relation is then that among words of equal frequency, and
+        the result says what it was before. Frequencies of attribute words are adjusted for in the fit.
     draws, chains
         Draws in all, split evenly over chains.
 
@@ -169,14 +189,24 @@ def criterion(
     outside, errors = _values(values, se)
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    raw = None if adjust is None else criterion(post, values, se, pair, used, draws=draws, chains=chains)
     cells = cells_of({"fit": post}, pair, topic=True)
     every = list(dict.fromkeys(cells.word.tolist()))
     found = contrasts_of(cells, pair, every)
+    related = relatedness_in_fit(post)
     held = [word for word in found.words.tolist() if word in outside.index]
+    attribute = None if adjust is None else word_values(held, adjust, frequencies, related)
+    if attribute is not None:
+        held = [word for word in held if word in attribute.numbers]
     missing = {
         "without a value": tuple(word for word in found.words.tolist() if word not in outside.index),
         "not in the fit": tuple(word for word in outside.index if word not in set(found.words.tolist())),
     }
+    if attribute is not None:
+        unknown = [word for word in found.words.tolist() if word in outside.index and word not in held]
+        missing[f"without a known {attribute.name}"] = tuple(unknown)
     if len(held) < FEWEST:
         raise InputError(
             f"{len(held)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
@@ -189,14 +219,17 @@ def criterion(
     x, x_se = outside[held].to_numpy(), errors[held].to_numpy()
     if np.ptp(x) == 0:
         raise InputError("the values of all words are the same: they cannot be related to anything")
-    related = relatedness_in_fit(post)
+    covariate = None if attribute is None else _covariate(attribute, held, x)
     residuals = [np.eye(len(held))]
     if related is not None:
         alike = related.families(held)
         residuals = [share_ * alike + (1 - share_) * np.eye(len(held)) for share_ in ALIKE]
     rng = np.random.default_rng([used, 3])
-    relation = latent_relation(y, covariance, x, x_se**2, residuals, WIDTH, draws, rng)
+    relation = latent_relation(y, covariance, x, x_se**2, residuals, WIDTH, draws, rng, covariate)
     fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
+    if covariate is not None:
+        y, x = (_without(side, covariate) for side in (y, x))
+        fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
     groups = dict(
         zip(
             post["constant_data/protected_word"].to_numpy().tolist(),
@@ -216,6 +249,8 @@ def criterion(
             "residual": y - fitted,
         }
     )
+    if attribute is not None:
+        words["attribute"] = attribute.of(held)
     shape = (chains, draws // chains)
     parts = {
         "correlation": relation.correlation,
@@ -236,8 +271,26 @@ def criterion(
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors=bool(x_se.any()),
+        unadjusted=raw,
         notes=_notes(missing, related is not None, bool(x_se.any()), cells.notes),
     )
+
+
+def _covariate(attribute: WordValues, words: list[str], x: FloatArray) -> FloatArray:
+    """The attribute of words, for a relation that is adjusted for it."""
+    found = attribute.of(words)
+    if np.ptp(found) == 0:
+        raise InputError(f"{attribute.name} is the same for all words: nothing can be adjusted for it")
+    if abs(np.corrcoef(found, x)[0, 1]) > SAME:
+        raise InputError(f"the values are those of {attribute.name}: nothing is left of them once it is adjusted for")
+    return found
+
+
+def _without(side: FloatArray, covariate: FloatArray) -> FloatArray:
+    """One side of the relation at the mean of the covariate."""
+    apart = covariate - covariate.mean()
+    rest: FloatArray = side - apart * (apart @ side / (apart @ apart))
+    return rest
 
 
 def _default_contrast(post: xr.DataTree) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.changes import stacked_scatter
+from bayesbias.diagnostics.confounds import frequencies_by_name
 from bayesbias.diagnostics.summaries import contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
@@ -145,8 +146,7 @@ def fits_of(
     ``frequencies`` is what :func:`fit` takes, or a mapping of the tables' names to that.
     """
     related = all(related_data(table).relatedness is not None for table in tables.values())
-    own = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(tables)
-    by_name = {str(name): value for name, value in frequencies.items()} if own else dict.fromkeys(tables, frequencies)
+    by_name = frequencies_by_name(list(tables), frequencies)
     found = {}
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):

@@ -48,6 +48,7 @@ def results(random_embedding):
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
     found = [
         bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
+        bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),
         bb.checks.cluster_interval(table),
         result,
         bb.checks.bootstrap_metric("weat", kv, QUERY, draws=20, posterior=False),
