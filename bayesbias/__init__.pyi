@@ -4,11 +4,13 @@ from . import debiasing as debiasing
 from . import metrics as metrics
 from . import plots as plots
 from . import reliability as reliability
+from . import sentences as sentences
 from . import silhouettes as silhouettes
 from . import stability as stability
 from .comparison import compare as compare
 from .comparison import contrasts as contrasts
 from .comparison import decomposition as decomposition
+from .comparison import frame_effects as frame_effects
 from .comparison import plan as plan
 from .comparison import rank as rank
 from .comparison import side_effects as side_effects
@@ -48,6 +50,9 @@ from .reporting.page import report as report
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool
 from .second_stage import trend as trend
+from .sentences import contexts as contexts
+from .sentences import encode as encode
+from .sentences import hf_token_encoder as hf_token_encoder
 from .words import WordLists as WordLists
 from .words import list_words as list_words
 from .words import load_list as load_list

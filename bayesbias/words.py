@@ -73,6 +73,9 @@ class WordLists:
         ``"validated"`` (by speakers), ``"translated"`` or ``"machine"``.
     forms
         Concept to its forms, the first of which names it; words with one form are absent.
+    grammar
+        Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, for the
+        sentences that :func:`encode` makes. A word that is nowhere here fills only the frames for any part of speech.
 
     Raises
     ------
@@ -93,6 +96,7 @@ class WordLists:
     language: str | None = None
     provenance: str | None = None
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    grammar: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_parts(self)
@@ -115,6 +119,7 @@ class WordLists:
             lists = {name: tuple(dict.fromkeys(words)) for name, words in getattr(self, part).items()}
             object.__setattr__(self, part, lists)
         object.__setattr__(self, "labels", dict(self.labels))
+        object.__setattr__(self, "grammar", {kind: tuple(w) for kind, w in checked_grammar(self.grammar).items()})
 
     @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
@@ -273,6 +278,29 @@ def subtag(language: str | None) -> str:
     return (language or "").partition("-")[0].lower()
 
 
+PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
+"""Countable nouns, mass nouns, plurals, adjectives, names of people and places, the three cases of pronouns, and verbs
+in their base form."""
+
+
+def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
+    """Part of speech to words.
+
+    Raises
+    ------
+    InputError
+        No such mapping, or an unknown part of speech.
+    """
+    if not isinstance(grammar, Mapping):
+        raise InputError(f"grammar is {shown(grammar)}: give a mapping of parts of speech to words")
+    for kind, words in grammar.items():
+        if kind not in PARTS_OF_SPEECH:
+            raise InputError(f"grammar has the part of speech {kind!r}: valid are {', '.join(PARTS_OF_SPEECH)}")
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise InputError(f"grammar gives {shown(words)} as {kind}: give a list of words")
+    return grammar
+
+
 class _File(Document):
     name: str
     description: str = ""
@@ -288,6 +316,7 @@ class _WordsFile(_File):
     stereotypes: dict[str, list[Any]]
     controls: Annotated[list[str] | dict[str, str | list[Any]], BeforeValidator(_no_text)] = Field(default_factory=list)
     labels: dict[str, str] = Field(default_factory=dict)
+    grammar: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class _ListFile(_File):
@@ -309,7 +338,8 @@ def load_words(name_or_path: str | Path) -> WordLists:
         A name that :func:`list_words` shows, or the path of a TOML file. Its keys are ``name``, ``controls`` (a list
         of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
         ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
-        and ``[stereotypes]`` (group to words) and ``[labels]`` (control list to what it is called in sentences).
+        and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called in sentences) and
+        ``[grammar]`` (part of speech to words).
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Raises
@@ -342,6 +372,7 @@ def load_words(name_or_path: str | Path) -> WordLists:
             labels=parsed.labels,
             language=parsed.language,
             provenance=parsed.provenance,
+            grammar=parsed.grammar,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error

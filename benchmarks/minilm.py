@@ -12,6 +12,8 @@ from safetensors.numpy import load
 from scipy.special import erf
 from tokenizers import Tokenizer
 
+from bayesbias.sentences import TokenVectors
+
 NAME = "all-MiniLM-L6-v2, bare words"
 LAYERS = 6
 HEADS = 12
@@ -51,6 +53,36 @@ def encode(texts: Sequence[str]) -> Floats:
     return vectors
 
 
+class MiniLM:
+    """The model as an encoder: called with texts it gives sentence vectors, ``tokens`` gives those of the tokens.
+
+    Parameters
+    ----------
+    layer
+        Hidden states of this layer, 6 being the last.
+    """
+
+    def __init__(self, layer: int = LAYERS) -> None:
+        self.layer = layer
+        self.name = "all-MiniLM-L6-v2" if layer == LAYERS else f"all-MiniLM-L6-v2, layer {layer}"
+        self.tokenizer, self.weights = _model()
+
+    def __call__(self, texts: Sequence[str]) -> Floats:
+        """Mean over all tokens, scaled to length 1."""
+        pooled = np.stack([held.vectors.mean(axis=0) for held in self.tokens(list(texts))])
+        return pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+
+    def tokens(self, texts: list[str]) -> list[TokenVectors]:
+        """Tokens of each text with their places in it."""
+        cut = self.tokenizer.encode_batch(texts)
+        found: list[TokenVectors | None] = [None] * len(texts)
+        for rows in _batches([one.ids for one in cut]):
+            hidden = _hidden(np.array([cut[row].ids for row in rows]), self.weights, self.layer)
+            for row, vectors in zip(rows, hidden, strict=True):
+                found[row] = TokenVectors(vectors, np.array(cut[row].offsets))
+        return [one for one in found if one is not None]
+
+
 def _cached(words: list[str], cache: Path | None) -> Floats | None:
     """The vectors in the cache, or None if it is not there or holds other words."""
     if cache is None or not cache.exists():
@@ -84,15 +116,15 @@ def _batches(tokens: list[list[int]]) -> Iterator[NDArray[np.intp]]:
         yield from np.array_split(rows, -(-len(rows) // BATCH))
 
 
-def _hidden(ids: NDArray[np.intp], weights: Weights) -> Floats:
-    """Last hidden states (text, token, size) of texts with the same number of tokens."""
+def _hidden(ids: NDArray[np.intp], weights: Weights, layers: int = LAYERS) -> Floats:
+    """Hidden states after some layers (text, token, size) of texts with the same number of tokens."""
     x = (
         weights["embeddings.word_embeddings.weight"][ids]
         + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
     x = _normed(x, weights, "embeddings.LayerNorm")
-    for number in range(LAYERS):
+    for number in range(layers):
         layer = f"encoder.layer.{number}"
         mixed = _dense(_attention(x, weights, f"{layer}.attention.self"), weights, f"{layer}.attention.output.dense")
         x = _normed(x + mixed, weights, f"{layer}.attention.output.LayerNorm")

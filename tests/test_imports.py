@@ -15,6 +15,7 @@ LAYERS = (
     ("_files", "_checks"),
     ("words",),
     ("embeddings",),
+    ("sentences",),
     ("distances",),
     ("models", "metrics", "debiasing"),
     ("diagnostics",),

@@ -18,6 +18,7 @@ from bayesbias.comparison.contrast import (
     decomposition_sentence,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
+from bayesbias.comparison.frames import FrameEffects, frame_effects
 from bayesbias.comparison.loo import compare_models
 from bayesbias.comparison.paired import Comparison, paired_distances, similarity_shift
 from bayesbias.comparison.power import Plan, plan
@@ -36,6 +37,7 @@ __all__ = [
     "POPULATIONS",
     "SIMILAR",
     "Comparison",
+    "FrameEffects",
     "MetricUncertainty",
     "Plan",
     "PriorSensitivity",
@@ -54,6 +56,7 @@ __all__ = [
     "decomposition",
     "decomposition_draws",
     "decomposition_sentence",
+    "frame_effects",
     "influence",
     "paired_distances",
     "plan",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,15 @@ from bayesbias._core.marginal import Scales
 from bayesbias._core.related import factor_points, positive
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
+from bayesbias.comparison.frames import frame_effects
 from bayesbias.diagnostics.simulation import complete_truth
 from bayesbias.diagnostics.summaries import PROB, contrasted, lists_of, share
+from bayesbias.distances.frames import frame_columns
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
 from bayesbias.models.data import ModelData
 from bayesbias.models.fits import RELATED, fit
+from bayesbias.models.frames import GROUP
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import check_fit, fit_data, is_related, model_of, related_data
@@ -352,9 +355,9 @@ class Plan(Result):
         1,000 times as long. Control words are those of a list that stands in the contrast; others hardly matter.
     curve
         The same columns but the last, for factors from 0.5 to 32.
+    notes
+        Of words in sentences: how much the choice of frames adds, and how many frames would do.
     """
-
-    notes: ClassVar[tuple[str, ...]] = ()
 
     first: str
     second: str
@@ -365,6 +368,7 @@ class Plan(Result):
     present: PlannedSize
     needed: pd.DataFrame
     curve: pd.DataFrame
+    notes: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -381,7 +385,7 @@ class Plan(Result):
 
     def text(self) -> str:
         """The result in sentences."""
-        return self.sentence
+        return " ".join([self.sentence, *self.notes])
 
     def table(self) -> pd.DataFrame:
         """The words needed: ``needed``."""
@@ -442,6 +446,15 @@ def plan(
     """
     effect = _effect(effect)
     prob, power = probability(prob, "prob"), probability(power, "power")
+    if isinstance(words_or_table, pd.DataFrame) and frame_columns(words_or_table):
+        words_or_table = fit(words_or_table, seed=seed)
+    if isinstance(words_or_table, xr.DataTree) and GROUP in words_or_table.children:
+        # given these frames words are planned; what frames add stands beside it
+        apart = words_or_table.copy()
+        del apart[GROUP]
+        planned = plan(apart, effect, prob, power, first, second, scales, seed)
+        found = frame_effects(words_or_table, planned.first, planned.second)
+        return replace(planned, notes=(f"List lengths are those for these frames. {found.text(prob)}",))
     if scales is None and (spec_and_data := _related(words_or_table)) is not None:
         return _related_plan(*spec_and_data, effect, prob, power, first, second)
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))

@@ -129,7 +129,8 @@ class Balances(Result):
         The contrasts of all of them, with ``embedding`` as first column.
     spreads
         One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
-        largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
+        largest difference of the lists' mean values), ``slope`` (mean over embeddings; that over the vocabulary where
+        there are vectors, else among control words), ``expected_sd`` and
         ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast itself),
         ``warning``.
     notes
@@ -263,7 +264,7 @@ def _balances(
         ignore_index=True,
     )
     slopes = pd.DataFrame(
-        [one.slopes.iloc[0][["slope", "se", "r2"]].to_dict() for one in found.values() if len(one.slopes)], dtype=float
+        [one.slopes.iloc[-1][["slope", "se", "r2"]].to_dict() for one in found.values() if len(one.slopes)], dtype=float
     )
     rows, notes = [], [f"{name}: {note}" for name, one in found.items() for note in one.notes]
     for contrast, part in contrasts.groupby("contrast", sort=False):

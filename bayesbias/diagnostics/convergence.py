@@ -24,6 +24,7 @@ from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, data_of_rows
 from bayesbias.models.fits import predictive_generator, residuals
+from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import further_word_sd, kernels_of
 from bayesbias.models.results import (
     EFFECTS,
@@ -448,7 +449,7 @@ def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
     if is_related(post):
         notes += _scatter_notes(post)
-    notes += _width_notes(post, words) + _extreme_notes(post, table)
+    notes += frame_notes(post) + _width_notes(post, words) + _extreme_notes(post, table)
     if balance is not None:
         notes += balance.warnings
     record = stored_coverage(table)

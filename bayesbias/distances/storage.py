@@ -79,6 +79,8 @@ class Coverage:
         Concept with several forms to those of them that are found.
     gender
         What grammatical gender may do to the distances, or nothing.
+    contexts
+        Of words in sentences: encoder, representation, frames, how they are paired, origin, notes. Else empty.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -103,6 +105,7 @@ class Coverage:
     unknown: str = ""
     forms: dict[str, list[str]] = field(default_factory=dict)
     gender: str = ""
+    contexts: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -139,7 +142,7 @@ class Coverage:
             notes.append(f"{self.missing_pairs} pairs have no distance")
         if self.relatedness.startswith("none"):
             notes.append(f"relatedness of words: {self.relatedness}")
-        return notes + self._twin_notes()
+        return notes + self._twin_notes() + list(self.contexts.get("notes", ()))
 
     def _doubts(self, table: pd.DataFrame | None) -> list[str]:
         """Whether what was asked for is not known, or a table is not what was measured."""

@@ -19,6 +19,7 @@ from bayesbias._checks import flag, is_printable, one_of
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, home_folder, read_text, whole_file
 from bayesbias.distances.covariances import ENOUGH, Relatedness
+from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
 from bayesbias.distances.storage import (
     KEY,
     Coverage,
@@ -35,6 +36,7 @@ from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_related
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.errors import InputError, shortened
+from bayesbias.sentences import PAIRINGS, SAME, ContextVectors
 from bayesbias.words import (
     CONTROLS,
     GENDERED,
@@ -104,8 +106,9 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
             f"{', '.join(COLUMNS)} (group and attribute_class may be absent), apart by commas; "
             f"given are {', '.join(map(str, raw.columns))}"
         )
-    checked = _check(table[COLUMNS], file)
-    repeated = int(checked.duplicated(PAIR).sum())
+    framed = frame_columns(table)
+    checked = _check(table[[*COLUMNS, *framed]], file)
+    repeated = int(checked.duplicated([*PAIR, *framed]).sum())
     known, why = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
@@ -119,7 +122,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
         kept.attrs[KEY] = related
         found = relatedness_of(kept)
         if found is not None:
-            check_distances(found, kept)
+            check_distances(found, averaged(kept))
     return kept
 
 
@@ -155,7 +158,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     missing = [column for column in COLUMNS if column not in table.columns]
     if missing:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
-    checked = _check(table[COLUMNS], file)
+    checked = _check(table[[*COLUMNS, *frame_columns(table)]], file)
     checked.attrs = {name: table.attrs[name] for name in ("coverage", KEY) if name in table.attrs}
     if file.suffix == ".parquet":
         with whole_file(file) as temporary:
@@ -251,6 +254,7 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     import pandera.pandas as pa
 
     unknown = unknown_connections(table)
+    checked_frames(table)
 
     def shown(names: pd.Series) -> pd.Series:
         odd = [name for name in names.dropna().unique() if name and not is_printable(name)]
@@ -284,7 +288,8 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
         raise InputError(f"{file}: {_faults(error.failure_cases)} (rows count from 0)") from error
     if checked.empty:
         raise InputError(f"{file} holds no distance")
-    kinds = dict.fromkeys(["protected_word", "attribute_word", "attribute_class", "connection"], "str")
+    labels = ["protected_word", "attribute_word", "attribute_class", "connection", *frame_columns(table)]
+    kinds = dict.fromkeys(labels, "str")
     return pd.DataFrame(checked).astype({**kinds, "group": "string" if checked["group"].isna().any() else "str"})
 
 
@@ -309,7 +314,8 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     InputError
         A pair has two distances; the message begins with ``where`` and ends with ``remedy``.
     """
-    pairs = table.groupby(PAIR, sort=False)["distance"]
+    unit = [*PAIR, *frame_columns(table)]
+    pairs = table.groupby(unit, sort=False)["distance"]
     odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
     if len(odd):
         word, attribute = odd.iloc[0][PAIR]
@@ -317,7 +323,7 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     order = in_order(table["connection"])
     rank = table["connection"].map({name: at for at, name in enumerate(order)}).to_numpy()
     ranked = np.argsort(rank, kind="stable")
-    repeated = table.iloc[ranked].duplicated(PAIR).to_numpy()
+    repeated = table.iloc[ranked].duplicated(unit).to_numpy()
     kept: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
     return kept.reset_index(drop=True)
 
@@ -356,12 +362,15 @@ class _Attribute(NamedTuple):
 
 
 def distance_table(
-    kv: Embedding,
+    kv: Embedding | ContextVectors,
     words: WordLists | str | Path,
     keep_duplicates: bool = False,
     case: Case = "as-is",
     relatedness: bool = True,
     twins: Twins = "once",
+    frames: str = SAME,
+    centre: str = "none",
+    all_but_top: int = 0,
 ) -> pd.DataFrame:
     """Cosine distances between protected words and attribute words, one row a pair.
 
@@ -370,7 +379,7 @@ def distance_table(
     Parameters
     ----------
     kv
-        The embedding, or what :func:`load_embedding` takes.
+        The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`).
     words
         Word lists, or what :func:`load_words` takes.
     keep_duplicates
@@ -388,6 +397,12 @@ def distance_table(
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
         ``"once"`` takes the first and leaves the others out, ``"keep"`` takes all. :func:`coverage` names them, and
         words of different lists that have one vector, which stay.
+    frames
+        Of words in sentences: ``"same"`` takes both words of a pair in the same sentence frame, ``"crossed"`` in
+        different ones. Equal frames make all sentences alike, and every distance smaller.
+    centre, all_but_top
+        Of words in sentences: the origin and the components that are taken out, as in
+        :meth:`ContextVectors.centred <bayesbias.sentences.ContextVectors.centred>`; by default neither.
 
     Returns
     -------
@@ -395,12 +410,16 @@ def distance_table(
         Columns ``protected_word``, ``group``, ``attribute_word``, ``attribute_class`` (the group whose stereotype it
         is, or the control list), ``connection`` (associated, different, or the control list) and ``distance``
         (cosine distance in [0, 2]). Words that the embedding lacks are left out; ``attrs["coverage"]`` and
-        :func:`coverage` tell which.
+        :func:`coverage` tell which. Of words in sentences there is one row for each frame of a pair, named in
+        ``template`` (the frame of the protected word; crossed frames have ``attribute_template`` too); :func:`fit`
+        takes their means, and the frames as a random effect. Words that do not suit all frames are left out, since
+        distances differ between frames.
 
     Raises
     ------
     InputError
-        A list of which no word is found; a vector with NaN; an unknown ``case`` or ``twins``.
+        A list of which no word is found; a vector with NaN; an unknown ``case``, ``twins``, ``frames`` or ``centre``;
+        frames or a centre for an embedding that is not one of words in sentences.
 
     Warns
     -----
@@ -430,6 +449,15 @@ def distance_table(
     flag(keep_duplicates, "keep_duplicates")
     flag(relatedness, "relatedness")
     lists = words if isinstance(words, WordLists) else load_words(words)
+    one_of(frames, tuple(PAIRINGS), "frames")
+    if isinstance(kv, ContextVectors):
+        if keep_duplicates:
+            raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
+        moved = kv.whole().centred(centre, lists, all_but_top)
+        means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
+        return with_frames(means, moved, lists, frames)
+    if frames != SAME or centre != "none" or all_but_top:
+        raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
     kv = opened(kv)
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     found = looked.concepts

@@ -15,6 +15,7 @@ from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.frames import averaged
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -161,7 +162,7 @@ def class_of_connection(name: str) -> str:
 
 
 def model_data(table: pd.DataFrame) -> ModelData:
-    """Codes and cells of a distance table; the values need only be finite.
+    """Codes and cells of a distance table, of its means over sentence frames; the values need only be finite.
 
     Raises
     ------
@@ -185,7 +186,7 @@ def model_data(table: pd.DataFrame) -> ModelData:
         )
     if table.empty:
         raise InputError("the table has no row: there is no distance to fit")
-    table = table.copy(deep=False)
+    table = averaged(table).copy(deep=False)
     table.attrs = {}  # pandas would copy the record of coverage with every column taken out
     y = _finite(table["distance"])
     words, protected = _codes(table, "protected_word")

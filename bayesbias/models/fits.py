@@ -14,9 +14,11 @@ from scipy.special import gammaln
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.frames import averaged
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.data import MEANS, Draws, ModelData, at_rows, refuse_repeats, row_means
+from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.related import MOST_CELLS, draw_errors, protected_covariance
 from bayesbias.models.results import (
@@ -111,7 +113,9 @@ def fit(
     Parameters
     ----------
     table
-        A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite.
+        A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite. Of words
+        in sentences the means over frames are fitted; the frames are a random effect of each connection's mean, which
+        is integrated over, so that intervals are for frames like these. Repeats are not counted as data.
     model
         A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
@@ -175,6 +179,8 @@ def fit(
     if frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     data = related_data(table)
+    frames = frame_data(table, data)
+    table = averaged(table)
     spec, note = chosen_model(model, data)
     if priors is not None:
         spec = with_priors(spec, priors)
@@ -188,7 +194,8 @@ def fit(
     data = replace(data, notes=(*note, *data.notes))
     used = used_seed(seed)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
-    return assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+    post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+    return post if frames is None else with_frame_effects(post, frames, used)
 
 
 def _adjusted_fit(

@@ -20,6 +20,7 @@ from scipy.interpolate import BSpline
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.frames import averaged
 from bayesbias.distances.storage import (
     KEY,
     check_distances,
@@ -174,7 +175,7 @@ def related_data(given: pd.DataFrame | xr.DataTree, check: bool = True) -> Model
     data, related = model_data(given), relatedness_of(given)
     moved = {"truth", ADJUSTED} & set(given.attrs)  # simulated or adjusted distances are not those of the vectors
     if related is not None and check and not moved:
-        check_distances(related, given)
+        check_distances(related, averaged(given))
     return replace(data, relatedness=related)
 
 

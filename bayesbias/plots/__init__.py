@@ -28,6 +28,7 @@ from bayesbias.plots.reliability import plot_reliability as plot_reliability
 from bayesbias.plots.second_stage import plot_pool as plot_pool
 from bayesbias.plots.second_stage import plot_relation as plot_relation
 from bayesbias.plots.second_stage import plot_trend as plot_trend
+from bayesbias.plots.sentences import plot_templates as plot_templates
 from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
 from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement
@@ -45,6 +46,7 @@ OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "attribute-effects": plot_attribute_effects,
     "relatedness": plot_relatedness,
     "variogram": plot_variogram,
+    "templates": plot_templates,
 }
 OF_A_TABLE: dict[str, Callable[..., Figure]] = {
     "distances": plot_distances,

@@ -1,0 +1,191 @@
+"""``frame_effects``: how a contrast of words in sentences depends on the sentence frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._checks import probability
+from bayesbias._core.vectors import FloatArray
+from bayesbias._results import Result
+from bayesbias.comparison.contrast import connections_of, contrast_draws
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
+from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, TEMPLATE
+from bayesbias.errors import InputError
+from bayesbias.models.frames import GROUP, frame_notes
+from bayesbias.models.results import check_fit
+
+ENOUGH = 0.1
+"""Share of an interval's variance below which frames are enough."""
+MOST = 1000
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FrameEffects(Result):
+    """How one contrast depends on the sentence frames.
+
+    Attributes
+    ----------
+    contrast
+        The two connections.
+    by_frame
+        One row a frame: ``frame``, ``side`` (``both`` words, or the ``protected`` or ``attribute`` word where frames
+        are crossed), ``contrast`` (in that frame, for these words) and ``se`` (what single attribute words add to
+        differences between frames; NaN where it is not known).
+    whole
+        Draws (D,) of the contrast for frames like these.
+    sd
+        Draws (D,) of the standard deviation of the contrast over frames like these; empty for sentences of a corpus.
+    share
+        Share of the variance of the whole list's interval that is due to the choice of frames, or of sentences.
+    frames
+        How many frames there are.
+    notes
+        What limits the result.
+    """
+
+    contrast: tuple[str, str]
+    by_frame: pd.DataFrame
+    whole: FloatArray
+    sd: FloatArray
+    share: float
+    frames: int
+    notes: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """The contrast in each frame: ``by_frame``."""
+        return self.by_frame
+
+    def needed(self, share: float = ENOUGH) -> int | None:
+        """How many frames would bring their share of the variance under a number; None for more than 1,000.
+
+        Raises
+        ------
+        InputError
+            A share outside of 0 and 1, or sentences of a corpus.
+        """
+        share = probability(share, "share")
+        if not len(self.sd):
+            raise InputError("sentences of a corpus are no frames: draw more of them with contexts(per_word=...)")
+        words = float(self.whole.var()) * (1 - self.share)
+        most = self.share * float(self.whole.var()) * self.frames
+        count = int(np.ceil(most * (1 - share) / (share * words))) if words > 0 else MOST + 1
+        return max(count, 1) if count <= MOST else None
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        first, second = self.contrast
+        row = describe(self.whole[:, None], probability(prob, "prob"))
+        percent = f"{100 * prob:g}% interval {signed(row['hdi_low'][0])} to {signed(row['hdi_high'][0])}"
+        what = "sentences" if not len(self.sd) else "frames"
+        sentences = [
+            f"The contrast {first} \N{MINUS SIGN} {second} for {what} like these is {signed(row['mean'][0])} ({percent}; "
+            f"negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the variance of "
+            "that interval."
+        ]
+        for side, part in self.by_frame.groupby("side", sort=False):
+            low, high = part.loc[part["contrast"].idxmin()], part.loc[part["contrast"].idxmax()]
+            of = "" if side == "both" else f" of the {side} word"
+            sentences.append(
+                f"Over {len(part)} frames{of} it is smallest in {low['frame']!r} ({signed(low['contrast'])}) and "
+                f"largest in {high['frame']!r} ({signed(high['contrast'])})."
+            )
+        if len(self.sd):
+            found = describe(self.sd[:, None], prob)
+            count = self.needed()
+            sentences.append(
+                f"Over frames like these it varies with a standard deviation of {signed(found['mean'][0])} "
+                f"({signed(found['hdi_low'][0])} to {signed(found['hdi_high'][0])}). "
+                + (
+                    f"{count} frame{'s' if count > 1 else ''} would bring the share of frames under "
+                    f"{100 * ENOUGH:.0f}%."
+                    if count is not None
+                    else f"More than {MOST:,} frames would be needed to bring the share under {100 * ENOUGH:.0f}%."
+                )
+            )
+        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+
+
+def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
+    """How a contrast depends on the sentence frame, and how much of its interval is due to the choice of frames.
+
+    Parameters
+    ----------
+    post
+        A fit of a table of words in sentences.
+    first, second
+        Connections, as in :func:`contrasts`.
+
+    Returns
+    -------
+    FrameEffects
+        ``table()``, ``text()``, ``share``, ``sd``, ``needed()``; :func:`plot_templates` draws it.
+
+    Raises
+    ------
+    InputError
+        A fit without sentence frames, or a connection that it does not hold.
+
+    Examples
+    --------
+    >>> def letters(texts):  # a stand-in for a model: how often each letter stands in a text
+    ...     return [[text.count(letter) + 0.1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+    >>> vectors = bb.encode(letters, "religion", "mention", vocabulary=60)
+    >>> post = bb.fit(bb.distance_table(vectors, "religion", relatedness=False), seed=0)
+    >>> bb.frame_effects(post).table()["frame"].tolist()[:2]
+    ['the word is', 'people talk about']
+    """
+    check_fit(post)
+    if GROUP not in post.children:
+        raise InputError(
+            "the fit knows no sentence frames: fit a table that distance_table made of what encode returns"
+        )
+    names, filled = connections_of(post)
+    first, second = contrasted(first, second, names, filled)
+    group = post[GROUP].to_dataset()
+    a, b = names.index(first), names.index(second)
+    whole, words = contrast_draws(post, first, second)
+    both = ~np.isnan(words).any(axis=0)
+    shifts = flat_draws(group["word_shift"].to_numpy())
+    shift = (shifts[:, both, a] - shifts[:, both, b]).mean(axis=1)
+    parts = []
+    crossed = ATTRIBUTE_TEMPLATE in group.coords
+    for label, side in ((TEMPLATE, "protected" if crossed else "both"), (ATTRIBUTE_TEMPLATE, "attribute")):
+        if f"contrast_{label}" not in group:
+            continue
+        # contrasts with the first connection
+        held = np.column_stack([np.zeros(group.sizes[label]), group[f"contrast_{label}"].to_numpy()])
+        noise = np.append(0.0, group[f"noise_{label}"].to_numpy())
+        variance = noise[a] + noise[b] if 0 in (a, b) else np.nan
+        parts.append(
+            pd.DataFrame(
+                {
+                    "frame": pd.array(group[label].to_numpy().astype(str), dtype="string"),
+                    "side": side,
+                    "contrast": held[:, b] - held[:, a],
+                    "se": np.sqrt(variance),
+                }
+            )
+        )
+    columns = ["frame", "side", "contrast", "se"]
+    sd = np.empty(0)
+    if "sd" in group:
+        every = np.column_stack([np.zeros(len(whole)), flat_draws(group["sd"].to_numpy())])
+        # of two other connections: their errors are drawn together
+        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(_count(post)))
+    return FrameEffects(
+        contrast=(first, second),
+        by_frame=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns),
+        whole=whole,
+        sd=sd,
+        share=float(min(shift.var() / whole.var(), 1.0)),
+        frames=_count(post),
+        notes=tuple(frame_notes(post)),
+    )
+
+
+def _count(post: xr.DataTree) -> int:
+    return int(post[GROUP].attrs["frames"])

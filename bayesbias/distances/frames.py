@@ -1,0 +1,155 @@
+"""Distance tables of words in sentences: one row for each pair and frame, and their means over frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.distances.storage import coverage_from
+from bayesbias.errors import InputError
+from bayesbias.sentences import PAIRINGS, ContextVectors
+from bayesbias.words import WordLists
+
+TEMPLATE, ATTRIBUTE_TEMPLATE = "template", "attribute_template"
+FRAMES = (TEMPLATE, ATTRIBUTE_TEMPLATE)
+PAIR = ["protected_word", "attribute_word"]
+
+
+def frame_columns(table: pd.DataFrame) -> list[str]:
+    """Columns of a table that name the sentence frames of its distances."""
+    return [name for name in FRAMES if name in table.columns]
+
+
+def averaged(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with one row for each pair and connection: the mean over frames. Tables without frames stay.
+
+    ``attrs`` stay too.
+    """
+    if not frame_columns(table):
+        return table
+    others = [name for name in table.columns if name not in (*FRAMES, "distance")]
+    kept = table[[*others, "distance"]]
+    kept.attrs = {}
+    found = kept.groupby(others, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
+    found.attrs = dict(table.attrs)
+    return found[[name for name in table.columns if name in found.columns]]
+
+
+def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, frames: str) -> pd.DataFrame:
+    """A table of mean distances with one row for each frame of each pair."""
+    units, filled = _concepts(vectors, lists)
+    place = {name: at for at, name in enumerate(units)}
+    words = np.array([place[word] for word in table["protected_word"]])
+    attributes = np.array([place[word] for word in table["attribute_word"]])
+    matrix, held = np.stack(list(units.values())), np.stack(list(filled.values()))
+    record = coverage_from(table.attrs["coverage"])
+    attrs = dict(table.attrs)
+    table = table.drop(columns="distance")
+    table.attrs = {}
+    if vectors.nested:
+        parts = _of_sentences(table, matrix, held, words, attributes)
+    else:
+        parts = _of_frames(table, matrix, held, words, attributes, vectors.frames, frames)
+    found = pd.concat(parts, ignore_index=True)
+    facts = {
+        "encoder": vectors.encoder,
+        "representation": vectors.representation,
+        "templates": vectors.templates,
+        "frames": list(vectors.frames),
+        "pairing": "sentences" if vectors.nested else frames,
+        "centre": vectors.centre,
+        "all_but_top": vectors.all_but_top,
+        "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
+    }
+    found.attrs = attrs | {"coverage": replace(record, pairs=len(found), contexts=facts).as_dict()}
+    return found
+
+
+def _concepts(
+    vectors: ContextVectors, lists: WordLists
+) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
+    """Vectors (frames, d) of each word, of a concept with several forms their mean, and which frames it has."""
+    units, filled = vectors.units(), vectors.filled
+    place = {word: at for at, word in enumerate(vectors.words)}
+    found, held = {}, {}
+    for name, forms in lists.concepts.items():
+        rows = [place[form] for form in forms if form in place and filled[place[form]].any()]
+        if rows:
+            count = filled[rows].sum(axis=0)
+            total = units[rows].sum(axis=0)
+            found[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
+            held[name] = count > 0
+    return found, held
+
+
+def _of_frames(
+    table: pd.DataFrame,
+    units: NDArray[np.float32],
+    filled: NDArray[np.bool_],
+    words: IntArray,
+    attributes: IntArray,
+    names: tuple[str, ...],
+    frames: str,
+) -> list[pd.DataFrame]:
+    parts = []
+    for one, name in enumerate(names):
+        for two, other in enumerate(names):
+            if (one == two) != (frames == "same"):
+                continue
+            kept = np.flatnonzero(filled[words, one] & filled[attributes, two])
+            cosines = _products(units[:, one], units[:, two], words[kept], attributes[kept])
+            columns: dict[str, Any] = {TEMPLATE: name} | ({} if one == two else {ATTRIBUTE_TEMPLATE: other})
+            parts.append(table.iloc[kept].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
+    return parts
+
+
+def _of_sentences(
+    table: pd.DataFrame,
+    units: NDArray[np.float32],
+    filled: NDArray[np.bool_],
+    words: IntArray,
+    attributes: IntArray,
+) -> list[pd.DataFrame]:
+    """Each sentence of a protected word with the mean over those of the attribute word."""
+    mean = units.sum(axis=1) / np.maximum(filled.sum(axis=1), 1)[:, None]
+    parts = []
+    for at in range(filled.shape[1]):
+        kept = np.flatnonzero(filled[words, at])
+        if len(kept):
+            cosines = _products(units[:, at], mean, words[kept], attributes[kept])
+            parts.append(table.iloc[kept].assign(distance=np.clip(1 - cosines, 0, 2), template=f"sentence {at + 1}"))
+    return parts
+
+
+def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:
+    """Products of some rows of two matrices with each other."""
+    matrix = first[np.unique(rows)].astype(float) @ second[np.unique(columns)].astype(float).T
+    found: FloatArray = matrix[np.unique(rows, return_inverse=True)[1], np.unique(columns, return_inverse=True)[1]]
+    return found
+
+
+def contexts_of(table: pd.DataFrame) -> Mapping[str, Any]:
+    """What the coverage of a table says of its sentences; empty for tables without any."""
+    stored = table.attrs.get("coverage")
+    return coverage_from(stored).contexts if stored else {}
+
+
+def checked_frames(table: pd.DataFrame) -> None:
+    """Refuse frames without a name.
+
+    Raises
+    ------
+    InputError
+        An empty or missing name of a frame.
+    """
+    for column in frame_columns(table):
+        names = table[column]
+        if names.isna().any() or (names.astype(str).str.strip() == "").any():
+            row = table.index[names.isna() | (names.astype(str).str.strip() == "")][0]
+            raise InputError(f"row {row}, column {column!r}: a frame has no name")

@@ -1,0 +1,325 @@
+"""Sentence frames as a random effect: what a fit of mean distances does not know about other frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, TEMPLATE, contexts_of, frame_columns
+from bayesbias.models.data import ModelData
+from bayesbias.words import STEREOTYPES
+
+GROUP = "frames"
+PRIOR = 0.25
+"""Mean of the exponential prior of a frame's standard deviation, in standard deviations of control distances."""
+NODES = 400
+REACH = (1e-3, 200.0)
+"""Smallest and largest standard deviation that is looked at, in prior means."""
+FEW = 5
+"""Frames below which the size of their effect rests on the prior."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How a contrast varies over frames.
+
+    Attributes
+    ----------
+    by_frame
+        The contrast in each frame, (T,).
+    noise
+        Variance over frames that single attribute words cause: it averages out over words.
+    squares, freedom
+        Sum of squares around the mean over frames, and its degrees of freedom.
+    """
+
+    by_frame: FloatArray
+    noise: float
+    squares: float
+    freedom: int
+
+    def draw_sd(self, scale: float, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Draws (D,) of the standard deviation of the frame effect.
+
+        ``squares ~ (tau^2 + noise) chi^2(freedom)``, tau exponential with mean ``scale``.
+        """
+        tau = scale * np.geomspace(*REACH, NODES)
+        total = tau**2 + self.noise
+        log = -tau / scale + np.log(tau)  # the grid is even in the logarithm
+        if self.freedom > 0:
+            log += -self.freedom / 2 * np.log(total) - self.squares / (2 * total)
+        mass = np.exp(log - log.max())
+        found = rng.choice(tau, size=draws, p=mass / mass.sum())
+        step = np.log(tau[1] / tau[0])
+        drawn: FloatArray = found * np.exp(step * (rng.random(draws) - 0.5))
+        return drawn
+
+
+@dataclass(frozen=True)
+class FrameData:
+    """Distances of pairs by frame.
+
+    Attributes
+    ----------
+    data
+        The mean distances.
+    axes
+        For each side whose frames vary: names of the frames (T,), and distances (pairs, T), NaN where a pair lacks it.
+    nested
+        Whether the frames are sentences of the protected words, each word's own.
+    """
+
+    data: ModelData
+    axes: tuple[tuple[tuple[str, ...], FloatArray], ...]
+    nested: bool
+
+    @property
+    def control_sd(self) -> float:
+        """Standard deviation of control distances, or of all where there are no control words."""
+        control = ~np.isin(self.data.connections, STEREOTYPES)[self.data.connection]
+        held = self.data.y[control] if control.sum() > 2 else self.data.y
+        return float(held.std()) or 1e-6
+
+
+def frame_data(table: pd.DataFrame, data: ModelData) -> FrameData | None:
+    """The distances of a table by frame; None for a table without frames.
+
+    ``data`` are the table's mean distances.
+    """
+    columns = frame_columns(table)
+    if not columns:
+        return None
+    plain = table[["protected_word", "attribute_word", "connection", "distance", *columns]]
+    plain.attrs = {}
+    keys = pd.MultiIndex.from_arrays(
+        [
+            data.protected_words[data.word],
+            data.attribute_words[data.attribute],
+            data.connections[data.connection],
+        ]
+    )
+    axes = []
+    for column in columns:
+        matrix = plain.pivot_table(
+            index=["protected_word", "attribute_word", "connection"],
+            columns=column,
+            values="distance",
+            aggfunc="mean",
+            sort=False,
+            observed=True,
+        )
+        matrix = matrix[list(dict.fromkeys(plain[column].tolist()))]
+        axes.append((tuple(map(str, matrix.columns)), matrix.reindex(keys).to_numpy(dtype=float)))
+    return FrameData(data, tuple(axes), contexts_of(table).get("pairing") == "sentences")
+
+
+def variation(found: FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
+    """How a contrast of two connections (by number) varies over the frames of one side: whole list, and words.
+
+    Of the words it is the deviation from the whole list, all words together.
+    """
+    data, (names, distances) = found.data, found.axes[axis]
+    frames = len(names)
+    whole = ~np.isnan(distances).any(axis=1)
+    rows = np.flatnonzero(whole & np.isin(data.connection, [first, second]))
+    count = np.zeros((len(data.protected_words), 2))
+    side = (data.connection[rows] == second).astype(int)
+    np.add.at(count, (data.word[rows], side), 1)
+    kept = (count > 0).all(axis=1)
+    rows, side = rows[kept[data.word[rows]]], side[kept[data.word[rows]]]
+    words = np.flatnonzero(kept)
+    none = Variation(np.full(frames, np.nan), 0.0, 0.0, 0)
+    if not len(words):
+        return none, none
+    at = np.searchsorted(words, data.word[rows])
+    weight = np.where(side == 0, 1.0, -1.0) / count[data.word[rows], side]
+    parts = weight[:, None] * distances[rows]
+    by_word = np.zeros((len(words), frames))
+    np.add.at(by_word, at, parts)
+    by_frame = by_word.mean(axis=0)
+    # stereotypes of a group are one list under either connection
+    control = np.where(np.isin(data.connections, STEREOTYPES), "", data.connections)[data.connection[rows]]
+    lists = np.unique(np.char.add(data.attribute_class[rows] + "\t", control), return_inverse=True)[1]
+    noise = _noise(parts / len(words), np.zeros(len(rows), dtype=int), lists, data.attribute[rows])
+    single = _noise(parts, at, lists * (side.max() + 1) + side, data.attribute[rows]) / len(words)
+    apart = by_word - by_frame
+    apart -= apart.mean(axis=1, keepdims=True)
+    around = by_frame - by_frame.mean()
+    return (
+        Variation(by_frame, noise, float(around @ around), frames - 1),
+        Variation(by_frame, max(single - noise, 0.0), float((apart**2).sum()), (frames - 1) * (len(words) - 1)),
+    )
+
+
+def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArray) -> float:
+    """Variance over frames, summed over units, of sums over lists whose words vary independently.
+
+    ``parts`` (rows, T) is what each pair adds to the sum of its unit.
+    """
+    frames = parts.shape[1]
+    if frames < 2:
+        return 0.0
+    blocks = unit * (lists.max() + 1) + lists
+    keys, code = np.unique(np.column_stack([blocks, attribute]), axis=0, return_inverse=True)
+    words = np.zeros((len(keys), frames))
+    np.add.at(words, code.ravel(), parts)
+    owner = np.unique(keys[:, 0], return_inverse=True)[1]
+    sizes = np.bincount(owner)
+    means = np.zeros((len(sizes), frames))
+    np.add.at(means, owner, words)
+    words -= (means / sizes[:, None])[owner]
+    words -= words.mean(axis=1, keepdims=True)
+    squares = (words**2).sum(axis=1) / (frames - 1)
+    large = sizes[owner] > 1
+    scaled = squares[large] * (sizes / np.maximum(sizes - 1, 1))[owner[large]]
+    return float(scaled.sum())
+
+
+def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.DataTree:
+    """A fit of mean distances with what other frames of this kind would change, integrated over.
+
+    Each connection's mean, and each protected word's, gets the error of the mean over these frames: contrasts with the
+    first connection have an effect for the whole list and deviations of words, all connections one that they share.
+    """
+    rng = np.random.default_rng([seed, 5])
+    posterior = post["posterior"].to_dataset()
+    names = [str(name) for name in posterior["connection"].to_numpy()]
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    size = chains * draws
+    shift = np.zeros((size, len(names)))
+    words = np.zeros((size, posterior.sizes["protected_word"], len(names)))
+    facts: dict[str, Any] = {}
+    sds = []
+    for axis, (frames, _) in enumerate(found.axes):
+        if found.nested:
+            words += _sentence_errors(found, size, rng)
+            continue
+        whole, single, sd = _axis_effects(found, axis, size, rng)
+        shift, words = shift + whole, words + single
+        sds.append(sd)
+        others = names[1:]
+        parts = [variation(found, axis, 0, at)[0] for at in range(1, len(names))]
+        label = TEMPLATE if axis == 0 else ATTRIBUTE_TEMPLATE
+        if parts:
+            by_frame = np.column_stack([one.by_frame for one in parts])
+            facts[f"contrast_{label}"] = ((label, "other_connection"), by_frame)
+            facts[f"noise_{label}"] = ("other_connection", np.array([one.noise for one in parts]))
+        facts |= {label: list(frames), "other_connection": others}
+    coords = {name: facts.pop(name) for name in (TEMPLATE, ATTRIBUTE_TEMPLATE, "other_connection") if name in facts}
+    coords |= {name: posterior[name].to_numpy() for name in ("connection", "protected_word")}
+    steps = ("chain", "draw")
+    total = shift[:, None, :] + words
+    changed = posterior.assign(
+        connection_mean=posterior["connection_mean"] + shift.reshape(chains, draws, -1),
+        word_mean=posterior["word_mean"] + total.reshape(chains, draws, *total.shape[1:]),
+    )
+    group = {**facts, "shift": ((*steps, "connection"), (shift + words.mean(axis=1)).reshape(chains, draws, -1))}
+    group["word_shift"] = ((*steps, "protected_word", "connection"), total.reshape(chains, draws, *total.shape[1:]))
+    if sds and len(names) > 1:
+        group["sd"] = ((*steps, "other_connection"), np.sqrt(sum(sd**2 for sd in sds)).reshape(chains, draws, -1))
+    result = post.copy()
+    result["posterior"] = xr.DataTree(changed)
+    result[GROUP] = xr.DataTree(
+        xr.Dataset(group, coords={**coords, "chain": np.arange(chains), "draw": np.arange(draws)})
+    )
+    counts = [len(frames) for frames, _ in found.axes]
+    result[GROUP].attrs = {"nested": int(found.nested), "frames": counts[0], "control_sd": found.control_sd}
+    return result
+
+
+def _axis_effects(
+    found: FrameData, axis: int, size: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Errors of means over frames: whole list (D, K), words (D, J, K), and frame sds (D, K - 1) of contrasts."""
+    data = found.data
+    frames, count = len(found.axes[axis][0]), len(data.connections)
+    scale = PRIOR * found.control_sd
+    whole, words = np.zeros((size, count)), np.zeros((size, len(data.protected_words), count))
+    level = Variation(*_level(found, axis))
+    whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / np.sqrt(frames)
+    if count < 2:
+        return whole, words, np.zeros((size, 0))
+    pairs = [variation(found, axis, 0, at) for at in range(1, count)]
+    root = np.linalg.cholesky(_alike(np.column_stack([one.by_frame for one, _ in pairs])))
+    common = rng.standard_normal((size, count - 1)) @ root.T
+    sds = np.column_stack([one.draw_sd(scale, size, rng) for one, _ in pairs])
+    whole[:, 1:] -= sds * common / np.sqrt(frames)
+    for at, (_, single) in enumerate(pairs):
+        sd = single.draw_sd(scale, size, rng) if single.freedom > 0 else np.zeros(size)
+        own = rng.standard_normal((size, words.shape[1])) * sd[:, None] / np.sqrt(frames)
+        words[:, :, at + 1] -= own - own.mean(axis=1, keepdims=True)
+    return whole, words, sds
+
+
+def _level(found: FrameData, axis: int) -> tuple[FloatArray, float, float, int]:
+    """Mean distance by frame over the pairs that have all frames."""
+    distances = found.axes[axis][1]
+    whole = distances[~np.isnan(distances).any(axis=1)]
+    frames = distances.shape[1]
+    by_frame = whole.mean(axis=0) if len(whole) else np.full(frames, np.nan)
+    apart = by_frame - by_frame.mean()
+    return by_frame, 0.0, float(apart @ apart) if len(whole) else 0.0, frames - 1 if len(whole) else 0
+
+
+def _alike(by_frame: FloatArray) -> FloatArray:
+    """Correlation of contrasts over frames, shrunken towards none: few frames tell little of it."""
+    frames, count = by_frame.shape
+    spread = by_frame.std(axis=0)
+    if frames < 3 or np.isnan(by_frame).any() or not spread.all():
+        return np.eye(count)
+    share = count / (count + frames)
+    found = (1 - share) * np.corrcoef(by_frame, rowvar=False).reshape(count, count) + share * np.eye(count)
+    matrix: FloatArray = (found + found.T) / 2
+    return matrix
+
+
+def _sentence_errors(found: FrameData, size: int, rng: np.random.Generator) -> FloatArray:
+    """Errors (D, J, K) of protected words' means over sentences of their own, alike in all their sentences."""
+    data, (_, distances) = found.data, found.axes[0]
+    held = ~np.isnan(distances)
+    kinds = len(data.connections)
+    scatter, freedom, counts = np.zeros((kinds, kinds)), np.zeros((kinds, kinds)), np.zeros(len(data.protected_words))
+    for word in range(len(data.protected_words)):
+        rows = np.flatnonzero(data.word == word)
+        if not len(rows):
+            continue
+        # all attribute words meet the same sentences of the protected word
+        sentences = np.flatnonzero(held[rows[0]])
+        present = np.unique(data.connection[rows])
+        means = np.stack(
+            [distances[np.ix_(rows[data.connection[rows] == at], sentences)].mean(axis=0) for at in present]
+        )
+        means -= means.mean(axis=1, keepdims=True)
+        scatter[np.ix_(present, present)] += means @ means.T
+        freedom[np.ix_(present, present)] += len(sentences) - 1
+        counts[word] = len(sentences)
+    least = float(freedom.diagonal().max())
+    if not least:
+        return np.zeros((size, len(counts), kinds))
+    values, axes = np.linalg.eigh(np.divide(scatter, freedom, out=np.zeros_like(scatter), where=freedom > 0))
+    root = axes * np.sqrt(np.maximum(values, 0))
+    wide = np.sqrt(least / rng.chisquare(least, size))[:, None, None]
+    drawn = rng.standard_normal((size, len(counts), kinds)) @ root.T
+    errors: FloatArray = wide * drawn / np.sqrt(np.maximum(counts, 1))[:, None]
+    return errors
+
+
+def frame_notes(post: xr.DataTree) -> list[str]:
+    """What is to be said of a fit's frames."""
+    if GROUP not in post.children:
+        return []
+    facts = post[GROUP].attrs
+    count = int(facts["frames"])
+    if facts["nested"]:
+        return ["Intervals hold the choice of each protected word's sentences."]
+    if count < FEW:
+        return [
+            f"With {count} sentence frame{'s' if count > 1 else ''} the size of their effect rests on its prior: take "
+            f"{FEW} or more."
+        ]
+    return [f"Intervals are for sentence frames like these {count}."]

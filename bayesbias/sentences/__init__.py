@@ -1,0 +1,26 @@
+"""Words in sentences: templates, sentences of a corpus, encoders and the vectors they give."""
+
+from bayesbias.sentences.corpora import Contexts, Sentence, contexts
+from bayesbias.sentences.encoders import HFTokenEncoder, TokenEncoder, TokenVectors, encode, hf_token_encoder
+from bayesbias.sentences.templates import Frame, Templates, list_templates, load_templates
+from bayesbias.sentences.vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
+
+__all__ = [
+    "CENTRES",
+    "PAIRINGS",
+    "SAME",
+    "ContextVectors",
+    "Contexts",
+    "Frame",
+    "HFTokenEncoder",
+    "Sentence",
+    "Templates",
+    "TokenEncoder",
+    "TokenVectors",
+    "contexts",
+    "encode",
+    "hf_token_encoder",
+    "list_templates",
+    "load_context_vectors",
+    "load_templates",
+]

@@ -1,0 +1,164 @@
+"""``contexts``: sentences of a corpus that hold a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from bayesbias._checks import whole_number
+from bayesbias._files import home_folder
+from bayesbias._progress import progress
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.words import WordLists, load_words, words_given
+
+LONGEST = 1000
+"""Letters of a sentence from which on it is passed over."""
+
+
+class Sentence(NamedTuple):
+    """A sentence, and where in it the word stands."""
+
+    text: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Sentences that hold words, each word its own.
+
+    Attributes
+    ----------
+    sentences
+        Word to its sentences.
+    vocabulary
+        Words that are in no list.
+    found
+        Word to how many sentences hold it.
+    source
+        Where they come from.
+    """
+
+    sentences: Mapping[str, tuple[Sentence, ...]]
+    vocabulary: tuple[str, ...]
+    found: Mapping[str, int]
+    source: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that have sentences."""
+        return tuple(self.sentences)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Words that the corpus does not hold."""
+        return tuple(word for word, count in self.found.items() if not count)
+
+    def __repr__(self) -> str:
+        many = sum(map(len, self.sentences.values()))
+        return f"Contexts({many} sentences of {len(self.sentences)} words; {len(self.missing)} words are missing)"
+
+
+def contexts(
+    corpus: str | Path | Iterable[str],
+    words: WordLists | str | Path | Iterable[str],
+    per_word: int = 50,
+    seed: int = 0,
+    vocabulary: Iterable[str] = (),
+) -> Contexts:
+    """Sentences of a corpus that hold a word, drawn at random for each word.
+
+    Parameters
+    ----------
+    corpus
+        The path of a UTF-8 text file (one sentence a line), or sentences.
+    words
+        Word lists, what :func:`load_words` takes, or words; capitals count.
+    per_word
+        Sentences of a word; words that are in fewer have all of theirs.
+    seed
+        Seed of the choice.
+    vocabulary
+        Words outside of the lists, which show how the distances of alike words are correlated.
+
+    Returns
+    -------
+    Contexts
+        What :func:`encode` takes in place of words.
+
+    Raises
+    ------
+    InputError
+        No such file, or a corpus that holds none of the words.
+
+    References
+    ----------
+    Guo, W. and Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
+    distribution of human-like biases. AIES. https://doi.org/10.1145/3461702.3462536
+
+    Examples
+    --------
+    >>> found = bb.contexts(["The nurse slept.", "A soldier and a nurse met."], ["nurse", "soldier"])
+    >>> found.sentences["soldier"][0].text
+    'A soldier and a nurse met.'
+    """
+    most, start = whole_number(per_word, "per_word"), whole_number(seed, "seed", least=0, most=None)
+    if isinstance(words, str | Path):
+        words = load_words(words)
+    own = words.every_word() if isinstance(words, WordLists) else tuple(words_given(words, "words"))
+    sample = tuple(dict.fromkeys(word for word in vocabulary if word not in set(own)))
+    every = (*own, *sample)
+    # longer words first, so that a phrase is found before its parts
+    found = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")
+    # for each word the sentences with the smallest hashes: a random choice in one pass, whatever the order of words
+    kept: dict[str, list[tuple[int, Sentence]]] = {word: [] for word in every}
+    counts = dict.fromkeys(every, 0)
+    lines, source = _lines(corpus)
+    with progress("reading the corpus", 1.0):
+        for number, line in enumerate(lines):
+            text = " ".join(line.split())
+            if len(text) > LONGEST:
+                continue
+            for word, place in {match.group(): match for match in reversed(list(found.finditer(text)))}.items():
+                counts[word] += 1
+                code = crc32(f"{start}\t{number}\t{word}".encode())
+                held = kept[word]
+                held.append((code, Sentence(text, *place.span())))
+                if len(held) >= 2 * most + 100:
+                    held.sort()
+                    del held[most:]
+    chosen = {word: tuple(one for _, one in sorted(held)[:most]) for word, held in kept.items() if held}
+    if not any(word in chosen for word in own):
+        raise InputError(f"the corpus holds none of the words {listed(list(own))}: capitals count")
+    return Contexts(chosen, tuple(word for word in sample if word in chosen), counts, source)
+
+
+def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[str], str]:
+    """The sentences of a corpus, and what it is called."""
+    if isinstance(corpus, str | Path):
+        file = home_folder(corpus)
+        if not file.is_file():
+            raise InputError(f"there is no file {file}: give the path of a corpus, or sentences")
+        return _read(file), f"sentences of {file.name}"
+    if not isinstance(corpus, Iterable):
+        raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
+    return _texts(corpus), "sentences of a corpus"
+
+
+def _read(file: Path) -> Iterable[str]:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            yield from lines
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not text in UTF-8: {error}") from error
+
+
+def _texts(corpus: Iterable[str]) -> Iterable[str]:
+    for text in corpus:
+        if not isinstance(text, str):
+            raise InputError(f"the corpus holds {shown(text)}: give sentences as text")
+        yield text

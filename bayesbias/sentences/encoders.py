@@ -1,0 +1,444 @@
+"""``encode``: vectors of words in sentences from any encoder, in batches, kept on disk as they are made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._checks import one_of, whole_number
+from bayesbias._files import home_folder, read_arrays, whole_file
+from bayesbias._progress import progress
+from bayesbias.errors import InputError, shown
+from bayesbias.sentences.corpora import Contexts
+from bayesbias.sentences.templates import Templates, english_vocabulary, kinds_of, load_templates
+from bayesbias.sentences.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
+from bayesbias.words import WordLists, load_words, subtag, words_given
+
+USUAL = 420
+"""Words of the vocabulary beside English lists."""
+SHARD = 1024
+"""Sentences whose vectors are written together."""
+CLOSE = 1e-3
+"""Distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two."""
+TRIED = 4
+"""Sentences that are encoded twice."""
+
+
+class TokenVectors(NamedTuple):
+    """One text as its tokenizer cuts it.
+
+    Attributes
+    ----------
+    vectors
+        (tokens, d).
+    offsets
+        First and last place (tokens, 2) of each token in the text; equal for those that stand for no letters.
+    """
+
+    vectors: NDArray[np.floating]
+    offsets: NDArray[np.integer]
+
+
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """What gives the vectors of the single tokens of texts."""
+
+    def tokens(self, texts: list[str]) -> Sequence[TokenVectors]:
+        """The tokens of each text, in the order of the texts."""
+        ...
+
+
+Encoder = Callable[[list[str]], Any] | TokenEncoder
+
+
+class _Asked(NamedTuple):
+    """A word in a sentence: places of word and frame, the text, and where in it the word stands."""
+
+    word: int
+    frame: int
+    text: str
+    begin: int
+    end: int
+
+
+def encode(
+    encoder: Encoder,
+    words: WordLists | str | Path | Iterable[str] | Contexts,
+    templates: str | Path | Templates | Iterable[str] = "seat",
+    batch: int = 64,
+    name: str | None = None,
+    representation: str | None = None,
+    grammar: Mapping[str, Sequence[str]] | None = None,
+    vocabulary: int | Iterable[str] | None = None,
+    cache: str | Path | None = None,
+) -> ContextVectors:
+    """Vectors of words in sentences.
+
+    Parameters
+    ----------
+    encoder
+        Maps a list of n texts to an array (n, d), as ``SentenceTransformer(...).encode`` does; or has a method
+        ``tokens`` (:class:`TokenEncoder`, such as :func:`hf_token_encoder` makes), which gives the vector of the word
+        itself: the mean over its pieces.
+    words
+        Word lists, what :func:`load_words` takes, words, or sentences from a corpus (:func:`contexts`).
+    templates
+        Sentence frames, as :func:`load_templates` takes them: ``"seat"``, ``"mention"``, ``"bare"``, a file, or several
+        names and sentences. Not for sentences from a corpus.
+    batch
+        Texts that the encoder is given together.
+    name
+        Name of the encoder, by which its vectors are kept and shown; None takes its ``name`` or that of its class.
+    representation
+        ``"word"`` or ``"sentence"``; None takes the word's own vector where the encoder gives it.
+    grammar
+        Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, beside what
+        the lists declare and what is known of the bundled English lists. Other words fill the frames for any.
+    vocabulary
+        Words outside of the lists that show how the distances of alike words are correlated: how many of some 640
+        common English ones, or your own. None takes 420 of these for English lists, and none for others.
+    cache
+        Folder where vectors are kept as they are made, under the encoder's name and the text: what was done before an
+        interruption is not done again. A name is needed then, since a function has none of its own.
+
+    Returns
+    -------
+    ContextVectors
+        What :func:`distance_table` takes. Its ``notes`` say whose vectors these are, which words are cut into pieces,
+        and which suit only some frames.
+
+    Raises
+    ------
+    InputError
+        A template without ``{}``; a word that suits no frame; an encoder that returns something else than one finite
+        vector of one length for each text, or two vectors for one text; a word beyond the tokenizer's limit; a cache
+        without a name, or with a damaged file. What was encoded before stays in the cache.
+
+    References
+    ----------
+    May, C., Wang, A., Bordia, S., Bowman, S. R. and Rudinger, R. (2019). On measuring social biases in sentence
+    encoders. NAACL. https://doi.org/10.18653/v1/N19-1063
+
+    Examples
+    --------
+    >>> def letters(texts):  # a stand-in for a model: how often each letter stands in a text
+    ...     return [[text.count(letter) + 0.1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+    >>> vectors = bb.encode(letters, ["nurse", "soldier"], ["This is {a}.", "I know {a}."], vocabulary=0)
+    >>> vectors.texts[0]
+    'This is a nurse.'
+    >>> vectors.vectors.shape
+    (4, 26)
+    """
+    size = whole_number(batch, "batch")
+    called, kind = _name_of(encoder, name), _representation(encoder, representation)
+    frames: tuple[str, ...] = ()
+    skipped: list[tuple[str, str]] = []
+    if isinstance(words, Contexts):
+        every, outside, asked, origin = words.words, words.vocabulary, _sentences(words), words.source
+    else:
+        lists = words if isinstance(words, WordLists) else _lists_of(words)
+        own = lists.every_word() if isinstance(lists, WordLists) else tuple(words_given(lists, "words"))
+        sample = _sample(vocabulary, own, lists if isinstance(lists, WordLists) else None)
+        every, outside = (*own, *sample), tuple(sample)
+        kinds = {**sample, **kinds_of(lists if isinstance(lists, WordLists) else None, grammar)}
+        chosen = load_templates(templates)
+        frames, origin = tuple(frame.name for frame in chosen.frames), f"templates {chosen.name}"
+        asked, skipped = _filled(every, chosen, kinds)
+    store = _Store(cache, called, kind, named=name is not None or hasattr(encoder, "name"))
+    found = _encoded(encoder, asked, kind, size, store)
+    pieces = np.array([part.pieces for part in found])
+    return ContextVectors(
+        words=every,
+        vocabulary=outside,
+        frames=frames,
+        word=np.array([one.word for one in asked]),
+        frame=np.array([one.frame for one in asked]),
+        vectors=np.stack([part.vector for part in found]),
+        texts=tuple(one.text for one in asked),
+        pieces=pieces if kind == WORD else None,
+        encoder=called,
+        representation=kind,
+        templates=origin,
+        skipped=tuple(skipped),
+    )
+
+
+def _name_of(encoder: object, name: str | None) -> str:
+    if not callable(encoder) and not isinstance(encoder, TokenEncoder):
+        raise InputError(
+            f"encoder is {shown(encoder)}: give a function from a list of texts to an array, such as "
+            "SentenceTransformer(...).encode, or an object with a method tokens"
+        )
+    given = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
+    if not isinstance(given, str) or not given.strip() or not given.isprintable():
+        raise InputError(f"name is {shown(given)}: give the encoder a printable name")
+    return given
+
+
+def _representation(encoder: object, asked: str | None) -> str:
+    if asked is None:
+        return WORD if isinstance(encoder, TokenEncoder) else POOLED
+    kind = one_of(asked, tuple(REPRESENTATIONS), "representation")
+    if kind == WORD and not isinstance(encoder, TokenEncoder):
+        raise InputError("representation='word' needs an encoder with a method tokens: see hf_token_encoder")
+    if kind == POOLED and not callable(encoder):
+        raise InputError("representation='sentence' needs an encoder that can be called with texts")
+    return kind
+
+
+def _lists_of(words: str | Path | Iterable[str]) -> WordLists | list[str]:
+    """Word lists by name or file, or the words themselves."""
+    if isinstance(words, str | Path):
+        return load_words(words)
+    return words_given(words, "words")
+
+
+def _sample(given: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
+    """Words of the vocabulary that are in no list, with their parts of speech where these are known."""
+    english = english_vocabulary()
+    free = {word: kind for word, kind in english.items() if word not in set(own)}
+    if given is None:
+        given = USUAL if lists is not None and subtag(lists.language) in ("", "en") else 0
+    if isinstance(given, int | np.integer):
+        most = whole_number(given, "vocabulary", least=0, most=len(free))
+        # evenly over the parts of speech, which stand one after the other
+        return dict(list(free.items())[at] for at in np.linspace(0, len(free) - 1, most).astype(int).tolist())
+    return {word: english.get(word, "") for word in words_given(given, "vocabulary") if word not in set(own)}
+
+
+def _filled(
+    words: Sequence[str], templates: Templates, kinds: Mapping[str, str]
+) -> tuple[list[_Asked], list[tuple[str, str]]]:
+    """The sentences of all words, and the frames that words do not suit."""
+    asked: list[_Asked] = []
+    skipped: list[tuple[str, str]] = []
+    for at, word in enumerate(words):
+        before = len(asked)
+        for place, frame in enumerate(templates.frames):
+            found = frame.filled(word, kinds.get(word) or None)
+            if found is None:
+                skipped.append((word, frame.name))
+            else:
+                asked.append(_Asked(at, place, *found))
+        if len(asked) == before and len(words) == 1:
+            raise InputError(f"the word {word!r} suits no template: declare its part of speech in grammar")
+    held = {one.word for one in asked}
+    if not held:
+        raise InputError(
+            f"no word suits a template of {templates.name!r}: declare parts of speech in grammar, or take 'mention'"
+        )
+    return asked, skipped
+
+
+def _sentences(contexts: Contexts) -> list[_Asked]:
+    place = {word: at for at, word in enumerate(contexts.words)}
+    return [
+        _Asked(place[word], number, one.text, one.begin, one.end)
+        for word, held in contexts.sentences.items()
+        for number, one in enumerate(held)
+    ]
+
+
+class _Part(NamedTuple):
+    """The vector of one item, and into how many pieces its word is cut."""
+
+    vector: NDArray[np.float32]
+    pieces: int
+
+
+class _Store:
+    """Vectors by the hash of their text, in memory and, with a folder, on disk."""
+
+    def __init__(self, folder: str | Path | None, encoder: str, kind: str, named: bool) -> None:
+        self.known: dict[str, _Part] = {}
+        self.fresh: list[str] = []
+        self.folder: Path | None = None
+        if folder is None:
+            return
+        if not named:
+            raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
+        of = sha256(json.dumps([encoder, kind]).encode()).hexdigest()[:16]
+        self.folder = home_folder(folder) / of
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for file in sorted(self.folder.glob("*.npz")):
+            with file.open("rb") as content:
+                arrays = read_arrays(content, str(file))
+            try:
+                parts = zip(arrays["keys"].tolist(), arrays["vectors"], arrays["pieces"].tolist(), strict=True)
+                self.known |= {key: _Part(vector, pieces) for key, vector, pieces in parts}
+            except (KeyError, ValueError, TypeError) as error:
+                raise InputError(f"{file} holds no vectors as encode writes them: delete it") from error
+
+    def add(self, key: str, part: _Part) -> None:
+        """Keep a vector; a full shard goes to disk."""
+        self.known[key] = part
+        self.fresh.append(key)
+        if len(self.fresh) >= SHARD:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is new, whole or not at all."""
+        if self.folder is not None and self.fresh:
+            parts = [self.known[key] for key in self.fresh]
+            of = sha256("".join(self.fresh).encode()).hexdigest()[:16]
+            with whole_file(self.folder / f"{of}.npz") as temporary:
+                np.savez(
+                    temporary,
+                    keys=np.array(self.fresh),
+                    vectors=np.stack([part.vector for part in parts]),
+                    pieces=np.array([part.pieces for part in parts]),
+                )
+        self.fresh = []
+
+
+def _key(one: _Asked, kind: str) -> str:
+    span = [one.begin, one.end] if kind == WORD else []
+    return sha256(json.dumps([one.text, *span]).encode()).hexdigest()
+
+
+def _encoded(encoder: Any, asked: list[_Asked], kind: str, batch: int, store: _Store) -> list[_Part]:
+    """The vectors of all sentences, from the store or the encoder; what is done is kept whatever happens then."""
+    keys = [_key(one, kind) for one in asked]
+    todo = list({key: one for key, one in zip(keys, asked, strict=True) if key not in store.known}.items())
+    size = next((len(part.vector) for part in store.known.values()), None)
+    try:
+        with progress("encoding sentences", len(todo)) as done:
+            for begin in range(0, len(todo), batch):
+                part = todo[begin : begin + batch]
+                found = _batch(encoder, [one for _, one in part], kind, size)
+                size = len(found[0].vector)
+                for (key, _), one in zip(part, found, strict=True):
+                    store.add(key, one)
+                done(begin + len(part))
+        _check_same(encoder, todo, kind, store)
+    finally:
+        store.write()
+    return [store.known[key] for key in keys]
+
+
+def _batch(encoder: Any, asked: list[_Asked], kind: str, size: int | None) -> list[_Part]:
+    """The vectors of one batch, checked."""
+    texts = [one.text for one in asked]
+    if kind == WORD:
+        tokens = list(encoder.tokens(texts))
+        if len(tokens) != len(texts):
+            raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(texts)}")
+        found = [_of_word(one, *held) for one, held in zip(asked, tokens, strict=True)]
+    else:
+        matrix = _matrix(encoder(texts), len(texts))
+        found = [_Part(vector, 0) for vector in matrix]
+    sizes = {len(part.vector) for part in found} | ({size} if size is not None else set())
+    if len(sizes) > 1:
+        raise InputError(f"the encoder returned vectors of {' and '.join(map(str, sorted(sizes)))} dimensions")
+    for one, part in zip(asked, found, strict=True):
+        if not np.isfinite(part.vector).all() or not part.vector.any():
+            what = "NaN or infinite numbers" if part.vector.any() else "a vector of zeros"
+            raise InputError(f"the encoder returned {what} for {one.text!r}")
+    return found
+
+
+def _matrix(given: object, texts: int) -> NDArray[np.float32]:
+    try:
+        matrix = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError(f"the encoder returned {shown(given)}: an array (texts, dimensions) is needed") from None
+    if matrix.ndim != 2 or len(matrix) != texts or not matrix.shape[1]:
+        raise InputError(
+            f"the encoder returned an array of shape {matrix.shape} for {texts} texts: ({texts}, dimensions) is needed"
+        )
+    return matrix
+
+
+def _of_word(one: _Asked, vectors: object, offsets: object) -> _Part:
+    """The mean over the pieces of a word."""
+    places = np.asarray(offsets)
+    matrix = _matrix(vectors, len(places))
+    if places.shape != (len(matrix), 2):
+        raise InputError(f"the encoder returned offsets of shape {places.shape} for {len(matrix)} tokens")
+    inside = (places[:, 0] < one.end) & (places[:, 1] > one.begin)
+    if not inside.any() or places[inside, 1].max() < one.end:
+        raise InputError(
+            f"the word {one.text[one.begin : one.end]!r} is cut off by the tokenizer's limit in "
+            f"{shown(one.text)}: shorten the sentence"
+        )
+    return _Part(matrix[inside].mean(axis=0), int(inside.sum()))
+
+
+def _check_same(encoder: Any, todo: list[tuple[str, _Asked]], kind: str, store: _Store) -> None:
+    """Refuse an encoder that gives another vector to the same text."""
+    for key, one in todo[:TRIED]:
+        again, first = _batch(encoder, [one], kind, None)[0].vector, store.known[key].vector
+        if len(again) != len(first) or np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first):
+            raise InputError(
+                f"the encoder returned two vectors for {one.text!r}: switch off what is random in it (dropout), and "
+                "delete what the cache holds of it"
+            )
+
+
+def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None) -> Any:
+    """A model and a tokenizer of the library transformers as an encoder that gives the vectors of words.
+
+    Needs ``pip install bayesbias[contextual]``.
+
+    Parameters
+    ----------
+    model
+        A model with hidden states, such as ``AutoModel.from_pretrained(...)``.
+    tokenizer
+        Its fast tokenizer, which knows where in the text a token stands.
+    layers
+        Layers whose hidden states are averaged; 0 are the embeddings, -1 is the last.
+    name
+        None takes the model's own, with the layers.
+
+    Returns
+    -------
+    HFTokenEncoder
+        With ``tokens`` for words, and callable for the mean over all tokens of a sentence.
+
+    Raises
+    ------
+    InputError
+        A tokenizer without offsets, or a layer that the model does not have.
+    """
+    if not getattr(tokenizer, "is_fast", False):
+        raise InputError("the tokenizer does not say where tokens stand: load a fast one (use_fast=True)")
+    depth = int(getattr(model.config, "num_hidden_layers", 0))
+    chosen = tuple(whole_number(layer, "layers", least=-depth - 1, most=depth) for layer in layers)
+    if not chosen:
+        raise InputError(f"layers is empty: give some of 0 to {depth}")
+    own = getattr(model.config, "_name_or_path", "") or type(model).__name__
+    return HFTokenEncoder(model.eval(), tokenizer, chosen, name or f"{own}, layers {', '.join(map(str, chosen))}")
+
+
+class HFTokenEncoder:
+    """What :func:`hf_token_encoder` makes."""
+
+    def __init__(self, model: Any, tokenizer: Any, layers: tuple[int, ...], name: str) -> None:
+        self.model, self.tokenizer, self.layers, self.name = model, tokenizer, layers, name
+
+    def tokens(self, texts: list[str]) -> list[TokenVectors]:
+        """The tokens of each text."""
+        return list(self._tokens(texts))
+
+    def _tokens(self, texts: list[str]) -> Iterator[TokenVectors]:
+        import torch  # type: ignore[import-not-found]  # an extra
+
+        held = self.tokenizer(texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True)
+        offsets, mask = held.pop("offset_mapping").numpy(), held["attention_mask"].numpy().astype(bool)
+        with torch.no_grad():
+            states = self.model(**held.to(self.model.device), output_hidden_states=True).hidden_states
+        mean = sum(states[layer] for layer in self.layers) / len(self.layers)
+        vectors = mean.float().cpu().numpy()
+        for row, kept in enumerate(mask):
+            yield TokenVectors(vectors[row][kept], offsets[row][kept])
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        """Mean over all tokens of each text."""
+        return np.stack([held.vectors.mean(axis=0) for held in self._tokens(texts)])

@@ -1,0 +1,260 @@
+"""Templates: sentence frames, what they say for each part of speech, and the parts of speech of English words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from bayesbias._checks import is_printable, printable
+from bayesbias._files import Document, check, home_folder, read_toml, shipped
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.words import PARTS_OF_SPEECH, WordLists, checked_grammar, subtag
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS = PARTS_OF_SPEECH
+ANY = "any"
+PLACE = re.compile(r"\{a?\}")
+ENGLISH = "english.toml"
+AN = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
+A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
+"""Words whose first sound is not that of their first letter."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One sentence frame.
+
+    Attributes
+    ----------
+    name
+        What it is called in tables.
+    texts
+        Part of speech (one of :data:`KINDS`, or ``"any"``) to a text in which ``{}`` stands for the word, or ``{a}``
+        for the word with *a* or *an*.
+
+    Raises
+    ------
+    InputError
+        No text, an unknown part of speech, or a text without exactly one ``{}``.
+    """
+
+    name: str
+    texts: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        printable(self.name, "the name of a template")
+        if not self.texts:
+            raise InputError(f"the template {self.name!r} has no text: give one for 'any' or for {', '.join(KINDS)}")
+        for kind, text in self.texts.items():
+            if kind not in (*KINDS, ANY):
+                raise InputError(
+                    f"the template {self.name!r} has a text for {kind!r}: valid are {', '.join(KINDS)} and {ANY}"
+                )
+            if not is_printable(text) or len(PLACE.findall(text)) != 1:
+                raise InputError(
+                    f"the template {self.name!r} is {shown(text)}: write {{}} once, where the word is to stand"
+                )
+
+    def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
+        """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
+
+        A sentence, which ends in a full stop, begins with a capital.
+        """
+        text = self.texts.get(kind or ANY, self.texts.get(ANY))
+        if text is None:
+            return None
+        with_article = "{a}" in text
+        start, _, rest = text.partition("{a}" if with_article else "{}")
+        before = start + (f"{article(word)} " if with_article else "")
+        sentence = before + word + rest
+        if text.endswith("."):
+            sentence = sentence[0].upper() + sentence[1:]
+        return sentence, len(before), len(before) + len(word)
+
+
+def article(word: str) -> str:
+    """*a* or *an*, by the first sound of a word as its letters tell it."""
+    if AN.match(word):
+        return "an"
+    return "an" if word[:1].lower() in tuple("aeiou") and not A.match(word) else "a"
+
+
+@dataclass(frozen=True)
+class Templates:
+    """A set of sentence frames.
+
+    Attributes
+    ----------
+    name, description, source, doi
+        What the set is and where it comes from.
+    frames
+        The frames, each with a name of its own.
+    """
+
+    name: str
+    frames: tuple[Frame, ...]
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+
+    def __post_init__(self) -> None:
+        names = [frame.name for frame in self.frames]
+        if not names:
+            raise InputError(f"the templates {self.name!r} hold no frame: give at least one sentence with {{}}")
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"two templates are named {name!r}: give each a name of its own")
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+
+class _FrameFile(Document):
+    name: str
+    any: str | None = None
+    noun: str | None = None
+    mass: str | None = None
+    plural: str | None = None
+    adjective: str | None = None
+    person: str | None = None
+    subject: str | None = None
+    object: str | None = None
+    possessive: str | None = None
+    verb: str | None = None
+
+
+class _TemplatesFile(Document):
+    name: str
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+    frames: list[_FrameFile] = Field(default_factory=list)
+
+
+class _EnglishFile(Document):
+    description: str = ""
+    kinds: dict[str, list[str]]
+    vocabulary: dict[str, list[str]]
+
+
+def list_templates() -> pd.DataFrame:
+    """The bundled sets of templates: ``name``, ``frames`` (how many), ``description``, ``source``, ``doi``.
+
+    Examples
+    --------
+    >>> bb.sentences.list_templates()["name"].tolist()
+    ['bare', 'mention', 'seat']
+    """
+    import pandas as pd
+
+    rows = [
+        (found.name, len(found), found.description, found.source, found.doi)
+        for found in (load_templates(name) for name in _bundled())
+    ]
+    return pd.DataFrame(rows, columns=["name", "frames", "description", "source", "doi"])
+
+
+def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
+    """Sentence frames, by bundled name, from a TOML file, or as sentences.
+
+    Parameters
+    ----------
+    given
+        ``"bare"`` (the word alone), ``"seat"``, ``"mention"``; the path of a TOML file with ``name`` and tables
+        ``[[frames]]``, each with ``name`` and a text for ``any`` or for parts of speech; or several of these names and
+        sentences with ``{}``, such as ``["seat", "mention", "I like {}."]``.
+
+    Raises
+    ------
+    InputError
+        No such set, a sentence without ``{}``, an unknown part of speech, two frames of one name.
+
+    Examples
+    --------
+    >>> templates = bb.sentences.load_templates(["bare", "I like {}."])
+    >>> [frame.name for frame in templates.frames]
+    ['bare', 'I like {}.']
+    """
+    if isinstance(given, Templates):
+        return given
+    if isinstance(given, str | Path):
+        return _read(given)
+    parts = list(given) if isinstance(given, Iterable) else []
+    if not parts or not all(isinstance(part, str | Path) for part in parts):
+        raise InputError(f"templates are {shown(given)}: give a name ({', '.join(_bundled())}), a file or sentences")
+    frames: list[Frame] = []
+    for part in parts:
+        single = isinstance(part, str) and part not in _bundled() and not part.endswith(".toml")
+        frames += (Frame(str(part), {ANY: str(part)}),) if single else _read(part).frames
+    return Templates(" and ".join(map(str, parts)) if len(parts) < 4 else f"{len(frames)} frames", tuple(frames))
+
+
+def _read(name_or_path: str | Path) -> Templates:
+    bundled = _bundled()
+    path = bundled.get(str(name_or_path)) or home_folder(name_or_path)
+    if not path.is_file():
+        if isinstance(name_or_path, str) and " " in name_or_path:
+            raise InputError(f"templates are the sentence {name_or_path!r}: give a list of sentences, such as ['{{}}']")
+        raise InputError(
+            f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, or a TOML file"
+        )
+    parsed = check(_TemplatesFile, read_toml(path), str(path))
+    frames = []
+    for one in parsed.frames:
+        texts = {kind: text for kind in (ANY, *KINDS) if (text := getattr(one, kind)) is not None}
+        frames.append(Frame(one.name, texts))
+    return Templates(parsed.name, tuple(frames), parsed.description, parsed.source, parsed.doi)
+
+
+@cache
+def _bundled() -> dict[str, Path]:
+    folder = shipped("data") / "templates"
+    return {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name != ENGLISH}
+
+
+@cache
+def _english() -> _EnglishFile:
+    path = shipped("data") / "templates" / ENGLISH
+    return check(_EnglishFile, read_toml(path), str(path))
+
+
+def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+    """Part of speech of words: those of the bundled English lists, then what the lists and the user declare.
+
+    Raises
+    ------
+    InputError
+        An unknown part of speech.
+    """
+    english = lists is None or subtag(lists.language) in ("", "en")
+    declared: list[Mapping[str, Sequence[str]]] = [_english().kinds] if english else []
+    declared += [one for one in (lists.grammar if lists is not None else None, grammar) if one]
+    found: dict[str, str] = {}
+    for one in declared:
+        for kind, words in checked_grammar(one).items():
+            found |= dict.fromkeys(words, kind)
+    return found
+
+
+def english_vocabulary() -> dict[str, str]:
+    """A sample of common English words with their parts of speech."""
+    return {word: kind for kind, words in _english().vocabulary.items() for word in words}
+
+
+def skipped_sentence(skipped: Sequence[tuple[str, str]], words: int, frames: int) -> str:
+    """What is said of words that do not suit a frame."""
+    if not skipped:
+        return ""
+    names = list(dict.fromkeys(word for word, _ in skipped))
+    return (
+        f"{len(names)} of {words} words do not suit all of {frames} frames, and distance tables leave them out, since "
+        f"distances differ between frames: {listed(names)}."
+    )

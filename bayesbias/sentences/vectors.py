@@ -1,0 +1,378 @@
+"""``ContextVectors``: vectors of words in sentences, and the embeddings that they average to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._checks import one_of, whole_number
+from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._files import check_suffix, home_folder, read_arrays, whole_file
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.sentences.templates import skipped_sentence
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+POOLED, WORD = "sentence", "word"
+REPRESENTATIONS = {POOLED: "of whole sentences", WORD: "of the word in its sentence"}
+SAME, CROSSED = "same", "crossed"
+PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in different frames"}
+CENTRES = ("none", "vocabulary", "controls")
+FORMAT = 1
+CLOSE = 0.02
+"""How far the cosines of one vector a word may be from the mean cosines over frames that some words do not have."""
+MOST_WORDS = 6000
+"""Words whose matrix of cosines is decomposed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContextVectors:
+    """Vectors of words in sentences, one row a sentence.
+
+    Attributes
+    ----------
+    words
+        The words; those of ``vocabulary`` come last.
+    vocabulary
+        Words outside of the lists, which show how the distances of alike words are correlated.
+    frames
+        Names of the sentence frames. Of sentences from a corpus, which every word has for itself: none.
+    word, frame
+        Places (N,) of each sentence's word in ``words``, and of its frame in ``frames``; of sentences from a corpus,
+        their number within the word.
+    vectors
+        (N, d), in the encoder's own scale.
+    texts
+        The N sentences.
+    pieces
+        Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
+    encoder, representation
+        Name of the encoder; ``"sentence"`` or ``"word"``: whose vector it is.
+    templates
+        What the frames are called together, or where the sentences come from.
+    skipped
+        Words and the frames that they do not suit.
+    centre
+        What was subtracted from the vectors: ``"none"``, ``"vocabulary"`` or ``"controls"``.
+    all_but_top
+        How many principal components were taken out.
+    """
+
+    words: tuple[str, ...]
+    vocabulary: tuple[str, ...]
+    frames: tuple[str, ...]
+    word: NDArray[np.intp]
+    frame: NDArray[np.intp]
+    vectors: NDArray[np.float32]
+    texts: tuple[str, ...]
+    pieces: NDArray[np.intp] | None
+    encoder: str
+    representation: str
+    templates: str
+    skipped: tuple[tuple[str, str], ...] = ()
+    centre: str = "none"
+    all_but_top: int = 0
+
+    @property
+    def nested(self) -> bool:
+        """Whether each word has sentences of its own."""
+        return not self.frames
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be read with distances between these vectors."""
+        found = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
+        own = [word for word in self.words if word not in set(self.vocabulary)]
+        asked = len(own)
+        if self.pieces is not None:
+            split = np.unique(self.word[(self.pieces > 1) & (self.word < asked)])
+            if len(split):
+                found.append(
+                    f"{len(split)} of {asked} words are cut into pieces by the tokenizer, which may move them: "
+                    f"{listed([self.words[at] for at in split])}."
+                )
+        odd = [one for one in self.skipped if one[0] not in set(self.vocabulary)]
+        if said := skipped_sentence(odd, len({*own, *(word for word, _ in odd)}), len(self)):
+            found.append(said)
+        if self.centre != "none":
+            found.append(f"The mean of the {self.centre} in each frame was subtracted from the vectors.")
+        if self.all_but_top:
+            found.append(f"{self.all_but_top} principal components of the vocabulary were taken out.")
+        return tuple(found)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __repr__(self) -> str:
+        kind = "sentences of a corpus" if self.nested else f"{len(self.frames)} frames"
+        return (
+            f"ContextVectors({len(self.words) - len(self.vocabulary)} words and {len(self.vocabulary)} of the "
+            f"vocabulary, {kind}, {len(self.texts)} sentences, {self.vectors.shape[1]} dimensions; {self.encoder})"
+        )
+
+    def units(self) -> NDArray[np.float32]:
+        """Vectors (words, frames, d) of length 1, 0 where a word has none.
+
+        Of sentences from a corpus the second axis is their number within the word.
+        """
+        found = np.zeros((len(self.words), int(self.frame.max()) + 1, self.vectors.shape[1]), dtype=np.float32)
+        found[self.word, self.frame] = unit_rows(self.vectors.astype(float))
+        return found
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which word has which frame, (words, frames)."""
+        found = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
+        found[self.word, self.frame] = True
+        return found
+
+    def whole(self) -> ContextVectors:
+        """The same without the words that do not suit all frames."""
+        kept = np.flatnonzero(self.filled.all(axis=1)) if self.frames else np.arange(len(self.words))
+        if len(kept) == len(self.words):
+            return self
+        if not len(kept):
+            raise InputError("no word suits all frames: take frames that suit any word, such as 'mention'")
+        number = np.full(len(self.words), -1)
+        number[kept] = np.arange(len(kept))
+        words = tuple(self.words[at] for at in kept)
+        rows = np.flatnonzero(number[self.word] >= 0)
+        return replace(
+            self._rows(rows),
+            words=words,
+            vocabulary=tuple(word for word in self.vocabulary if word in set(words)),
+            word=number[self.word[rows]],
+        )
+
+    def _rows(self, rows: NDArray[np.intp]) -> ContextVectors:
+        """Some of the sentences."""
+        return replace(
+            self,
+            word=self.word[rows],
+            frame=self.frame[rows],
+            vectors=self.vectors[rows],
+            texts=tuple(self.texts[at] for at in rows),
+            pieces=None if self.pieces is None else self.pieces[rows],
+        )
+
+    def frames_like(self, names: Iterable[str]) -> ContextVectors:
+        """The same with some of the frames only.
+
+        Raises
+        ------
+        InputError
+            No frame of that name, or sentences that are not made of frames.
+        """
+        asked = list(names)
+        if unknown := [name for name in asked if name not in self.frames] or ([""] if not asked else []):
+            raise InputError(f"there is no frame {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
+        number = np.full(len(self.frames), -1)
+        number[[self.frames.index(name) for name in asked]] = np.arange(len(asked))
+        kept = np.flatnonzero(number[self.frame] >= 0)
+        return replace(
+            self._rows(kept),
+            frames=tuple(asked),
+            frame=number[self.frame[kept]],
+            skipped=tuple(one for one in self.skipped if one[1] in asked),
+        )
+
+    def centred(
+        self, centre: str = "vocabulary", words: WordLists | None = None, all_but_top: int = 0
+    ) -> ContextVectors:
+        """The vectors with an origin of their own in each frame, and without their largest components.
+
+        Parameters
+        ----------
+        centre
+            ``"vocabulary"`` or ``"controls"``: whose mean vector of length 1 is subtracted in each frame; ``"none"``.
+        words
+            Lists whose control words are the origin.
+        all_but_top
+            Principal components of the vocabulary to take out after that (Mu and Viswanath 2018,
+            https://doi.org/10.48550/arXiv.1702.01417).
+
+        Raises
+        ------
+        InputError
+            An unknown origin, lists without control words, or no vocabulary.
+        """
+        one_of(centre, CENTRES, "centre")
+        top = whole_number(all_but_top, "all_but_top", least=0, most=self.vectors.shape[1] - 1)
+        if centre == "none" and not top:
+            return self
+        if self.centre != "none" or self.all_but_top:
+            raise InputError("the vectors have another origin already: centre those that encode returned")
+        units = unit_rows(self.vectors.astype(float))
+        outside = np.isin(self.word, [at for at, word in enumerate(self.words) if word in set(self.vocabulary)])
+        own = outside
+        if centre == "controls":
+            if words is None or not words.controls:
+                raise InputError("centre='controls' needs word lists with control words: give them, or another centre")
+            listed_words = {word for part in words.controls.values() for word in part}
+            own = np.isin(self.word, [at for at, word in enumerate(self.words) if word in listed_words])
+        if not own.any() or (top and not outside.any()):
+            raise InputError("the vectors have no vocabulary outside of the lists: encode them with one")
+        place = np.zeros_like(self.frame) if self.nested else self.frame
+        if centre != "none":
+            for at in np.unique(place):
+                origin = own & (place == at)
+                units[place == at] -= units[origin if origin.any() else own].mean(axis=0)
+        if top:
+            held = units[outside] - units[outside].mean(axis=0)
+            axes = np.linalg.svd(held, full_matrices=False)[2][:top]
+            units -= units @ axes.T @ axes
+        return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
+
+    def cosines(self, frames: str = SAME) -> FloatArray:
+        """Mean cosine (words, words) of each two words over their frames; 1 with itself, NaN without a common frame.
+
+        Parameters
+        ----------
+        frames
+            ``"same"``: both words in the same frame; ``"crossed"``: in different ones. Of sentences from a corpus all
+            are crossed.
+        """
+        one_of(frames, tuple(PAIRINGS), "frames")
+        units, filled = self.units(), self.filled.astype(float)
+        found: FloatArray
+        if self.nested:
+            mean = units.sum(axis=1, dtype=float) / filled.sum(axis=1)[:, None]
+            found = mean @ mean.T
+        else:
+            found = np.einsum("wtd,vtd->wv", units, units, optimize=True).astype(float)
+            count = filled @ filled.T
+            if frames == CROSSED:
+                if len(self.frames) < 2:
+                    raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
+                total = units.sum(axis=1, dtype=float)
+                found, count = total @ total.T - found, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
+            found = np.divide(found, count, out=np.full_like(found, np.nan), where=count > 0)
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
+        """One vector for each word, such that its cosines with others are the mean cosines over frames.
+
+        The vectors live in a space of their own (of as many dimensions as there are words): no single vector in the
+        encoder's space has these cosines. Whatever takes an embedding takes them.
+
+        Parameters
+        ----------
+        frames
+            As in :meth:`cosines`.
+
+        Raises
+        ------
+        InputError
+            Two words without a common frame, or more words than can be taken together.
+        """
+        from gensim.models import KeyedVectors
+
+        if len(self.words) > MOST_WORDS:
+            raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
+        matrix = self.cosines(frames)
+        apart = np.argwhere(np.isnan(matrix))
+        if len(apart):
+            first, second = (self.words[at] for at in apart[0])
+            raise InputError(f"{first!r} and {second!r} have no frame in common: add a frame that suits any word")
+        # vocabulary first, in alphabetical order: nothing is said about how frequent words are
+        outside = set(self.vocabulary)
+        order = sorted(range(len(self.words)), key=lambda at: (self.words[at] not in outside, self.words[at]))
+        values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
+        kept = values > 1e-7 * values[-1]
+        vectors = axes[:, kept] * np.sqrt(values[kept])
+        apart = np.abs(vectors @ vectors.T - matrix[np.ix_(order, order)])
+        if apart.max() > CLOSE:
+            first, second = (self.words[order[at]] for at in np.unravel_index(apart.argmax(), apart.shape))
+            raise InputError(
+                f"no vectors have these mean cosines: that of {first!r} and {second!r} would be {apart.max():.3f} off, "
+                "since words have too few frames in common; take frames that suit all words, such as 'mention'"
+            )
+        kv = KeyedVectors(vectors.shape[1], dtype=np.float32)
+        kv.add_vectors([self.words[at] for at in order], vectors.astype(np.float32))
+        kv.bayesbias_name = self.encoder
+        return kv
+
+    def save(self, path: str | Path) -> None:
+        """Write the vectors as ``.npz`` in half precision, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            Another suffix.
+        OSError
+            The folder cannot be written or the disk is full.
+        """
+        file = check_suffix(path, (".npz",), "a file of context vectors")
+        facts = {
+            "format": FORMAT,
+            "words": self.words,
+            "vocabulary": len(self.vocabulary),
+            "frames": self.frames,
+            "texts": self.texts,
+            "encoder": self.encoder,
+            "representation": self.representation,
+            "templates": self.templates,
+            "skipped": self.skipped,
+            "centre": self.centre,
+            "all_but_top": self.all_but_top,
+        }
+        text = np.frombuffer(json.dumps(facts, ensure_ascii=False).encode(), dtype=np.uint8)
+        pieces: dict[str, Any] = {} if self.pieces is None else {"pieces": self.pieces.astype(np.int16)}
+        with whole_file(file) as temporary:
+            np.savez_compressed(
+                temporary,
+                facts=text,
+                word=self.word.astype(np.int32),
+                frame=self.frame.astype(np.int32),
+                vectors=unit_rows(self.vectors.astype(float)).astype(np.float16),
+                **pieces,
+            )
+
+
+def load_context_vectors(path: str | Path) -> ContextVectors:
+    """Read what :meth:`ContextVectors.save` wrote.
+
+    Raises
+    ------
+    InputError
+        No such file, or one that holds something else.
+    """
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    with file.open("rb") as content:
+        arrays = read_arrays(content, str(file))
+    try:
+        facts: Mapping[str, Any] = json.loads(arrays["facts"].tobytes())
+        words = tuple(facts["words"])
+        found = ContextVectors(
+            words=words,
+            vocabulary=words[len(words) - int(facts["vocabulary"]) :],
+            frames=tuple(facts["frames"]),
+            word=arrays["word"].astype(np.intp),
+            frame=arrays["frame"].astype(np.intp),
+            vectors=arrays["vectors"].astype(np.float32),
+            texts=tuple(facts["texts"]),
+            pieces=arrays["pieces"].astype(np.intp) if "pieces" in arrays else None,
+            encoder=str(facts["encoder"]),
+            representation=str(facts["representation"]),
+            templates=str(facts["templates"]),
+            skipped=tuple((word, frame) for word, frame in facts["skipped"]),
+            centre=str(facts["centre"]),
+            all_but_top=int(facts["all_but_top"]),
+        )
+        whole = len(found.word) == len(found.frame) == len(found.vectors) == len(found.texts)
+        if not whole or found.word.max() >= len(words) or not np.isfinite(found.vectors).all():
+            raise ValueError("its parts do not fit together")
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise InputError(f"{file} holds no context vectors: {shown(str(error))}") from error
+    return found
