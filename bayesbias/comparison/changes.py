@@ -18,8 +18,9 @@ from bayesbias._core.related import draw_cells, draw_factors, draw_population, s
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
 from bayesbias.comparison.contrast import GIVEN, SIMILAR
+from bayesbias.comparison.frames import common_frames, over_frames
 from bayesbias.comparison.paired import Comparison
-from bayesbias.comparison.pairs import SAME, Case, Matched, match, unchanged
+from bayesbias.comparison.pairs import SAME, Case, ChangeDraws, Matched, match, unchanged
 from bayesbias.diagnostics.convergence import diagnose, judged, mixing_faults
 from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.storage import check_distances, relatedness_of
@@ -43,42 +44,6 @@ SCALES = {
 """Level of the model to the name of its scale."""
 PARTLY = 0.05
 """Share of unchanged distances from which on a note says that there are such."""
-
-
-@dataclass(frozen=True)
-class ChangeDraws:
-    """Draws of one change; K connections, J protected words.
-
-    Attributes
-    ----------
-    before, after
-        Places of the two embeddings.
-    connection_before, connection_change
-        (chain, draw, K).
-    word_before, word_change
-        (chain, draw, J, K), NaN where a cell is empty.
-    scales
-        Scale of the model of changes to its draws (chain, draw, ...) over all connections, all attribute classes, or
-        none; 0 where changes are known exactly.
-    stats
-        Pareto k and effective points of the importance weights, where there are any.
-    faults, notes
-        Why the draws should not be read, and what was done to the table.
-    engine
-        What made them.
-    """
-
-    before: int
-    after: int
-    connection_before: FloatArray
-    connection_change: FloatArray
-    word_before: FloatArray
-    word_change: FloatArray
-    scales: Mapping[str, FloatArray]
-    stats: Mapping[str, float]
-    faults: tuple[str, ...]
-    notes: tuple[str, ...]
-    engine: str
 
 
 def by_differences(
@@ -705,11 +670,14 @@ def compare(
     >>> result.embeddings
     ('before', 'after')
     """
-    matched = match(_tables(tables, before, after), case)
+    given = _tables(tables, before, after)
+    given, framed, frame_notes = common_frames(given)
+    matched = match(given, case)
+    matched = replace(matched, notes=(*matched.notes, *frame_notes))
     one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    related = _related_draws(matched, _tables(tables, before, after), model, engine, case, (draws, chains, used))
+    related = _related_draws(matched, given, framed, model, engine, case, (draws, chains, used))
     if isinstance(related, Comparison):
         return related
     spec = load_model(CHANGE if is_auto(model) else model)
@@ -728,12 +696,14 @@ def compare(
             changes = by_differences(matched, spec, engine, draws, chains, used, done)
     if is_auto(model) and related is not None:
         matched = replace(matched, notes=(*matched.notes, related))
+    changes = over_frames(changes, framed, matched, used)
     return Comparison(comparison_tree(matched, spec, changes, joint, used))
 
 
 def _related_draws(
     matched: Matched,
     tables: Mapping[str, pd.DataFrame],
+    framed: Mapping[str, pd.DataFrame],
     model: str | Path | ModelSpec,
     engine: str,
     case: Case,
@@ -760,6 +730,7 @@ def _related_draws(
         spec = model if isinstance(model, ModelSpec) else load_model(RELATED)
         reason = by_covariance(matched, known, spec, *size)
         if not isinstance(reason, str):
+            reason = over_frames(reason, framed, matched, size[2])
             return Comparison(comparison_tree(matched, spec, reason, None, size[2], population=GIVEN))
     if asked:
         raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")

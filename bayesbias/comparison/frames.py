@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,13 @@ from bayesbias._checks import probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.comparison.contrast import connections_of, contrast_draws
+from bayesbias.comparison.pairs import ChangeDraws, Matched
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
-from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, TEMPLATE
-from bayesbias.errors import InputError
-from bayesbias.models.frames import GROUP, frame_notes
+from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
+from bayesbias.distances.storage import KEY
+from bayesbias.errors import InputError, listed
+from bayesbias.models.data import model_data
+from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.results import check_fit
 
 ENOUGH = 0.1
@@ -82,12 +86,13 @@ class FrameEffects(Result):
         percent = f"{100 * prob:g}% interval {signed(row['hdi_low'][0])} to {signed(row['hdi_high'][0])}"
         what = "sentences" if not len(self.sd) else "frames"
         sentences = [
-            f"The contrast {first} \N{MINUS SIGN} {second} for {what} like these is {signed(row['mean'][0])} ({percent}; "
-            f"negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the variance of "
-            "that interval."
+            f"The contrast {first} \N{MINUS SIGN} {second} for {what} like these is {signed(row['mean'][0])} "
+            f"({percent}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
+            "variance of that interval."
         ]
         for side, part in self.by_frame.groupby("side", sort=False):
-            low, high = part.loc[part["contrast"].idxmin()], part.loc[part["contrast"].idxmax()]
+            ordered = part.sort_values("contrast")
+            low, high = ordered.iloc[0], ordered.iloc[-1]
             of = "" if side == "both" else f" of the {side} word"
             sentences.append(
                 f"Over {len(part)} frames{of} it is smallest in {low['frame']!r} ({signed(low['contrast'])}) and "
@@ -189,3 +194,65 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
 
 def _count(post: xr.DataTree) -> int:
     return int(post[GROUP].attrs["frames"])
+
+
+def common_frames(
+    tables: Mapping[str, pd.DataFrame],
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame], tuple[str, ...]]:
+    """Mean distances over the sentence frames that all tables with frames have, the tables by frame, and notes.
+
+    Raises
+    ------
+    InputError
+        Tables that have no frame in common.
+    """
+    if not any(isinstance(table, pd.DataFrame) and frame_columns(table) for table in tables.values()):
+        return dict(tables), {}, ()
+    framed = {str(name): table for name, table in tables.items() if frame_columns(table)}
+    notes = []
+    for column in FRAMES:
+        holders = [name for name, table in framed.items() if column in table]
+        names = [set(framed[name][column].astype(str)) for name in holders]
+        shared = set.intersection(*names) if names else set()
+        if names and not shared:
+            raise InputError(f"the tables of {', '.join(holders)} have no sentence frame in common")
+        for name, own in zip(holders, names, strict=True):
+            if own > shared:
+                gone = sorted(own - shared)
+                notes.append(f"The frames {listed(gone)} of {name} are not in every table and are left out.")
+                attrs = framed[name].attrs
+                framed[name] = framed[name][framed[name][column].isin(shared)]
+                framed[name].attrs = attrs
+    alone = [str(name) for name in tables if str(name) not in framed]
+    if alone:
+        notes.append(f"{listed(alone)}: words without sentences, so that frames are those of the other tables only.")
+    means = {str(name): averaged(framed.get(str(name), table)) for name, table in tables.items()}
+    if any(note.startswith("The frames") for note in notes):
+        # vectors of all frames are not those of some
+        for name in framed:
+            means[name].attrs.pop(KEY, None)
+    return means, framed, tuple(notes)
+
+
+def over_frames(
+    changes: list[ChangeDraws], framed: Mapping[str, pd.DataFrame], matched: Matched, seed: int
+) -> list[ChangeDraws]:
+    """Changes with what other sentence frames like these would change, integrated over."""
+    if not framed:
+        return changes
+    data, rng = model_data(matched.of(matched.distances[:, 0])), np.random.default_rng([seed, 6])
+    found = []
+    for change in changes:
+        chains, draws = change.connection_change.shape[:2]
+        before, after = (framed.get(matched.embeddings[at]) for at in (change.before, change.after))
+        errors: dict[str, FloatArray] = {}
+        size, kinds = chains * draws, len(data.connections)
+        for kind, pair in (("before", (before, None)), ("change", (before, after))):
+            shift, words = np.zeros((size, kinds)), np.zeros((size, len(data.protected_words), kinds))
+            for one in change_of_frames(*pair, data):
+                whole, own, _ = frame_errors(one, size, rng)
+                shift, words = shift + whole, words + own
+            errors[f"connection_{kind}"] = shift.reshape(chains, draws, kinds)
+            errors[f"word_{kind}"] = (shift[:, None, :] + words).reshape(chains, draws, -1, kinds)
+        found.append(replace(change, **{name: getattr(change, name) + each for name, each in errors.items()}))
+    return found

@@ -54,6 +54,42 @@ class Matched:
         return self.table.assign(distance=values)
 
 
+@dataclass(frozen=True)
+class ChangeDraws:
+    """Draws of one change; K connections, J protected words.
+
+    Attributes
+    ----------
+    before, after
+        Places of the two embeddings.
+    connection_before, connection_change
+        (chain, draw, K).
+    word_before, word_change
+        (chain, draw, J, K), NaN where a cell is empty.
+    scales
+        Scale of the model of changes to its draws (chain, draw, ...) over all connections, all attribute classes, or
+        none; 0 where changes are known exactly.
+    stats
+        Pareto k and effective points of the importance weights, where there are any.
+    faults, notes
+        Why the draws should not be read, and what was done to the table.
+    engine
+        What made them.
+    """
+
+    before: int
+    after: int
+    connection_before: FloatArray
+    connection_change: FloatArray
+    word_before: FloatArray
+    word_change: FloatArray
+    scales: Mapping[str, FloatArray]
+    stats: Mapping[str, float]
+    faults: tuple[str, ...]
+    notes: tuple[str, ...]
+    engine: str
+
+
 def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     """The pairs that all tables hold, under the same connection.
 

@@ -67,7 +67,9 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
         "all_but_top": vectors.all_but_top,
         "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
     }
-    found.attrs = attrs | {"coverage": replace(record, pairs=len(found), contexts=facts).as_dict()}
+    # mean cosines live in a space of their own; what is told is the encoder's
+    embedding = record.embedding | {"dimensions": int(vectors.vectors.shape[1])}
+    found.attrs = attrs | {"coverage": replace(record, pairs=len(found), contexts=facts, embedding=embedding).as_dict()}
     return found
 
 

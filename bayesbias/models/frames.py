@@ -190,26 +190,16 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
     posterior = post["posterior"].to_dataset()
     names = [str(name) for name in posterior["connection"].to_numpy()]
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    size = chains * draws
-    shift = np.zeros((size, len(names)))
-    words = np.zeros((size, posterior.sizes["protected_word"], len(names)))
-    facts: dict[str, Any] = {}
-    sds = []
-    for axis, (frames, _) in enumerate(found.axes):
-        if found.nested:
-            words += _sentence_errors(found, size, rng)
-            continue
-        whole, single, sd = _axis_effects(found, axis, size, rng)
-        shift, words = shift + whole, words + single
-        sds.append(sd)
-        others = names[1:]
+    shift, words, sds = frame_errors(found, chains * draws, rng)
+    facts: dict[str, Any] = {"other_connection": names[1:]}
+    for axis, (frames, _) in enumerate(() if found.nested else found.axes):
+        label = (TEMPLATE, ATTRIBUTE_TEMPLATE)[axis]
         parts = [variation(found, axis, 0, at)[0] for at in range(1, len(names))]
-        label = TEMPLATE if axis == 0 else ATTRIBUTE_TEMPLATE
+        facts[label] = list(frames)
         if parts:
             by_frame = np.column_stack([one.by_frame for one in parts])
             facts[f"contrast_{label}"] = ((label, "other_connection"), by_frame)
             facts[f"noise_{label}"] = ("other_connection", np.array([one.noise for one in parts]))
-        facts |= {label: list(frames), "other_connection": others}
     coords = {name: facts.pop(name) for name in (TEMPLATE, ATTRIBUTE_TEMPLATE, "other_connection") if name in facts}
     coords |= {name: posterior[name].to_numpy() for name in ("connection", "protected_word")}
     steps = ("chain", "draw")
@@ -220,8 +210,8 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
     )
     group = {**facts, "shift": ((*steps, "connection"), (shift + words.mean(axis=1)).reshape(chains, draws, -1))}
     group["word_shift"] = ((*steps, "protected_word", "connection"), total.reshape(chains, draws, *total.shape[1:]))
-    if sds and len(names) > 1:
-        group["sd"] = ((*steps, "other_connection"), np.sqrt(sum(sd**2 for sd in sds)).reshape(chains, draws, -1))
+    if sds.shape[1]:
+        group["sd"] = ((*steps, "other_connection"), sds.reshape(chains, draws, -1))
     result = post.copy()
     result["posterior"] = xr.DataTree(changed)
     result[GROUP] = xr.DataTree(
@@ -230,6 +220,43 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
     counts = [len(frames) for frames, _ in found.axes]
     result[GROUP].attrs = {"nested": int(found.nested), "frames": counts[0], "control_sd": found.control_sd}
     return result
+
+
+def frame_errors(found: FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Errors of means over frames: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts over frames.
+
+    For sentences of a corpus there are no such sds.
+    """
+    count = len(found.data.connections)
+    shift, words = np.zeros((size, count)), np.zeros((size, len(found.data.protected_words), count))
+    if found.nested:
+        return shift, _sentence_errors(found, size, rng), np.zeros((size, 0))
+    variances = np.zeros((size, count - 1))
+    for axis in range(len(found.axes)):
+        whole, single, sd = _axis_effects(found, axis, size, rng)
+        shift, words, variances = shift + whole, words + single, variances + sd**2
+    return shift, words, np.sqrt(variances)
+
+
+def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: ModelData) -> list[FrameData]:
+    """The frames behind a change of distances: those that both tables have, of the differences, else each table's own.
+
+    ``data`` are the pairs that both hold, in any unit.
+    """
+    held = [table for table in (before, after) if table is not None]
+    if len(held) == 2 and frame_columns(held[0]) == frame_columns(held[1]):
+        unit = ["protected_word", "attribute_word", "connection", *frame_columns(held[0])]
+        parts = []
+        for table in held:
+            part = table[[*unit, "distance"]]
+            part.attrs = {}
+            parts.append(part)
+        both = parts[0].merge(parts[1], on=unit, suffixes=("_before", "_after"))
+        if len(both):
+            both["distance"] = both["distance_after"] - both["distance_before"]
+            both.attrs = dict(held[0].attrs)
+            held = [both]
+    return [one for table in held if (one := frame_data(table, data)) is not None]
 
 
 def _axis_effects(

@@ -2,7 +2,7 @@
 
 from bayesbias.sentences.corpora import Contexts, Sentence, contexts
 from bayesbias.sentences.encoders import HFTokenEncoder, TokenEncoder, TokenVectors, encode, hf_token_encoder
-from bayesbias.sentences.templates import Frame, Templates, list_templates, load_templates
+from bayesbias.sentences.templates import Frame, Templates, english_words, list_templates, load_templates
 from bayesbias.sentences.vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "TokenVectors",
     "contexts",
     "encode",
+    "english_words",
     "hf_token_encoder",
     "list_templates",
     "load_context_vectors",

@@ -16,7 +16,7 @@ from bayesbias._files import home_folder, read_arrays, whole_file
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, shown
 from bayesbias.sentences.corpora import Contexts
-from bayesbias.sentences.templates import Templates, english_vocabulary, kinds_of, load_templates
+from bayesbias.sentences.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.sentences.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.words import WordLists, load_words, subtag, words_given
 
@@ -201,7 +201,7 @@ def _lists_of(words: str | Path | Iterable[str]) -> WordLists | list[str]:
 
 def _sample(given: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
     """Words of the vocabulary that are in no list, with their parts of speech where these are known."""
-    english = english_vocabulary()
+    english = english_words()
     free = {word: kind for word, kind in english.items() if word not in set(own)}
     if given is None:
         given = USUAL if lists is not None and subtag(lists.language) in ("", "en") else 0

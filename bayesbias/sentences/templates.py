@@ -244,8 +244,8 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
     return found
 
 
-def english_vocabulary() -> dict[str, str]:
-    """A sample of common English words with their parts of speech."""
+def english_words() -> dict[str, str]:
+    """Some 640 common English words with their parts of speech, which :func:`encode` takes as vocabulary."""
     return {word: kind for kind, words in _english().vocabulary.items() for word in words}
 
 
