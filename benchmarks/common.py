@@ -26,5 +26,6 @@ def keep(table: pd.DataFrame, name: str) -> None:
     libraries = ", ".join(f"{lib} {version(lib)}" for lib in ("bayesbias", "numpy", "scipy", "pymc", "nutpie"))
     print(table.to_string(index=False))
     print(f"Python {platform.python_version()}, {libraries}, {os.cpu_count()} cores")
-    (HERE / "results").mkdir(exist_ok=True)
-    table.to_csv(HERE / "results" / f"{name}.csv", index=False)
+    file = HERE / "results" / f"{name}.csv"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(file, index=False)

@@ -28,7 +28,7 @@ PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in dif
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
 CLOSE = 0.02
-"""How far the cosines of one vector a word may be from the mean cosines over frames that some words do not have."""
+"""How far the cosines of one vector a word may be from the mean cosines over different frames; equal ones are exact."""
 MOST_WORDS = 6000
 """Words whose matrix of cosines is decomposed."""
 
@@ -289,12 +289,13 @@ class ContextVectors:
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > 1e-7 * values[-1]
         vectors = axes[:, kept] * np.sqrt(values[kept])
-        apart = np.abs(vectors @ vectors.T - matrix[np.ix_(order, order)])
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        apart = np.abs((vectors / lengths) @ (vectors / lengths).T - matrix[np.ix_(order, order)])
         if apart.max() > CLOSE:
             first, second = (self.words[order[at]] for at in np.unravel_index(apart.argmax(), apart.shape))
             raise InputError(
-                f"no vectors have these mean cosines: that of {first!r} and {second!r} would be {apart.max():.3f} off, "
-                "since words have too few frames in common; take frames that suit all words, such as 'mention'"
+                f"no vectors have these mean cosines: that of {first!r} and {second!r} would be {apart.max():.3f} off; "
+                "take frames='same', or more frames"
             )
         kv = KeyedVectors(vectors.shape[1], dtype=np.float32)
         kv.add_vectors([self.words[at] for at in order], vectors.astype(np.float32))

@@ -1,0 +1,542 @@
+"""Words in sentences: templates, encoders, sentences of a corpus, tables with frames, and frames as a random effect."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chisquare
+
+import bayesbias as bb
+from bayesbias import models, sentences
+from bayesbias.distances.frames import averaged
+from bayesbias.errors import InputError
+from bayesbias.sentences import templates
+
+DIMS = 40
+FRAMES = ("This is {a}.", "I saw the {}.", "People talk about {}.", "The word is {}.", "They like {}.", "Where is {}?")
+
+
+class Letters:
+    """An encoder whose vectors are fixed by the words of a text: each word its own, added up."""
+
+    name = "letters"
+
+    def __init__(self, frame=0.6, seed=0):
+        self.seed, self.frame, self.calls = seed, frame, 0
+
+    def word(self, text):
+        """The vector of a word of a text."""
+        return np.random.default_rng([self.seed, *text.encode()]).standard_normal(DIMS)
+
+    def __call__(self, texts):
+        self.calls += 1
+        found = []
+        for text in texts:
+            words = text.lower().strip(".?").split()
+            found.append(self.frame * self.word(" ".join(words[:2])) + sum(self.word(one) for one in words))
+        return np.array(found, dtype=np.float32)
+
+
+class Pieces(Letters):
+    """The same with tokens: pieces of four letters."""
+
+    name = "pieces"
+
+    def __init__(self, limit=1000, **others):
+        super().__init__(**others)
+        self.limit = limit
+
+    def tokens(self, texts):
+        """Pieces of four letters with their places, after a token that stands for none."""
+        found = []
+        for text in texts:
+            places, at = [(0, 0)], 0
+            for word in text.split(" "):
+                places += [(at + begin, at + min(begin + 4, len(word))) for begin in range(0, len(word), 4)]
+                at += len(word) + 1
+            places = places[: self.limit]
+            vectors = np.stack([self.word(text[begin:end].lower() + "#") for begin, end in places])
+            found.append(sentences.TokenVectors(vectors, np.array(places)))
+        return found
+
+
+@pytest.fixture(scope="module")
+def lists():
+    words = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("abo", "edu", "ilo", "omi", "uta", "ane", "ery", "ifa")]
+    return bb.WordLists(
+        "made up",
+        {"g": words[:4], "h": words[4:8]},
+        {"g": words[8:16], "h": words[16:24]},
+        {"human": words[24:44], "neutral": words[44:64]},
+    )
+
+
+@pytest.fixture(scope="module")
+def vectors(lists):
+    return bb.encode(Letters(), lists, FRAMES, vocabulary=450)
+
+
+class TestTemplates:
+    def test_frames_are_filled_by_part_of_speech(self):
+        frame = bb.sentences.load_templates("seat").frames[0]
+        assert frame.filled("nurse", "noun") == ("This is a nurse.", 10, 15)
+        assert frame.filled("equations", "plural")[0] == "These are equations."
+        assert frame.filled("he", "subject")[0] == "This is what he said."
+        assert frame.filled("yesterday", None) is None
+        here = bb.sentences.load_templates("seat").frames[5]
+        text, begin, end = here.filled("engineer", "noun")
+        assert (text, text[begin:end]) == ("An engineer is here.", "engineer")
+        assert here.filled("he", "subject")[0] == "He is here."
+
+    @pytest.mark.parametrize(
+        ("word", "expected"),
+        [("nurse", "a"), ("apple", "an"), ("hour", "an"), ("university", "a"), ("european", "a"), ("umbrella", "an")],
+    )
+    def test_articles(self, word, expected):
+        assert templates.article(word) == expected
+
+    def test_every_word_of_the_bundled_lists_fills_a_mention(self):
+        for name in ("gender", "race", "religion", "weat7"):
+            words = bb.load_words(name).every_word()
+            for frame in bb.sentences.load_templates("mention").frames:
+                assert all(frame.filled(word, None) for word in words)
+
+    def test_parts_of_speech_are_known_for_most_words(self):
+        for name, missing in (("gender", 70), ("weat1", 70), ("weat7", 70)):
+            lists = bb.load_words(name)
+            kinds = templates.kinds_of(lists)
+            assert sum(word not in kinds for word in lists.every_word()) <= missing
+            assert all(word in kinds for words in lists.protected.values() for word in words)
+
+    def test_lists_and_users_declare_parts_of_speech(self, tmp_path):
+        file = tmp_path / "own.toml"
+        file.write_text(
+            'name = "own"\n[protected]\na = ["blorg"]\nb = ["zib"]\n[stereotypes]\na = ["fep"]\nb = ["wug"]\n'
+            '[grammar]\nnoun = ["blorg", "zib"]\nadjective = ["fep"]\n',
+            encoding="utf-8",
+        )
+        lists = bb.load_words(file)
+        assert lists.grammar == {"noun": ("blorg", "zib"), "adjective": ("fep",)}
+        found = bb.encode(Letters(), lists, "seat", vocabulary=0, grammar={"verb": ["wug"]})
+        assert found.texts[0] == "This is a blorg."
+        assert "This is fep." in found.texts
+        assert "This is how to wug." in found.texts
+
+    def test_sets_and_sentences_go_together(self):
+        found = bb.sentences.load_templates(["bare", "seat", "I like {}."])
+        assert [frame.name for frame in found.frames][::9] == ["bare", "I like {}."]
+        assert bb.sentences.list_templates().set_index("name")["frames"].to_dict() == {
+            "bare": 1,
+            "mention": 8,
+            "seat": 8,
+        }
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            (["no place"], "write {} once"),
+            (["{} and {}"], "write {} once"),
+            ("nothing", "there are no templates 'nothing': valid are bare, mention, seat"),
+            ("I like {}.", "give a list of sentences"),
+            ([], "give a name"),
+            (["bare", "bare"], "two templates are named 'bare'"),
+            (3, "give a name"),
+        ],
+    )
+    def test_wrong_templates_are_named(self, given, message):
+        with pytest.raises(InputError, match=message):
+            bb.sentences.load_templates(given)
+
+    def test_an_unknown_part_of_speech_is_named(self, tmp_path):
+        with pytest.raises(InputError, match="'gerund'"):
+            bb.sentences.Frame("a", {"gerund": "{} is."})
+        with pytest.raises(InputError, match="'gerund': valid are noun"):
+            bb.WordLists("a", {"a": ["x"]}, {"a": ["y"]}, grammar={"gerund": ["x"]})
+
+
+class TestEncode:
+    def test_vectors_are_those_of_the_encoder(self, lists, vectors):
+        encoder = Letters()
+        assert vectors.texts[0] == "This is a babo."
+        assert np.allclose(vectors.vectors[:3], encoder(list(vectors.texts[:3])), atol=1e-6)
+        assert vectors.representation == "sentence"
+        assert len(vectors.texts) == len(vectors.words) * len(FRAMES)
+
+    def test_a_word_is_the_mean_of_its_pieces(self, lists):
+        found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."], vocabulary=0)
+        encoder = Pieces()
+        expected = np.mean([encoder.word(part + "#") for part in ("nigh", "ting", "ale.")], axis=0)
+        assert np.allclose(found.vectors[0], expected, atol=1e-6)
+        assert found.pieces.tolist() == [3]
+        assert found.representation == "word"
+        assert "cut into pieces" in " ".join(found.notes)
+
+    def test_the_cache_resumes(self, tmp_path, lists):
+        encoder = Letters()
+        first = bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path, batch=16)
+        calls = encoder.calls
+        again = bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path)
+        assert encoder.calls == calls
+        assert np.array_equal(first.vectors, again.vectors)
+        # another encoder does not find them
+        bb.encode(encoder, lists, FRAMES[:1], vocabulary=0, cache=tmp_path, name="another")
+        assert encoder.calls > calls
+
+    def test_what_is_done_stays_when_the_encoder_fails(self, tmp_path, lists):
+        class Failing(Letters):
+            def __call__(self, texts):
+                if self.calls == 5:
+                    raise RuntimeError("out of memory")
+                return super().__call__(texts)
+
+        with pytest.raises(RuntimeError, match="out of memory"):
+            bb.encode(Failing(), lists, FRAMES, vocabulary=0, cache=tmp_path, batch=8, name="letters")
+        encoder = Letters()
+        bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path, batch=8)
+        total = len(lists.every_word()) * len(FRAMES)
+        # all batches but the five that were kept, and none twice but the four that are held against each other
+        assert encoder.calls == -(-(total - 40) // 8) + 4
+
+    def test_a_damaged_cache_is_named(self, tmp_path, lists):
+        bb.encode(Letters(), ["a", "b"], ["{}"], vocabulary=0, cache=tmp_path)
+        (file,) = tmp_path.rglob("*.npz")
+        file.write_bytes(b"no archive")
+        with pytest.raises(InputError, match=file.name):
+            bb.encode(Letters(), ["a", "b"], ["{}"], vocabulary=0, cache=tmp_path)
+
+    @pytest.mark.parametrize(
+        ("encoder", "message"),
+        [
+            (lambda texts: np.ones(3), r"shape \(3,\)"),
+            (lambda texts: np.ones((1, 3)), r"\(2, dimensions\) is needed"),
+            (lambda texts: np.full((len(texts), 3), np.nan), "NaN"),
+            (lambda texts: np.zeros((len(texts), 3)), "zeros"),
+            (lambda texts: "no array", "array"),
+            (lambda texts: np.random.default_rng().random((len(texts), 3)), "two vectors"),
+            (None, "give a function"),
+        ],
+    )
+    def test_wrong_encoders_are_named(self, encoder, message):
+        with pytest.raises(InputError, match=message):
+            bb.encode(encoder, ["nurse", "soldier"], ["This is {}."], vocabulary=0)
+
+    def test_another_dimension_on_the_second_call(self):
+        sizes = iter([3, 4, 5])
+        with pytest.raises(InputError, match="3 and 4 dimensions"):
+            bb.encode(lambda texts: np.ones((len(texts), next(sizes))), ["a", "b"], ["{}"], batch=1, vocabulary=0)
+
+    def test_a_word_beyond_the_limit(self):
+        with pytest.raises(InputError, match="cut off by the tokenizer's limit"):
+            bb.encode(Pieces(limit=3), ["nightingale"], ["I saw a big old {}."], vocabulary=0)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"cache": "here"}, "needs the encoder's name"),
+            ({"representation": "word"}, "method tokens"),
+            ({"representation": "sum"}, "representation"),
+            ({"batch": 0}, "batch"),
+            ({"grammar": {"gerund": ["a"]}}, "gerund"),
+            ({"templates": "seat", "grammar": {}}, "no word suits"),
+        ],
+    )
+    def test_wrong_options_are_named(self, options, message, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        encoder = Letters().__call__
+        options = {"templates": ["{}"], **options}
+        with pytest.raises(InputError, match=message):
+            bb.encode(lambda texts: encoder(texts), ["blorg"], vocabulary=0, **options)
+
+    def test_vectors_are_written_and_read(self, vectors, tmp_path):
+        vectors.save(tmp_path / "v.npz")
+        back = bb.sentences.load_context_vectors(tmp_path / "v.npz")
+        assert (back.words, back.frames, back.texts) == (vectors.words, vectors.frames, vectors.texts)
+        assert np.allclose(back.cosines(), vectors.cosines(), atol=2e-3)
+        (tmp_path / "w.npz").write_bytes((tmp_path / "v.npz").read_bytes()[:5000])
+        with pytest.raises(InputError, match=r"w\.npz"):
+            bb.sentences.load_context_vectors(tmp_path / "w.npz")
+        with pytest.raises(InputError, match="no file"):
+            bb.sentences.load_context_vectors(tmp_path / "x.npz")
+
+
+class TestCosines:
+    @pytest.mark.parametrize("frames", ["same", "crossed"])
+    def test_they_are_means_over_frames(self, vectors, frames):
+        units = vectors.units()
+        count = len(FRAMES)
+        pairs = [(a, b) for a in range(count) for b in range(count) if (a == b) == (frames == "same")]
+        expected = np.mean([units[3, a] @ units[9, b] for a, b in pairs])
+        assert vectors.cosines(frames)[3, 9] == pytest.approx(expected, abs=1e-6)
+
+    @pytest.mark.parametrize("frames", ["same", "crossed"])
+    def test_one_vector_a_word_has_them(self, vectors, frames):
+        kv = vectors.keyed_vectors(frames)
+        matrix = vectors.cosines(frames)
+        words = vectors.words[:20]
+        found = np.array([[kv.similarity(a, b) for b in words] for a in words])
+        # different frames: no vectors have exactly these means
+        assert np.allclose(found, matrix[:20, :20], atol=1e-5 if frames == "same" else 0.02)
+
+    def test_centring_takes_the_mean_of_each_frame(self, vectors, lists):
+        moved = vectors.centred("vocabulary")
+        outside = [vectors.words.index(word) for word in vectors.vocabulary]
+        for frame in range(len(FRAMES)):
+            rows = np.isin(moved.word, outside) & (moved.frame == frame)
+            assert np.allclose(moved.vectors[rows].mean(axis=0), 0, atol=1e-6)
+        assert any("mean of the vocabulary" in note for note in moved.notes)
+        top = vectors.centred("controls", lists, all_but_top=3)
+        assert top.all_but_top == 3
+        with pytest.raises(InputError, match="another origin already"):
+            moved.centred("controls", lists)
+        with pytest.raises(InputError, match="centre"):
+            vectors.centred("mean")
+
+    def test_frames_can_be_chosen(self, vectors):
+        part = vectors.frames_like(FRAMES[1:3])
+        assert part.cosines()[0, 5] == pytest.approx(
+            np.mean([vectors.units()[0, t] @ vectors.units()[5, t] for t in (1, 2)]), abs=1e-6
+        )
+        with pytest.raises(InputError, match="there is no frame"):
+            vectors.frames_like(["another"])
+
+
+class TestTables:
+    def test_each_row_is_a_pair_in_a_frame(self, vectors, lists):
+        table = bb.distance_table(vectors, lists)
+        row = table.iloc[1234]
+        units, place = vectors.units(), vectors.words.index
+        frame = vectors.frames.index(row["template"])
+        expected = 1 - units[place(row["protected_word"]), frame] @ units[place(row["attribute_word"]), frame]
+        assert row["distance"] == pytest.approx(expected, abs=1e-6)
+        assert len(table) == len(averaged(table)) * len(FRAMES)
+        means = averaged(table).set_index(["protected_word", "attribute_word"])["distance"]
+        pair = row["protected_word"], row["attribute_word"]
+        assert means[pair] == pytest.approx(1 - vectors.cosines()[place(pair[0]), place(pair[1])], abs=1e-6)
+
+    def test_crossed_frames_name_both(self, vectors, lists):
+        table = bb.distance_table(vectors, lists, frames="crossed")
+        assert (table["template"] != table["attribute_template"]).all()
+        assert len(table) == len(averaged(table)) * len(FRAMES) * (len(FRAMES) - 1)
+
+    @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+    def test_they_are_written_and_read(self, vectors, lists, tmp_path, suffix):
+        table = bb.distance_table(vectors, lists)
+        bb.write_distance_table(table, tmp_path / f"t{suffix}")
+        back = bb.read_distance_table(tmp_path / f"t{suffix}")
+        pd.testing.assert_frame_equal(back, table, check_dtype=False)
+        assert back.attrs["coverage"]["contexts"]["encoder"] == "letters"
+        first, second = (bb.contrasts(bb.fit(one, seed=0)) for one in (table, back))
+        pd.testing.assert_frame_equal(first, second)
+
+    def test_words_that_do_not_suit_all_frames_are_left_out_and_named(self, lists):
+        grammar = {"noun": [word for word in lists.every_word() if not word.endswith("utan")][:-3]}
+        found = bb.encode(Letters(), lists, ["seat", "mention"], grammar=grammar, vocabulary=0)
+        table = bb.distance_table(found, lists, relatedness=False)
+        gone = lists.every_word()[-3:]
+        assert not set(gone) & set(table["attribute_word"])
+        notes = table.attrs["coverage"]["contexts"]["notes"]
+        notes = table.attrs["coverage"]["contexts"]["notes"]
+        assert any("3 of 64 words do not suit all of 16 frames" in note for note in notes)
+
+    def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
+        with pytest.raises(InputError, match="frames"):
+            bb.distance_table(vectors, lists, frames="other")
+        with pytest.raises(InputError, match="for words in sentences"):
+            bb.distance_table(slice_vectors, "weat7", frames="crossed")
+        with pytest.raises(InputError, match="for embeddings"):
+            bb.distance_table(vectors, lists, keep_duplicates=True)
+        table = bb.distance_table(vectors, lists)
+        table.loc[5, "template"] = ""
+        with pytest.raises(InputError, match="a frame has no name"):
+            bb.write_distance_table(table, "t.csv")
+
+
+def framed(rng, tau, frames, words=40, sd=0.05, step=0.0):
+    """A table whose contrast associated - human varies over frames with a standard deviation."""
+    protected = [f"p{at}" for at in range(6)]
+    rows = []
+    delta = tau * rng.standard_normal(frames)
+    for connection, sign in (("associated", 0.5), ("human", -0.5)):
+        own = sd * rng.standard_normal(words)
+        noise = 0.3 * sd * rng.standard_normal((words, frames))
+        pair = sd * rng.standard_normal((len(protected), words))
+        distance = 0.7 + step * np.linspace(0, 1, frames) + own[:, None] + noise + sign * delta
+        every = distance[None] + pair[:, :, None]
+        index = pd.MultiIndex.from_product(
+            [protected, [f"{connection}{at}" for at in range(words)], [f"f{at}" for at in range(frames)]],
+            names=["protected_word", "attribute_word", "template"],
+        )
+        part = pd.Series(every.ravel(), index=index, name="distance").reset_index()
+        kind = "g" if connection == "associated" else "human"
+        rows.append(part.assign(group="g", attribute_class=kind, connection=connection))
+    return pd.concat(rows, ignore_index=True)
+
+
+class TestFramesAsRandomEffect:
+    def test_ranks_of_the_frame_sd_are_uniform(self):
+        rng, ranks = np.random.default_rng(0), []
+        scale, noise, frames = 0.02, 0.008**2, 8
+        for _ in range(400):
+            tau = rng.exponential(scale)
+            by_frame = np.sqrt(tau**2 + noise) * rng.standard_normal(frames)
+            around = by_frame - by_frame.mean()
+            found = models.frames.Variation(by_frame, noise, float(around @ around), frames - 1)
+            ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
+        assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
+
+    @pytest.mark.parametrize("frames", [4, 8, 16])
+    def test_intervals_for_frames_like_these_cover(self, frames):
+        rng, held, plain = np.random.default_rng(frames), 0, 0
+        replicates = 60
+        for at in range(replicates):
+            table = framed(rng, 0.03, frames)
+            for kind in ("framed", "plain"):
+                given = table if kind == "framed" else averaged(table)
+                row = bb.contrasts(bb.fit(given, "crossed", draws=400, seed=at), "associated", "human").iloc[0]
+                inside = row["hdi_low"] <= 0 <= row["hdi_high"]
+                held += inside and kind == "framed"
+                plain += inside and kind == "plain"
+        # 89% with a standard error of 4%
+        assert held / replicates >= 0.89 - 3 * 0.04
+        assert plain < held
+
+    def test_the_noise_of_words_is_not_taken_for_frames(self):
+        rng = np.random.default_rng(1)
+        table = framed(rng, 0.0, 12, words=15)
+        data = models.data.model_data(table)
+        found = models.frames.frame_data(table, data)
+        whole, _ = models.frames.variation(found, 0, 0, 1)
+        # two lists of 15 words with noise of sd .015 in each frame
+        assert whole.noise == pytest.approx(2 * 0.015**2 / 15, rel=0.25)
+        assert whole.by_frame.mean() == pytest.approx(
+            bb.contrasts(bb.fit(averaged(table), "crossed", seed=0), "associated", "human")["mean"].iloc[0], abs=0.01
+        )
+
+    def test_a_shift_of_all_distances_leaves_contrasts_alone(self):
+        tables = [framed(np.random.default_rng(2), 0.02, 8, step=step) for step in (0.0, 0.5)]
+        fits = [bb.fit(table, "crossed", seed=0) for table in tables]
+        sds = [bb.contrasts(post, "associated", "human")["sd"].iloc[0] for post in fits]
+        assert sds[1] == pytest.approx(sds[0], rel=0.05)
+        levels = [post["posterior/connection_mean"].std().item() for post in fits]
+        assert levels[1] > 1.5 * levels[0]
+
+    def test_repeats_are_not_counted_as_data(self, vectors, lists):
+        table = bb.distance_table(vectors, lists)
+        post = bb.fit(table, seed=0)
+        assert post["observed_data"].sizes["pair"] == len(averaged(table))
+        assert post["posterior/connection_mean"].shape == (4, 1000, 4)
+
+    def test_frame_effects_say_how_much_is_due_to_frames(self, tmp_path):
+        table = framed(np.random.default_rng(3), 0.06, 8)
+        post = bb.fit(table, "crossed", seed=0)
+        found = bb.frame_effects(post, "associated", "human")
+        assert found.table()["frame"].tolist() == [f"f{at}" for at in range(8)]
+        by_hand = table.pivot_table(index="template", columns="connection", values="distance")
+        assert np.allclose(found.table()["contrast"], by_hand["associated"] - by_hand["human"])
+        assert 0.03 < found.sd.mean() < 0.1
+        assert found.share > 0.5
+        assert found.needed() > 8
+        assert found.needed(0.9) <= 8
+        assert "frames would bring the share of frames under 10%" in found.text()
+        assert bb.frame_effects(post, "human", "associated").share == pytest.approx(found.share)
+        bb.save_fit(post, tmp_path / "p.nc")
+        assert bb.frame_effects(bb.load_fit(tmp_path / "p.nc"), "associated", "human").share == found.share
+        figure = bb.plots.plot_templates(post, "associated", "human")
+        labels = {tick.get_text().strip() for tick in figure.axes[0].get_yticklabels()}
+        assert labels == {f"f{at}" for at in range(8)}
+        planned = bb.plan(post, 0.05, first="associated", second="human")
+        assert "List lengths are those for these frames" in planned.text()
+
+    def test_few_frames_are_said_to_rest_on_the_prior(self):
+        post = bb.fit(framed(np.random.default_rng(4), 0.02, 2), "crossed", seed=0)
+        assert any("rests on its prior" in note for note in bb.diagnose(post).notes)
+        with pytest.raises(InputError, match="knows no sentence frames"):
+            bb.frame_effects(bb.fit(averaged(framed(np.random.default_rng(4), 0.02, 2)), "crossed", seed=0))
+
+    def test_crossed_frames_have_two_effects(self, vectors, lists):
+        post = bb.fit(bb.distance_table(vectors, lists, frames="crossed"), seed=0)
+        found = bb.frame_effects(post, "associated", "human")
+        assert found.table()["side"].unique().tolist() == ["protected", "attribute"]
+        assert 0 < found.share < 1
+
+    def test_compare_takes_the_frames_that_tables_share(self, lists, vectors):
+        other = bb.encode(Letters(seed=5), lists, [*FRAMES[:4], "More {}."], vocabulary=list(vectors.vocabulary))
+        first, second = (bb.distance_table(one, lists) for one in (vectors, other))
+        found = bb.compare({"a": first, "b": second}, seed=0)
+        assert any("not in every table" in note for note in found.notes)
+        shared = [table[table["template"].isin(FRAMES[:4])] for table in (first, second)]
+        means = [one.pivot_table(index="protected_word", columns="connection", values="distance") for one in shared]
+        by_hand = [one.mean() for one in means]
+        change = (by_hand[1] - by_hand[0])["associated"] - (by_hand[1] - by_hand[0])["different"]
+        assert found.contrasts()["mean"].iloc[0] == pytest.approx(change, abs=0.02)
+        apart = second.assign(template="z" + second["template"].astype(str))
+        with pytest.raises(InputError, match="no sentence frame in common"):
+            bb.compare({"a": first, "b": apart}, seed=0)
+
+
+CORPUS = [
+    f"the {word} {verb} near a {other} in the {place}"
+    for word in ("nurse", "soldier", "farmer", "singer")
+    for other in ("house", "river", "engine", "song")
+    for verb in ("sat", "ran", "slept")
+    for place in ("town", "field", "night")
+]
+
+
+class TestSentencesOfACorpus:
+    def test_sentences_hold_their_words(self):
+        found = bb.contexts(CORPUS, ["nurse", "river", "dragon"], per_word=10, seed=1)
+        assert found.missing == ("dragon",)
+        assert found.found["nurse"] == 36
+        for word, held in found.sentences.items():
+            assert len(held) == 10
+            assert len({one.text for one in held}) == 10
+            assert all(one.text[one.begin : one.end] == word for one in held)
+        again = bb.contexts(iter(CORPUS), ["river", "nurse"], per_word=10, seed=1)
+        assert again.sentences["nurse"] == found.sentences["nurse"]
+        assert bb.contexts(CORPUS, ["nurse"], per_word=10, seed=2).sentences["nurse"] != found.sentences["nurse"]
+
+    def test_files_and_phrases(self, tmp_path):
+        file = tmp_path / "corpus.txt"
+        file.write_text("in New York today\nin York\nNew Yorkers\n", encoding="utf-8")
+        found = bb.contexts(file, ["York", "New York"])
+        assert found.found == {"York": 1, "New York": 1}
+        with pytest.raises(InputError, match="holds none of the words"):
+            bb.contexts(file, ["york"])
+        with pytest.raises(InputError, match="no file"):
+            bb.contexts(tmp_path / "none.txt", ["York"])
+        with pytest.raises(InputError, match="give sentences as text"):
+            bb.contexts([["a", "list"]], ["a"])
+        with pytest.raises(InputError, match="per_word"):
+            bb.contexts(CORPUS, ["nurse"], per_word=0)
+
+    def test_context_is_nested_in_the_word(self):
+        lists = bb.WordLists(
+            "jobs",
+            {"a": ["nurse", "singer"], "b": ["soldier", "farmer"]},
+            {"a": ["house", "song"], "b": ["river", "engine"]},
+        )
+        held = bb.contexts(CORPUS, lists, per_word=12)
+        vectors = bb.encode(Letters(), held)
+        assert vectors.nested
+        table = bb.distance_table(vectors, lists, relatedness=False)
+        units, place = vectors.units(), vectors.words.index
+        pair = table.iloc[0]
+        first, second = place(pair["protected_word"]), place(pair["attribute_word"])
+        assert pair["distance"] == pytest.approx(1 - units[first, 0] @ units[second].mean(axis=0), abs=1e-6)
+        post = bb.fit(table, "crossed", seed=0)
+        plain = bb.fit(averaged(table), "crossed", seed=0)
+        found = bb.frame_effects(post)
+        assert 0 < found.share < 1
+        assert bb.contrasts(post)["sd"].iloc[1] > bb.contrasts(plain)["sd"].iloc[1]
+        # the error of a word's mean is that of its twelve sentences
+        word = averaged(table)["protected_word"].iloc[0]
+        part = table[table["protected_word"] == word]
+        of_word = part.pivot_table(index="template", columns="connection", values="distance")
+        own = (of_word["associated"] - of_word["different"]).std(ddof=1) / np.sqrt(12)
+        shift = post["frames/word_shift"].sel(protected_word=word)
+        drawn = (shift.sel(connection="associated") - shift.sel(connection="different")).std().item()
+        assert own / 2 < drawn < own * 2
+        with pytest.raises(InputError, match="no frames"):
+            bb.plots.plot_templates(post)
+        with pytest.raises(InputError, match="no frames"):
+            found.needed()
