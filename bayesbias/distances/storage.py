@@ -278,8 +278,8 @@ KEY = "relatedness"
 """Name in ``table.attrs`` and of the group of a fit."""
 TOLERANCE = 2e-3
 """Distances that differ by more do not come from the same vectors (half precision leaves 1e-4)."""
-CROSSED_TOLERANCE = 0.02
-"""The same for means over different sentence frames, which no vectors give exactly."""
+CROSSED_TOLERANCE = 0.1
+"""The same for means over different sentence frames, around the median difference."""
 DIMS = {
     "protected": ("protected_word", "dimension"),
     "attributes": ("attribute_word", "dimension"),
@@ -477,8 +477,10 @@ def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
     theirs = np.clip(1 - found.protected.astype(np.float32) @ found.attributes.astype(np.float32).T, 0, 2)[
         rows, columns
     ]
-    apart = np.abs(given - theirs)
-    if not (apart <= (CROSSED_TOLERANCE if crossed else TOLERANCE)).all():
+    apart = given - theirs
+    # means over different frames differ from those over all by what equal frames share, which is much the same for all
+    apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
+    if not (apart <= allowed).all():
         worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
         row = table.iloc[worst]
         raise InputError(

@@ -27,8 +27,6 @@ SAME, CROSSED = "same", "crossed"
 PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in different frames"}
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
-CLOSE = 0.02
-"""How far the cosines of one vector a word may be from the mean cosines over different frames; equal ones are exact."""
 MOST_WORDS = 6000
 """Words whose matrix of cosines is decomposed."""
 
@@ -241,12 +239,11 @@ class ContextVectors:
             are crossed.
         """
         one_of(frames, tuple(PAIRINGS), "frames")
-        units, filled = self.units(), self.filled.astype(float)
         found: FloatArray
         if self.nested:
-            mean = units.sum(axis=1, dtype=float) / filled.sum(axis=1)[:, None]
-            found = mean @ mean.T
+            found = self._mean_products()
         else:
+            units, filled = self.units(), self.filled.astype(float)
             found = np.einsum("wtd,vtd->wv", units, units, optimize=True).astype(float)
             count = filled @ filled.T
             if frames == CROSSED:
@@ -258,6 +255,12 @@ class ContextVectors:
         np.fill_diagonal(found, 1.0)
         return found
 
+    def _mean_products(self) -> FloatArray:
+        """Products (words, words) of the words' mean vectors of length 1: means over all frames of either word."""
+        mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        found: FloatArray = mean @ mean.T
+        return found
+
     def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
         """One vector for each word, such that its cosines with others are the mean cosines over frames.
 
@@ -267,7 +270,8 @@ class ContextVectors:
         Parameters
         ----------
         frames
-            As in :meth:`cosines`.
+            ``"same"``: means over the same frames. ``"crossed"``: over all frames of one word and all of the other,
+            equal ones among them, since no vectors have exactly the means over different frames.
 
         Raises
         ------
@@ -278,7 +282,8 @@ class ContextVectors:
 
         if len(self.words) > MOST_WORDS:
             raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
-        matrix = self.cosines(frames)
+        matrix = self.cosines(frames) if one_of(frames, tuple(PAIRINGS), "frames") == SAME else self._mean_products()
+        np.fill_diagonal(matrix, 1.0)
         apart = np.argwhere(np.isnan(matrix))
         if len(apart):
             first, second = (self.words[at] for at in apart[0])
@@ -289,14 +294,6 @@ class ContextVectors:
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > 1e-7 * values[-1]
         vectors = axes[:, kept] * np.sqrt(values[kept])
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        apart = np.abs((vectors / lengths) @ (vectors / lengths).T - matrix[np.ix_(order, order)])
-        if apart.max() > CLOSE:
-            first, second = (self.words[order[at]] for at in np.unravel_index(apart.argmax(), apart.shape))
-            raise InputError(
-                f"no vectors have these mean cosines: that of {first!r} and {second!r} would be {apart.max():.3f} off; "
-                "take frames='same', or more frames"
-            )
         kv = KeyedVectors(vectors.shape[1], dtype=np.float32)
         kv.add_vectors([self.words[at] for at in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
