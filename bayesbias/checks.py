@@ -2,7 +2,9 @@
 
 from bayesbias.comparison import (
     Comparison,
+    FrameEffects,
     MetricUncertainty,
+    OriginSensitivity,
     Plan,
     PriorSensitivity,
     Ranking,
@@ -11,11 +13,13 @@ from bayesbias.comparison import (
     bootstrap_metric,
     compare_models,
     influence,
+    origin_sensitivity,
     prior_sensitivity,
     similarity_shift,
 )
 from bayesbias.diagnostics import (
     Balance,
+    Balances,
     ClusterInterval,
     TopicNull,
     Verdict,
@@ -30,10 +34,13 @@ from bayesbias.words import PairList, WordList
 
 __all__ = [
     "Balance",
+    "Balances",
     "ClusterInterval",
     "Comparison",
+    "FrameEffects",
     "MetricUncertainty",
     "ModelSpec",
+    "OriginSensitivity",
     "PairList",
     "Plan",
     "PriorSensitivity",
@@ -51,6 +58,7 @@ __all__ = [
     "cluster_interval",
     "compare_models",
     "influence",
+    "origin_sensitivity",
     "prior_sensitivity",
     "similarity_shift",
     "variance_shares",

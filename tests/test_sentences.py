@@ -474,6 +474,71 @@ class TestFramesAsRandomEffect:
             bb.compare({"a": first, "b": apart}, seed=0)
 
 
+class TestOrigins:
+    def test_each_origin_is_a_fit_of_its_own(self, vectors, lists):
+        found = bb.checks.origin_sensitivity(vectors, lists, (("none", 0), ("vocabulary", 2)))
+        rows = found.table().set_index(["centre", "all_but_top", "contrast"])
+        table = bb.distance_table(vectors, lists, centre="vocabulary", all_but_top=2)
+        row = bb.contrasts(bb.fit(table, seed=0), "associated", "human").iloc[0]
+        assert rows.loc[("vocabulary", 2, "associated - human"), "mean"] == row["mean"]
+        assert len(rows) == 6
+        assert "associated \N{MINUS SIGN} human" in found.text()
+        assert "The origin is a choice" in found.text()
+
+
+@pytest.fixture
+def query(lists):
+    stereotypes = {f"of {group}": words for group, words in lists.stereotypes.items()}
+    return bb.Query(dict(lists.protected), stereotypes)
+
+
+class TestClassicMetrics:
+    def test_seat_is_weat_with_sentences_as_words(self, vectors, query):
+        found = bb.metric("seat", vectors, query)
+        units = vectors.units()
+        place = vectors.words.index
+
+        def items(words):
+            return np.concatenate([units[place(word)] for word in words])
+
+        targets = [items(words) for words in query.targets.values()]
+        a, b = (items(words) for words in query.attributes.values())
+        s = [one @ a.T.mean(axis=1) - one @ b.T.mean(axis=1) for one in targets]
+        assert found.value == pytest.approx((s[0].mean() - s[1].mean()) / np.concatenate(s).std(), abs=1e-5)
+        assert len(found.per_word) == 8 * len(FRAMES)
+        assert "different words" in " ".join(found.notes)
+        one = bb.metric("seat", vectors.frames_like(FRAMES[:1]), query)
+        assert one.value == pytest.approx(bb.metric("weat_effect_size", vectors.frames_like(FRAMES[:1]), query).value)
+        assert not one.notes
+
+    def test_ceat_combines_draws(self, vectors, query):
+        found = bb.metric("ceat", vectors, query, samples=400, seed=1)
+        units, place = vectors.units().astype(float), vectors.words.index
+        rng, sizes = np.random.default_rng(5), []
+        for _ in range(400):
+            drawn = [
+                np.stack([units[place(word), rng.integers(len(FRAMES))] for word in words])
+                for words in (*query.targets.values(), *query.attributes.values())
+            ]
+            s = [one @ drawn[2].mean(axis=0) - one @ drawn[3].mean(axis=0) for one in drawn[:2]]
+            sizes.append((s[0].mean() - s[1].mean()) / np.concatenate(s).std())
+        assert found.value == pytest.approx(np.mean(sizes), abs=0.05)
+        assert found.p_value < 1e-6 or abs(found.value) < 0.1
+        assert found.value == bb.metric("ceat", vectors, query, samples=400, seed=1).value
+
+    def test_other_metrics_take_mean_cosines(self, vectors, query):
+        kv = vectors.keyed_vectors()
+        assert bb.metric("weat", vectors, query).value == pytest.approx(bb.metric("weat", kv, query).value)
+
+    def test_wrong_input_is_named(self, vectors, query, slice_vectors):
+        with pytest.raises(InputError, match="metric of words in sentences"):
+            bb.metric("seat", slice_vectors, "weat6")
+        with pytest.raises(InputError, match="samples"):
+            bb.metric("ceat", vectors, query, samples=1)
+        with pytest.raises(InputError, match="metric of words in sentences"):
+            bb.checks.bootstrap_metric("seat", vectors.keyed_vectors(), query)
+
+
 CORPUS = [
     f"the {word} {verb} near a {other} in the {place}"
     for word in ("nurse", "soldier", "farmer", "singer")

@@ -18,7 +18,7 @@ from bayesbias.comparison.contrast import (
     decomposition_sentence,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
-from bayesbias.comparison.frames import FrameEffects, frame_effects
+from bayesbias.comparison.frames import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
 from bayesbias.comparison.loo import compare_models
 from bayesbias.comparison.paired import Comparison, paired_distances, similarity_shift
 from bayesbias.comparison.power import Plan, plan
@@ -39,6 +39,7 @@ __all__ = [
     "Comparison",
     "FrameEffects",
     "MetricUncertainty",
+    "OriginSensitivity",
     "Plan",
     "PriorSensitivity",
     "Ranking",
@@ -58,6 +59,7 @@ __all__ = [
     "decomposition_sentence",
     "frame_effects",
     "influence",
+    "origin_sensitivity",
     "paired_distances",
     "plan",
     "prior_sensitivity",

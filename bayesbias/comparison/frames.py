@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,15 +13,19 @@ import xarray as xr
 from bayesbias._checks import probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.comparison.contrast import connections_of, contrast_draws
+from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
 from bayesbias.comparison.pairs import ChangeDraws, Matched
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
 from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.storage import KEY
-from bayesbias.errors import InputError, listed
+from bayesbias.distances.tables import distance_table
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import model_data
+from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.results import check_fit
+from bayesbias.sentences import SAME, ContextVectors
+from bayesbias.words import WordLists, load_words
 
 ENOUGH = 0.1
 """Share of an interval's variance below which frames are enough."""
@@ -194,6 +199,106 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
 
 def _count(post: xr.DataTree) -> int:
     return int(post[GROUP].attrs["frames"])
+
+
+ORIGINS: tuple[tuple[str, int], ...] = (("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabulary", 3))
+"""Origins that are compared: what is subtracted, and how many principal components are taken out."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class OriginSensitivity(Result):
+    """Contrasts of words in sentences with other origins of the vectors.
+
+    Attributes
+    ----------
+    contrasts
+        One row for each origin and contrast with associated: ``centre``, ``all_but_top``, ``contrast``, ``mean``,
+        ``sd``, ``hdi_low``, ``hdi_high``, ``in_spreads`` (the mean in standard deviations of control distances under
+        that origin), ``settled`` (whether the interval excludes 0).
+    notes
+        What limits the result.
+    """
+
+    contrasts: pd.DataFrame
+    notes: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """One row for each origin and contrast: ``contrasts``."""
+        return self.contrasts
+
+    def text(self) -> str:
+        """The result in sentences, notes last."""
+        sentences = []
+        for contrast, part in self.contrasts.groupby("contrast", sort=False):
+            signs, settled = np.sign(part["mean"]).nunique(), part["settled"].sum()
+            low, high = part["in_spreads"].min(), part["in_spreads"].max()
+            name = str(contrast).replace(" - ", " \N{MINUS SIGN} ")
+            sign = "has one sign" if signs == 1 else "changes its sign"
+            sentences.append(
+                f"{name} {sign} over {len(part)} origins, its interval excludes 0 with {settled} of them, and it is "
+                f"{signed(low)} to {signed(high)} standard deviations of control distances."
+            )
+        return " ".join([*sentences, *self.notes])
+
+
+def origin_sensitivity(
+    vectors: ContextVectors,
+    words: WordLists | str | Path,
+    origins: Sequence[tuple[str, int]] = ORIGINS,
+    frames: str = SAME,
+    seed: int | None = 0,
+    prob: float = PROB,
+) -> OriginSensitivity:
+    """How contrasts depend on the origin of the vectors: contextual vectors point in much the same direction.
+
+    Parameters
+    ----------
+    vectors
+        What :func:`encode` returns.
+    words
+        Word lists, or what :func:`load_words` takes.
+    origins
+        Pairs of ``centre`` and ``all_but_top``, as :func:`distance_table` takes them.
+    frames, seed, prob
+        As in :func:`distance_table`, :func:`fit` and :func:`contrasts`.
+
+    Returns
+    -------
+    OriginSensitivity
+        ``table()`` and ``text()``.
+
+    Raises
+    ------
+    InputError
+        An unknown origin, or vectors without a vocabulary or control words for it.
+
+    References
+    ----------
+    Mu, J. and Viswanath, P. (2018). All-but-the-top: simple and effective postprocessing for word representations.
+    ICLR. https://doi.org/10.48550/arXiv.1702.01417
+    """
+    lists = words if isinstance(words, WordLists) else load_words(words)
+    prob = probability(prob, "prob")
+    if not isinstance(vectors, ContextVectors):
+        raise InputError(f"vectors are {shown(vectors)}: give what encode returns")
+    held = list(origins) if isinstance(origins, list | tuple) else []
+    if not held or not all(isinstance(one, list | tuple) and len(one) == 2 for one in held):
+        raise InputError(
+            f"origins is {shown(origins)}: give pairs of centre and all_but_top, such as ('vocabulary', 3)"
+        )
+    rows = []
+    for centre, top in held:
+        table = distance_table(vectors, lists, frames=frames, centre=centre, all_but_top=top)
+        post = fit(table, seed=seed)
+        spread = float(post[GROUP].attrs["control_sd"])
+        for other in beside_associated(post):
+            row = contrasts(post, "associated", other, prob).iloc[0]
+            settled = bool(row["hdi_low"] > 0 or row["hdi_high"] < 0)
+            kept = [float(row[name]) for name in ("mean", "sd", "hdi_low", "hdi_high")]
+            rows.append((centre, top, f"associated - {other}", *kept, kept[0] / spread, settled))
+    columns = ["centre", "all_but_top", "contrast", "mean", "sd", "hdi_low", "hdi_high", "in_spreads", "settled"]
+    note = "The origin is a choice, and none is the right one: say which was taken."
+    return OriginSensitivity(pd.DataFrame(rows, columns=columns), (note,))
 
 
 def common_frames(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import flag, is_printable, one_of
+from bayesbias._checks import flag, is_printable, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, home_folder, read_text, whole_file
 from bayesbias.distances.covariances import ENOUGH, Relatedness
@@ -36,7 +36,7 @@ from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_related
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.errors import InputError, shortened
-from bayesbias.sentences import PAIRINGS, SAME, ContextVectors
+from bayesbias.sentences import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.words import (
     CONTROLS,
     GENDERED,
@@ -450,6 +450,8 @@ def distance_table(
     flag(relatedness, "relatedness")
     lists = words if isinstance(words, WordLists) else load_words(words)
     one_of(frames, tuple(PAIRINGS), "frames")
+    one_of(centre, CENTRES, "centre")
+    all_but_top = whole_number(all_but_top, "all_but_top", least=0)
     if isinstance(kv, ContextVectors):
         if keep_duplicates:
             raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")

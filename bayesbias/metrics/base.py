@@ -141,6 +141,9 @@ class Metric:
         Whether ``compat="wefe"`` means something for it.
     space
         Whether it looks at the whole vocabulary.
+    sentences
+        Whether it is one of words in sentences: its sets hold all sentences of all words, and ``measure`` takes the
+        place of each sentence's word in its set, as ``owners``.
     usual
         Whether it is among the metrics that are taken where none is named: those of whole sets of words.
     """
@@ -161,6 +164,7 @@ class Metric:
     paired: bool = False
     compat: bool = False
     space: bool = False
+    sentences: bool = False
     usual: bool = True
 
     @property

@@ -22,6 +22,7 @@ from bayesbias.metrics.base import Measured, Metric, Sets, Space
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.permutation import RELATED, against_random_lists, permuted
 from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, load_query, look_up, vocabulary
+from bayesbias.sentences import ContextVectors
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ class MetricResult(Result):
                 f"random lists as alike as these, covariance from the vectors: mean {self.null_mean:.4g}, "
                 f"sd {self.null_sd:.3g}"
             )
+        if self.partitions is None:
+            return "normal test of the combined effect"
         return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
 
     def text(self) -> str:
@@ -149,6 +152,8 @@ class Prepared:
         Unit vectors of the whole vocabulary, for metrics that look at it.
     nearest
         Rows of the attribute words' nearest neighbours, once they were looked for.
+    owners
+        Of a metric of words in sentences: for each sentence of each set the place of its word.
     """
 
     metric: Metric
@@ -159,6 +164,7 @@ class Prepared:
     found: FoundSets
     space: NDArray[np.float32] | None = None
     nearest: IntArray | None = None
+    owners: Mapping[str, tuple[IntArray, ...]] | None = None
 
     def measure(self) -> Measured:
         """The metric's value, with the test that was asked for; NaN with the reason where there are too few words.
@@ -186,6 +192,7 @@ class Prepared:
 
     def with_attributes(self, rows: IntArray) -> Measured:
         """The metric when other words of the embedding, by row, stand in for the attribute words."""
+        self._refuse_sentences()
         ends = np.cumsum([len(vectors) for vectors in self.found.attributes])[:-1]
         vectors = self.kv.vectors[rows].astype(np.float64)
         sets = tuple(np.split(unit_rows(vectors) if self.how.normalise else vectors, ends))
@@ -193,6 +200,7 @@ class Prepared:
 
     def resampled(self, chosen: Mapping[str, IntArray]) -> Measured:
         """The metric on some words of each set, by their places, which may repeat."""
+        self._refuse_sentences()
         targets = tuple(v[chosen[name]] for name, v in zip(self.query.targets, self.found.targets, strict=True))
         attributes = tuple(
             v[chosen[name]] for name, v in zip(self.query.attributes, self.found.attributes, strict=True)
@@ -202,6 +210,13 @@ class Prepared:
         at = np.concatenate(places)
         nearest = None if self.nearest is None else self.nearest[at]
         return self._measured(targets, attributes, self.attribute_rows[at], nearest)
+
+    def _refuse_sentences(self) -> None:
+        if self.owners is not None:
+            raise InputError(
+                f"{self.metric.name} is measured on all sentences of its words, not on words drawn from them: take a "
+                "metric of words, such as weat_effect_size"
+            )
 
     def with_neighbours(self) -> Prepared:
         """The same with the attribute words' neighbours looked up, which many draws of the words then share."""
@@ -216,6 +231,8 @@ class Prepared:
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
         if self.space is not None:
             extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
+        if self.owners is not None:
+            extra["owners"] = self.owners
         own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
         found = self.metric.measure(targets, attributes, **own, **extra)
         if np.isfinite(found.value) or found.reason is not None:
@@ -235,9 +252,43 @@ def prepared(
     chosen, asked = find_metric(name), as_query(query)
     used = checked_options(chosen, options, how.normalise)
     _check_template(chosen, asked)
-    vectors = opened(kv)
-    found = look_up(vectors, asked, how, chosen.paired)
-    return Prepared(chosen, asked, used, how, vectors, found, vocabulary(vectors) if chosen.space else None)
+    if chosen.sentences and not isinstance(kv, ContextVectors):
+        raise InputError(f"{chosen.name} is a metric of words in sentences: give what encode returns")
+    vectors = kv.keyed_vectors() if isinstance(kv, ContextVectors) else opened(kv)
+    found, owners = look_up(vectors, asked, how, chosen.paired), None
+    if chosen.sentences and isinstance(kv, ContextVectors):
+        found, owners = sentence_sets(kv, found, asked)
+    space = vocabulary(vectors) if chosen.space else None
+    return Prepared(chosen, asked, used, how, vectors, found, space, owners=owners)
+
+
+def sentence_sets(
+    vectors: ContextVectors, found: FoundSets, query: Query
+) -> tuple[FoundSets, dict[str, tuple[IntArray, ...]]]:
+    """Sets of all sentences of their words, and for each sentence the place of its word in the set."""
+    place = {word: at for at, word in enumerate(vectors.words)}
+    sets: dict[str, tuple[FloatArray, ...]] = {}
+    owners: dict[str, tuple[IntArray, ...]] = {}
+    words: dict[str, tuple[str, ...]] = {}
+    for kind, names in (("targets", query.targets), ("attributes", query.attributes)):
+        rows = {
+            name: [np.flatnonzero(vectors.word == place[found.keys[word]]) for word in found.words[name]]
+            for name in names
+        }
+        sets[kind] = tuple(
+            vectors.vectors[np.concatenate(held)].astype(float) if held else np.empty((0, vectors.vectors.shape[1]))
+            for held in rows.values()
+        )
+        owners[kind] = tuple(np.repeat(np.arange(len(held)), list(map(len, held))) for held in rows.values())
+        words |= {
+            name: tuple(
+                f"{word}: {vectors.texts[at]}"
+                for word, held in zip(found.words[name], each, strict=True)
+                for at in held
+            )
+            for name, each in rows.items()
+        }
+    return replace(found, targets=sets["targets"], attributes=sets["attributes"], words=words), owners
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
@@ -346,9 +397,11 @@ def metric(
     ----------
     name
         One that :func:`list_metrics` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
-        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``.
+        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``;
+        of words in sentences ``"seat"`` and ``"ceat"``.
     kv
-        The embedding, or what :func:`load_embedding` takes.
+        The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`), of which
+        other metrics than ``seat`` and ``ceat`` take the mean cosines over the same frames.
     query
         A :class:`Query`, word lists, or what :func:`load_query` takes. ``ripa``, ``direct_bias``, ``db_wa`` and ``nbm``
         take the words of its two target sets as pairs, in order.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import expit, rel_entr
+from scipy.special import expit, ndtr, rel_entr
 from scipy.stats import rankdata
 
 from bayesbias._checks import finite_number, flag, one_of, whole_number
 from bayesbias._core.logistic import fit_logistic
-from bayesbias._core.vectors import FloatArray, mean_unit, nearest_rows, unit_products, unit_rows
+from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import (
     NOTHING,
@@ -382,6 +383,62 @@ def wefat(targets: Sets, attributes: Sets) -> Measured:
     return Measured(float(by_word.mean()), by_word)
 
 
+def seat(targets: Sets, attributes: Sets, owners: Mapping[str, tuple[IntArray, ...]]) -> Measured:
+    """The WEAT effect size with every sentence as a word of its own."""
+    found = weat_effect_size(targets, attributes)
+    many = sum(len(one) for one in owners["targets"]) > sum(len(np.unique(one)) for one in owners["targets"])
+    note = "sentences of one word are taken for different words, so that a test of them finds bias too often"
+    return replace(found, notes=(*found.notes, note)) if many else found
+
+
+def ceat(
+    targets: Sets, attributes: Sets, owners: Mapping[str, tuple[IntArray, ...]], samples: int = 1000, seed: int = 0
+) -> Measured:
+    """Random-effects mean of WEAT effect sizes, each with one sentence of every word drawn at random.
+
+    Effect sizes have the variance (m + n) / (m n) + d^2 / (2 (m + n)) for sets of m and n words, and the variance
+    between them is DerSimonian and Laird's. The p-value is that of the combined effect over its standard error.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = (unit_rows(vectors) for vectors in targets)
+    sides = [np.concatenate([first, second]) @ unit_rows(vectors).T for vectors in attributes]
+    rows = np.hstack(
+        [
+            _one_of_each(owners["targets"][0], samples, rng),
+            len(first) + _one_of_each(owners["targets"][1], samples, rng),
+        ]
+    )
+    columns = [_one_of_each(owner, samples, rng) for owner in owners["attributes"]]
+    means = [side[rows[:, :, None], at[:, None, :]].mean(axis=2) for side, at in zip(sides, columns, strict=True)]
+    s = means[0] - means[1]
+    m = len(np.unique(owners["targets"][0]))
+    n = s.shape[1] - m
+    spread = s.std(axis=1)
+    if spread.min() <= NOTHING:
+        return no_value("s is the same for all target words, so it has no spread to divide by", s.shape[1])
+    sizes = (s[:, :m].mean(axis=1) - s[:, m:].mean(axis=1)) / spread
+    variances = (m + n) / (m * n) + sizes**2 / (2 * (m + n))
+    weights = 1 / variances
+    apart = weights @ sizes**2 - (weights @ sizes) ** 2 / weights.sum()
+    between = max(0.0, (apart - (samples - 1)) / (weights.sum() - weights @ weights / weights.sum()))
+    weights = 1 / (variances + between)
+    value, error = float(weights @ sizes / weights.sum()), float(1 / np.sqrt(weights.sum()))
+    by_word = np.concatenate([first, second]) @ (
+        unit_rows(attributes[0]).mean(axis=0) - unit_rows(attributes[1]).mean(axis=0)
+    )
+    note = (
+        "the effect sizes that are combined share all their words, so that the p-value is near 0 whatever the words: "
+        "the standard error shrinks with the number of samples"
+    )
+    return Measured(value, by_word, p_value=float(2 * ndtr(-abs(value) / error)), notes=(note,))
+
+
+def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> IntArray:
+    """Places (samples, words) of one sentence of each word."""
+    places = [np.flatnonzero(owners == word) for word in np.unique(owners)]
+    return np.column_stack([rng.choice(held, samples) for held in places])
+
+
 RELATED = options_of_test(related=True)
 """The one test of metrics that are weighted sums of cosines."""
 
@@ -537,6 +594,40 @@ METRICS = {
             bounds=lambda sizes, options: (-np.inf, np.inf),
             source="Caliskan, Bryson and Narayanan (2017)",
             doi="10.1126/science.aal4230",
+        ),
+        Metric(
+            name="seat",
+            title="SEAT effect size",
+            usual=False,
+            sentences=True,
+            measure=seat,
+            targets=(2, 2),
+            attributes=(2, 2),
+            words="targets",
+            optimum=0.0,
+            bounds=_effect_bounds,
+            options=options_of_test(permutation=True),
+            of_test=tuple(options_of_test(permutation=True)),
+            source="May, Wang, Bordia, Bowman and Rudinger (2019)",
+            doi="10.18653/v1/N19-1063",
+        ),
+        Metric(
+            name="ceat",
+            title="CEAT combined effect size",
+            usual=False,
+            sentences=True,
+            measure=ceat,
+            targets=(2, 2),
+            attributes=(2, 2),
+            words="targets",
+            optimum=0.0,
+            bounds=fixed(-2.0, 2.0),
+            options={
+                "samples": Option(1000, lambda value, name: whole_number(value, name, least=2)),
+                "seed": Option(0, lambda value, name: whole_number(value, name, least=0, most=None)),
+            },
+            source="Guo and Caliskan (2021)",
+            doi="10.1145/3461702.3462536",
         ),
         Metric(
             name="semaxis",

@@ -110,7 +110,8 @@ def contexts(
     if isinstance(words, str | Path):
         words = load_words(words)
     own = words.every_word() if isinstance(words, WordLists) else tuple(words_given(words, "words"))
-    sample = tuple(dict.fromkeys(word for word in vocabulary if word not in set(own)))
+    outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else words_given(vocabulary, "vocabulary")
+    sample = tuple(word for word in outside if word not in set(own))
     every = (*own, *sample)
     # longer words first, so that a phrase is found before its parts
     found = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")

@@ -236,7 +236,7 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
     """
     english = lists is None or subtag(lists.language) in ("", "en")
     declared: list[Mapping[str, Sequence[str]]] = [_english().kinds] if english else []
-    declared += [one for one in (lists.grammar if lists is not None else None, grammar) if one]
+    declared += [one for one in (lists.grammar if lists is not None else None, grammar) if one is not None]
     found: dict[str, str] = {}
     for one in declared:
         for kind, words in checked_grammar(one).items():

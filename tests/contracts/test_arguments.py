@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ import xarray as xr
 
 import bayesbias as bb
 
-MODULES = ("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "stability", "plots")
+MODULES = (
+    *("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "sentences", "stability", "plots"),
+)
 LISTS = bb.WordLists(
     "mine",
     {"a": ["p", "q", "r", "u"], "b": ["s", "t", "v", "w"]},
@@ -44,6 +47,7 @@ UNTRIED = {
     "report": "slow: it draws every picture, and its own tests try its arguments",
     "checks.prior_sensitivity": "slow: every call that is understood fits a dozen models",
     "checks.influence": "slow: as above",
+    "hf_token_encoder": "needs an extra; test_sentences has its wrong values",
     "side_effects": "slow: as above; test_side_effects has its wrong values",
     "stability.train_embeddings": "slow: it trains; test_trainer has its wrong values",
     "stability.metric_stability": "slow: as above; test_stability has its wrong values",
@@ -71,7 +75,16 @@ def calls(tmp_path_factory, random_embedding):
     studied = [bb.silhouettes.silhouette(one, QUERY, "weat_effect_size", runs=12) for one in (kv, other)]
     settings = {bb.stability.Setting(name, "sgns", 12, 0): random_embedding(LISTS, at) for at, name in enumerate("abc")}
     pair = {"one": kv, "two": other}
+    vectors = bb.encode(letters, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
+    framed = bb.distance_table(vectors, LISTS, relatedness=False)
+    vectors.save(folder / "vectors.npz")
     return {
+        "contexts": {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
+        "encode": {"encoder": letters, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
+        "frame_effects": {"post": bb.fit(framed, "crossed", draws=200, seed=1)},
+        "checks.origin_sensitivity": {"vectors": vectors, "words": LISTS, "origins": [("none", 0)], "seed": 1},
+        "sentences.load_templates": {"given": "seat"},
+        "sentences.load_context_vectors": {"path": folder / "vectors.npz"},
         "pool": {"tables": {"one": table, "two": after}},
         "trend": {"tables": {"1": table, "2": after, "3": table}},
         "criterion": {"post": post, "values": {word: float(at) for at, word in enumerate("pqrustvw")}},
@@ -141,6 +154,11 @@ def calls(tmp_path_factory, random_embedding):
         },
         "stability.toy_corpus": {"sentences": 50},
     }  # fmt: skip
+
+
+def letters(texts):
+    """An encoder: each text has a random vector of its own."""
+    return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
 
 def public_functions():

@@ -2,14 +2,31 @@
 
 import dataclasses
 import inspect
+from zlib import crc32
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
 
-MODULES = ("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "stability")
-OTHERS = {"Query", "ModelSpec", "WordList", "PairList", "Setting", "ToyCorpus"}
+MODULES = ("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "sentences", "stability")
+OTHERS = {
+    "Query",
+    "Contexts",
+    "ContextVectors",
+    "Frame",
+    "HFTokenEncoder",
+    "Sentence",
+    "Templates",
+    "TokenEncoder",
+    "TokenVectors",
+    "ModelSpec",
+    "WordList",
+    "PairList",
+    "Setting",
+    "ToyCorpus",
+}
 """What is given, not found."""
 LISTS = bb.WordLists(
     "mine",
@@ -19,6 +36,11 @@ LISTS = bb.WordLists(
 )
 QUERY = bb.Query({"x": ["p", "q"], "y": ["s", "t"]}, {"a": ["k", "l", "c"], "b": ["m", "n", "d"]})
 PAIRS = [("k", "m"), ("l", "n"), ("c", "d")]
+
+
+def letters(texts):
+    """An encoder: each text has a random vector of its own."""
+    return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
 
 def classes():
@@ -46,7 +68,11 @@ def results(random_embedding):
     study = bb.stability.direct_bias_study(settings, list("pqstu"), PAIRS, draws=20, random_pairs=20)
     debiased = bb.debias(kv, "project", definitional=PAIRS)
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    vectors = bb.encode(letters, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
+    framed = bb.fit(bb.distance_table(vectors, LISTS, relatedness=False), "crossed", draws=400, seed=1)
     found = [
+        bb.frame_effects(framed),
+        bb.checks.origin_sensitivity(vectors, LISTS, [("none", 0)]),
         bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
         bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),
         bb.checks.cluster_interval(table),
