@@ -251,6 +251,12 @@ class TestEncode:
         back = bb.sentences.load_context_vectors(tmp_path / "v.npz")
         assert (back.words, back.frames, back.texts) == (vectors.words, vectors.frames, vectors.texts)
         assert np.allclose(back.cosines(), vectors.cosines(), atol=2e-3)
+        vectors.save(tmp_path / "small.npz", bits=8)
+        small = bb.sentences.load_context_vectors(tmp_path / "small.npz")
+        assert np.allclose(small.cosines(), vectors.cosines(), atol=5e-3)
+        assert (tmp_path / "small.npz").stat().st_size < 0.6 * (tmp_path / "v.npz").stat().st_size
+        with pytest.raises(InputError, match="16 or 8"):
+            vectors.save(tmp_path / "small.npz", bits=4)
         (tmp_path / "w.npz").write_bytes((tmp_path / "v.npz").read_bytes()[:5000])
         with pytest.raises(InputError, match=r"w\.npz"):
             bb.sentences.load_context_vectors(tmp_path / "w.npz")
@@ -446,6 +452,36 @@ class TestFramesAsRandomEffect:
         assert labels == {f"f{at}" for at in range(8)}
         planned = bb.plan(post, 0.05, first="associated", second="human")
         assert "List lengths are those for these frames" in planned.text()
+
+    @pytest.mark.nuts
+    def test_nuts_agrees(self):
+        import pymc as pm
+
+        rng = np.random.default_rng(1)
+        noise, scale, frames = 0.01**2, 0.02, 6
+        by_frame = -0.03 + 0.03 * rng.standard_normal(frames)
+        around = by_frame - by_frame.mean()
+        own = models.frames.Variation(by_frame, noise, float(around @ around), frames - 1).draw_sd(scale, 8000, rng)
+        with pm.Model():
+            theta, tau = pm.Flat("theta"), pm.Exponential("tau", 1 / scale)
+            effect = pm.Normal("effect", 0, 1, shape=frames)
+            pm.Normal("y", theta + tau * effect, np.sqrt(noise), observed=by_frame)
+            drawn = pm.sample(2000, tune=1500, chains=2, random_seed=1, nuts_sampler="nutpie", progressbar=False)
+        posterior = drawn["posterior"]
+        assert own.mean() == pytest.approx(float(posterior["tau"].mean()), rel=0.05)
+        assert own.std() == pytest.approx(float(posterior["tau"].std()), rel=0.1)
+        # what a fit adds to a contrast is the error of the mean over frames, noise of words apart
+        error = np.sqrt((own**2 / frames).mean() + noise / frames)
+        assert error == pytest.approx(float(posterior["theta"].std()), rel=0.08)
+
+    def test_pools_and_criteria_know_of_frames(self):
+        table = framed(np.random.default_rng(3), 0.06, 8)
+        both = {"one": table, "two": averaged(table)}
+        found = bb.pool(both, ("associated", "human")).estimates.set_index("embedding")["se"]
+        post = bb.fit(table, "crossed", draws=400, seed=0)
+        shift = post["frames/shift"]
+        extra = (shift.sel(connection="associated") - shift.sel(connection="human")).var().item()
+        assert found["one"] ** 2 - found["two"] ** 2 == pytest.approx(extra, rel=0.2)
 
     def test_few_frames_are_said_to_rest_on_the_prior(self):
         post = bb.fit(framed(np.random.default_rng(4), 0.02, 2), "crossed", seed=0)

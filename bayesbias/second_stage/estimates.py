@@ -23,6 +23,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import ModelData
 from bayesbias.models.fits import fit
+from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.related import alike_within, cell_lists, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import by_connection, fit_data, model_of, related_data
 
@@ -222,6 +223,18 @@ class _Part:
 
 
 def _part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
+    found = _words_part(post, contrast, topic)
+    if FRAMES not in post.children:
+        return found
+    shifts = flat_draws(post[f"{FRAMES}/word_shift"].to_numpy())
+    names = found.data.protected_words.tolist()
+    words = [names.index(word) for word in found.word.tolist()]
+    connections = [found.data.connections.tolist().index(name) for name in found.connection.tolist()]
+    return replace(found, covariance=found.covariance + np.cov(shifts[:, words, connections], rowvar=False))
+
+
+def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
+    """The cells of one embedding, with the errors that words leave."""
     data = fit_data(post)
     contrasted(*contrast, data.connections.tolist(), data.filled)
     if "sd_factor" in post["posterior"]:
