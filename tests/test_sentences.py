@@ -1,5 +1,9 @@
 """Words in sentences: templates, encoders, sentences of a corpus, tables with frames, and frames as a random effect."""
 
+import json
+import zipfile
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -508,6 +512,56 @@ class TestFramesAsRandomEffect:
         apart = second.assign(template="z" + second["template"].astype(str))
         with pytest.raises(InputError, match="no sentence frame in common"):
             bb.compare({"a": first, "b": apart}, seed=0)
+
+
+class TestMiniLM:
+    """A real encoder, all-MiniLM-L6-v2."""
+
+    TEXTS = ("This is a nurse.", "The word is rattlesnake.", "People talk about synagogue.")
+
+    def test_the_notebook_holds_what_the_model_gives(self):
+        minilm = pytest.importorskip("benchmarks.minilm", reason="the benchmarks are not here")
+        kept = sentences.load_context_vectors(Path(__file__).parents[1] / "notebooks" / "minilm-word.npz")
+        frames = [frame for frame in sentences.load_templates(["seat", "mention"]).frames if frame.name in kept.frames]
+        words = ["nurse", "mosque", "equations", "garlic"]
+        words = [word for word in words if word in kept.words]
+        made = bb.encode(minilm.MiniLM(), words, sentences.Templates("six", tuple(frames)), vocabulary=0)
+        own = kept.units()[[kept.words.index(word) for word in words]]
+        assert set(made.texts) <= set(kept.texts)
+        assert np.abs(made.units() - own).max() < 2e-3
+
+    def test_transformers_give_the_same_vectors(self, tmp_path):
+        reason = "the extra bayesbias[contextual] is not installed"
+        torch = pytest.importorskip("torch", reason=reason)
+        transformers = pytest.importorskip("transformers", reason=reason)
+        minilm = pytest.importorskip("benchmarks.minilm", reason="the benchmarks are not here")
+        with zipfile.ZipFile(minilm.shipped()) as files:
+            facts = json.loads(files.read("config.json"))
+            model = transformers.BertModel(transformers.BertConfig(**facts))
+            weights = minilm.load(files.read("model.safetensors"))
+            model.load_state_dict({name: torch.tensor(value) for name, value in weights.items()}, strict=False)
+            (tmp_path / "tokenizer.json").write_bytes(files.read("tokenizer.json"))
+        tokenizer = transformers.PreTrainedTokenizerFast(
+            tokenizer_file=str(tmp_path / "tokenizer.json"),
+            **{f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "unk", "mask")},
+        )
+        words, frames = ["nurse", "rattlesnake"], ["This is {a}.", "People talk about {}."]
+        for layer in (3, 6):
+            theirs = bb.encode(bb.hf_token_encoder(model, tokenizer, (layer,)), words, frames, vocabulary=0)
+            ours = bb.encode(minilm.MiniLM(layer), words, frames, vocabulary=0)
+            assert np.abs(theirs.vectors - ours.vectors).max() < 1e-5
+            assert np.array_equal(theirs.pieces, ours.pieces)
+        pooled = bb.hf_token_encoder(model, tokenizer)(list(self.TEXTS))
+        expected = minilm.MiniLM()(self.TEXTS)
+        assert np.abs(pooled / np.linalg.norm(pooled, axis=1, keepdims=True) - expected).max() < 1e-5
+        with pytest.raises(InputError, match="layers"):
+            bb.hf_token_encoder(model, tokenizer, (9,))
+        with pytest.raises(InputError, match="layers is empty"):
+            bb.hf_token_encoder(model, tokenizer, ())
+
+    def test_a_tokenizer_without_places_is_refused(self):
+        with pytest.raises(InputError, match="load a fast one"):
+            bb.hf_token_encoder(object(), object())
 
 
 class TestOrigins:
