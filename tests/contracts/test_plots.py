@@ -112,6 +112,21 @@ def test_words_are_text_and_never_formulas(fits, plot):
         assert {f"$x_{{1}}$ <b>&{word}" for word in range(3)} <= texts(figure)
 
 
+@pytest.mark.parametrize("frames", [1, 4, 40])
+def test_a_picture_of_sentence_frames(frames):
+    table = table_of(4)
+    moves = np.random.default_rng(0).normal(0, 0.01, (frames, 4))
+    parts = [
+        table.assign(
+            template=f"$x_{{{at}}}$ <b>", distance=table["distance"] + move[table["connection"].factorize()[0]]
+        )
+        for at, move in enumerate(moves)
+    ]
+    post = bb.fit(pd.concat(parts, ignore_index=True), "crossed", seed=0)
+    figure = through_the_mould(lambda: bb.plots.plot_templates(post))
+    assert {f"$x_{{{at}}}$ <b>" for at in range(frames)} <= {text.strip() for text in texts(figure)}
+
+
 def with_axes():
     """The public pictures that take axes."""
     every = {name: getattr(bb.plots, name) for name in bb.plots.__all__}
@@ -125,6 +140,7 @@ def test_pictures_of_one_panel_take_axes():
         "plot_distances",
         "plot_pool",
         "plot_relation",
+        "plot_templates",
         "plot_topic_null",
         "plot_trend",
         "plot_variance",
