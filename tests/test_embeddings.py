@@ -214,7 +214,7 @@ def test_lines_that_end_as_in_windows_and_blank_lines(written):
 @pytest.mark.parametrize("form", ["binary", "text", "glove"])
 def test_token_that_is_not_utf_8(written, form):
     data = content(form, {"cXt": [1.0, 2.0], "dog": [3.0, 4.0]}).replace(b"cXt", b"c\xfft")
-    assert_holds(bb.load_embedding(written(data)), {"c\N{REPLACEMENT CHARACTER}t": [1, 2], "dog": [3, 4]})
+    assert_holds(bb.load_embedding(written(data)), {"c\\xfft": [1, 2], "dog": [3, 4]})
     assert_holds(bb.load_embedding(written(data), words=["dog"]), {"dog": [3, 4]})
 
 
@@ -529,7 +529,7 @@ def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path, limited_fi
         bb.save_embedding(kv, tmp_path / "v.bin")
     bb.save_embedding(kv, tmp_path / "v.npz")
     assert bb.load_embedding(tmp_path / "v.npz").index_to_key == ["new york", "dog"]
-    with pytest.raises(bb.InputError, match=r"an embedding ends in \.bin or \.txt"):
+    with pytest.raises(bb.InputError, match=r"an embedding ends in \.bin, \.txt"):
         bb.save_embedding(kv, tmp_path / "v.kv")
     with pytest.raises(bb.InputError, match="takes a gensim KeyedVectors, given is dict"):
         bb.save_embedding({"dog": [1.0]}, tmp_path / "v.bin")

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import os
 import pickle
+import shutil
 import tomllib
 import warnings
-import zlib
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized, normalize
 
 import numpy as np
-from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._checks import flag
-from bayesbias._files import archive_of, check_target, check_unpacked, home_folder, shipped, whole_file
+from bayesbias._files import home_folder, shipped, whole_file
 from bayesbias._progress import progress
+from bayesbias.embeddings.readers import blocks, is_pickle, mapped
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists
 
@@ -31,261 +30,23 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-CHUNK = 1 << 23
-LONGEST = 1 << 24
-"""Bytes of a line of text, or of the vector of a word."""
-PICKLE_MARK = b"\x80"
-ZIP_MARK = b"PK\x03\x04"
-GZIP_MARK = b"\x1f\x8b"
-
-Vector = NDArray[np.float32]
-Wanted = frozenset[bytes] | None
-Entries = Iterator[tuple[bytes, Vector]]
-
-
-@dataclass(frozen=True)
-class Header:
-    """The first line of a word2vec file: how many words, how many dimensions."""
-
-    words: int
-    dimensions: int
-
-
-def entries(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Entries:
-    """The entries of an embedding file, its format found from its content.
-
-    Parameters
-    ----------
-    path
-        A word2vec file (binary or text), a GloVe text file, either of them gzipped, or an ``.npz``.
-    wanted
-        The tokens to keep; None keeps all. Lines of a text file that are not wanted are not parsed.
-    done
-        Called now and then with the bytes of the file read so far.
-
-    Raises
-    ------
-    InputError
-        The file is empty, truncated, a pickle, or of no known format.
-    """
-    with path.open("rb") as file:
-        mark = file.read(4)
-        file.seek(0)
-        if mark == ZIP_MARK:
-            yield from _npz(path, wanted)
-        elif mark[:2] == GZIP_MARK:
-            with gzip.open(file) as unpacked:
-                yield from _word2vec_or_glove(unpacked, path, wanted, lambda: done(file.tell()))
-        else:
-            yield from _word2vec_or_glove(file, path, wanted, lambda: done(file.tell()))
-
-
-def is_pickle(path: Path) -> bool:
-    """Whether a file is a Python pickle, as gensim's ``.kv`` and ``.model`` files are."""
-    with path.open("rb") as file:
-        return file.read(1) == PICKLE_MARK
-
-
-def _word2vec_or_glove(
-    stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
-) -> Entries:
-    reader = _Chunks(stream, path, tick)
-    first = reader.line().removeprefix(BOM_UTF8)
-    if not first.strip():
-        raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
-    header = _header(first)
-    if header is None:
-        yield from _text(reader, path, None, wanted, first)
-        return
-    if header.words < 1 or not 0 < header.dimensions <= LONGEST // 4:
-        raise InputError(f"{path} says in its first line that it holds {header.words} x {header.dimensions} numbers")
-    text = _text_vector(reader.peek_line(), header.dimensions) is not None
-    yield from _text(reader, path, header, wanted, b"") if text else _binary(reader, path, header, wanted)
-
-
-class _Chunks:
-    """A stream read in large pieces, with a position inside the current piece."""
-
-    def __init__(self, stream: BinaryIO | gzip.GzipFile, path: Path, tick: Callable[[], None]) -> None:
-        self.stream, self.path, self.tick = stream, path, tick
-        self.buffer = b""
-        self.position = 0
-        self.ended = False
-        self.unpacked, self.packed = 0, path.stat().st_size
-
-    def more(self) -> bool:
-        """Read one piece further; False at the end of the stream."""
-        if self.ended:
-            return False
-        try:
-            piece = self.stream.read(CHUNK)
-        except (EOFError, OSError, zlib.error) as error:
-            raise InputError(f"{self.path} is truncated or damaged: {error}") from error
-        self.tick()
-        self.ended = not piece
-        self.unpacked += len(piece)
-        check_unpacked(self.unpacked, self.packed, str(self.path))
-        self.buffer = self.buffer[self.position :] + piece
-        self.position = 0
-        if len(self.buffer) > LONGEST + CHUNK:
-            raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
-        return bool(piece)
-
-    def find(self, mark: bytes) -> int:
-        """Where ``mark`` comes next in the buffer, or -1 when the stream ends before."""
-        while (at := self.buffer.find(mark, self.position)) < 0:
-            if not self.more():
-                return -1
-        return at
-
-    def line(self) -> bytes:
-        at = self.find(b"\n")
-        stop = len(self.buffer) if at < 0 else at + 1
-        line = self.buffer[self.position : stop]
-        self.position = stop
-        return line.replace(b"\t", b" ")
-
-    def peek_line(self) -> bytes:
-        at = self.find(b"\n")
-        return self.buffer[self.position : len(self.buffer) if at < 0 else at].replace(b"\t", b" ")
-
-
-def _header(line: bytes) -> Header | None:
-    parts = line.split()
-    if len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts):
-        return Header(int(parts[0]), int(parts[1]))
-    return None
-
-
-def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Entries:
-    size = 4 * header.dimensions
-    for count in range(header.words):
-        at = reader.find(b" ")
-        while at >= 0 and len(reader.buffer) < at + 1 + size and reader.more():
-            at = reader.find(b" ")
-        if at < 0 or len(reader.buffer) < at + 1 + size:
-            raise InputError(
-                f"{path} is truncated: its first line promises {header.words} vectors, it holds {count} whole ones"
-            )
-        token = reader.buffer[reader.position : at].lstrip(b"\n")
-        reader.position = at + 1 + size
-        if wanted is None or token in wanted:
-            yield token, np.frombuffer(reader.buffer, dtype="<f4", count=header.dimensions, offset=at + 1)
-    if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
-        raise InputError(
-            f"{path} is damaged: after the {header.words} vectors of {header.dimensions} numbers that its first line "
-            "promises there is more; check the numbers in the first line"
-        )
-
-
-def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, first: bytes) -> Entries:
-    line = first or reader.line()
-    dimensions = header.dimensions if header else len(line.split()) - 1
-    if _text_vector(line, dimensions) is None:
-        raise InputError(
-            f"{path} is no embedding that can be read: expected are word2vec (binary or text), GloVe text (a word and "
-            f"its numbers, apart by blanks) or .npz; it begins with {line[:60]!r}"
-        )
-    spaced = wanted is None or any(b" " in word for word in wanted)
-    number = 1 if header is None else 2
-    count, last = 0, line
-    while line:
-        if line.strip():
-            count += 1
-            if spaced or line.split(b" ", 1)[0] in (wanted or ()):
-                entry = _text_vector(line, dimensions)
-                if entry is None or _one_number_too_many(entry[0]):
-                    raise InputError(
-                        f"{path}, line {number}: a word and {dimensions} numbers were expected, "
-                        f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
-                        "the file is truncated or damaged"
-                    )
-                if wanted is None or entry[0] in wanted:
-                    yield entry
-        last, line = line, reader.line()
-        number += 1
-    if header is not None and count != header.words:
-        fault = "truncated" if count < header.words else "damaged"
-        raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
-    if not last.endswith(b"\n") and _cut(last):
-        raise InputError(
-            f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "
-            "truncated; add a line break if it is whole"
-        )
-
-
-DIGITS = 4
-"""Digits of a number from which on a shorter one beside it looks cut."""
-
-
-def _cut(line: bytes) -> bool:
-    """Whether the last number of a line has fewer digits than all others, as in a file that was cut there."""
-    digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
-    return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
-
-
-def _one_number_too_many(token: bytes) -> bool:
-    """Whether what was taken for a token with a space is a word and a number: the line is too long."""
-    last = token.rpartition(b" ")
-    try:
-        float(last[2])
-    except ValueError:
-        return False
-    return last[1] == b" "
-
-
-def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vector] | None:
-    """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
-    parts = line.rstrip().rsplit(b" ", dimensions)
-    if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
-        return None
-    try:
-        return parts[0], np.array(parts[1:], dtype=np.float32)
-    except ValueError:
-        return None
-
-
-def _npz(path: Path, wanted: Wanted) -> Entries:
-    """The entries of an archive; the vectors are read some rows at a time."""
-    with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-        if not {"words", "vectors"} <= set(names):
-            raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
-        with archive.open("words.npy") as member:
-            words = read_array(member, allow_pickle=False)
-        with archive.open("vectors.npy") as member:
-            read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
-            shape, by_columns, dtype = read_header(member)
-            texts = words.ndim == 1 and words.dtype.kind in "US"
-            if not texts or len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype.kind not in "fiu":
-                raise InputError(
-                    f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many "
-                    f"rows, given {words.dtype} {words.shape} and {dtype} {shape}"
-                )
-            row = dtype.itemsize * shape[1]
-            rows = len(words) if by_columns else max(1, CHUNK // row)
-            for begin in range(0, len(words), rows):
-                block = words[begin : begin + rows].tolist()
-                numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
-                vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
-                for word, vector in zip(block, vectors, strict=True):
-                    token = word if isinstance(word, bytes) else word.encode("utf-8")
-                    if wanted is None or token in wanted:
-                        yield token, np.asarray(vector, dtype=np.float32)
-
-
-SUFFIXES = (".bin", ".txt", ".npz")
+SUFFIXES = (".bin", ".txt", ".vec", ".npz", ".safetensors", ".parquet")
+PACKED = ".gz"
+WORD2VEC = SUFFIXES[:3]
 
 
 def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
-    """Write an embedding: word2vec's binary (``.bin``) or text format (``.txt``), or NumPy's archive (``.npz``).
+    """Write an embedding in the format that the name of the file asks for.
 
-    :func:`load_embedding` reads all of them. The file is written whole or not at all.
+    word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
+    (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. The file is
+    written whole or not at all.
 
     Raises
     ------
     InputError
-        Another suffix, a folder that does not exist, or a word with a blank, which word2vec's formats cannot hold.
+        Another suffix, a folder that does not exist, or a word that the format cannot hold: one with a blank in
+        word2vec's formats, one with a line break in safetensors.
     OSError
         The folder cannot be written, or the disk is full.
 
@@ -298,18 +59,71 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
     """
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"save_embedding takes a gensim KeyedVectors, given is {type(kv).__name__}")
-    file = check_target(path, SUFFIXES, "an embedding")
-    blank = [] if file.suffix == ".npz" else [word for word in kv.index_to_key if not word or len(word.split()) != 1]
+    file = home_folder(path)
+    packed = file.suffix == PACKED
+    suffix = file.with_suffix("").suffix if packed else file.suffix
+    if suffix not in (WORD2VEC if packed else SUFFIXES):
+        ends = ", ".join(SUFFIXES)
+        raise InputError(
+            f"cannot write {file.name}: an embedding ends in {ends}, or in {PACKED} after one of {', '.join(WORD2VEC)}"
+        )
+    if not file.parent.is_dir():
+        raise InputError(f"cannot write {file.name}: there is no folder {file.parent}")
+    words = kv.index_to_key
+    blank = [word for word in words if not word or len(word.split()) != 1] if suffix in WORD2VEC else []
+    if suffix == ".safetensors":
+        blank = [word for word in words if not word or "\n" in word]
     if blank:
         raise InputError(
             f"cannot write {file.name}: {len(blank)} words hold blanks ({', '.join(map(repr, blank[:5]))}), which "
-            "word2vec's formats cannot hold: write .npz"
+            f"{'safetensors' if suffix == '.safetensors' else 'word2vec formats'} cannot hold: write .npz"
         )
     with whole_file(file) as temporary:
-        if file.suffix == ".npz":
-            np.savez(temporary, words=np.array(kv.index_to_key), vectors=kv.vectors)
+        if packed:
+            # the plain form first: gensim writes paths
+            plain = temporary.with_name(temporary.name + suffix)
+            try:
+                kv.save_word2vec_format(str(plain), binary=suffix == ".bin")
+                with plain.open("rb") as content, gzip.open(temporary, "wb", compresslevel=6) as out:
+                    shutil.copyfileobj(content, out, 1 << 20)
+            finally:
+                plain.unlink(missing_ok=True)
+        elif suffix == ".npz":
+            np.savez(temporary, words=np.array(words), vectors=kv.vectors)
+        elif suffix == ".safetensors":
+            _write_safetensors(temporary, words, kv.vectors)
+        elif suffix == ".parquet":
+            _write_parquet(temporary, words, kv.vectors)
         else:
-            kv.save_word2vec_format(str(temporary), binary=file.suffix == ".bin")
+            kv.save_word2vec_format(str(temporary), binary=suffix == ".bin")
+
+
+def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
+    listed_words = "\n".join(words).encode("utf-8", "surrogateescape")
+    matrix = np.ascontiguousarray(vectors, dtype="<f4")
+    tensors = {
+        "words": {
+            "dtype": "U8",
+            "shape": [len(listed_words)],
+            "data_offsets": [matrix.nbytes, matrix.nbytes + len(listed_words)],
+        },
+        "vectors": {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.nbytes]},
+    }
+    header = json.dumps(tensors).encode()
+    header += b" " * (-len(header) % 8)
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        matrix.tofile(file)
+        file.write(listed_words)
+
+
+def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    matrix = np.ascontiguousarray(vectors, dtype=np.float32)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
+    pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
 
 
 log = logging.getLogger("bayesbias")
@@ -326,27 +140,36 @@ def load_embedding(
     source: Embedding,
     words: Iterable[str] | WordLists | None = None,
     trust_pickle: bool = False,
+    mmap: bool = False,
 ) -> KeyedVectors:
     """Word vectors as a gensim KeyedVectors.
+
+    With ``words`` a file is read in one pass that keeps only their vectors; without, the vectors are held once.
 
     Parameters
     ----------
     source
-        A bundled name (``"google-news-slice"``), the path of a file (word2vec binary or text, GloVe text, each
-        also gzipped, ``.npz`` with arrays ``words`` and ``vectors``, or a decade of HistWords, ``1990-w.npy`` beside
-        ``1990-vocab.pkl``), a KeyedVectors, or a mapping of word to vector. The format is found from the content. A
-        gensim model is taken for its vectors, ``model.wv``.
+        A bundled name (``"google-news-slice"``), the path of a file, a KeyedVectors, or a mapping of word to vector. A
+        gensim model is taken for its vectors, ``model.wv``. The format of a file is found from its content: word2vec
+        binary or text, GloVe and fastText text, each also gzipped; a fastText model (``.bin``); ``.npz`` with arrays
+        ``words`` and ``vectors``; ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``;
+        Parquet with a column of words and one of lists, or one column a dimension; a decade of HistWords,
+        ``1990-w.npy`` beside ``1990-vocab.pkl``.
     words
         Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
         :func:`distance_table` reports them.
     trust_pickle
         Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
+    mmap
+        Whether the vectors of an unpacked ``.npz``, of ``.safetensors`` or of a trusted pickle stay on disk and are
+        read when they are used; for whole files only.
 
     Returns
     -------
     KeyedVectors
-        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is. What is
-        read from a file has its name in the attribute ``bayesbias_name``, which distance tables record.
+        float32 vectors in the order of the source; bytes of a word that are not valid UTF-8 are shown by their number.
+        A KeyedVectors that needs no change is returned as it is. What is read from a file has its name in the attribute
+        ``bayesbias_name``, which distance tables record.
 
     Raises
     ------
@@ -366,14 +189,16 @@ def load_embedding(
     >>> len(kv), kv.vector_size
     (3, 300)
     """
-    wanted, trust_pickle = _wanted(words), flag(trust_pickle, "trust_pickle")
+    wanted, trust_pickle, mmap = _wanted(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
+    if mmap and (wanted is not None or not isinstance(source, str | os.PathLike)):
+        raise InputError("mmap=True is for whole files: leave words out, and give a path")
     source = getattr(source, "wv", source)
     if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
         return _from_keyed_vectors(source, wanted)
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
-            tokens, vectors, name = _from_file(source, wanted, trust_pickle)
-        elif isinstance(source, Mapping):
+            return _from_file(source, wanted, trust_pickle, mmap)
+        if isinstance(source, Mapping):
             tokens, vectors, name = _from_mapping(source, wanted)
         else:
             raise InputError(
@@ -467,8 +292,8 @@ def _manifest() -> dict[str, dict[str, Any]]:
 
 
 def _from_file(
-    source: str | os.PathLike[str], wanted: frozenset[str] | None, trust_pickle: bool
-) -> tuple[list[str], list[NDArray[Any]], str]:
+    source: str | os.PathLike[str], wanted: frozenset[str] | None, trust_pickle: bool, mmap: bool
+) -> KeyedVectors:
     manifest = _manifest()
     name = os.fspath(source)
     path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
@@ -477,25 +302,61 @@ def _from_file(
             f"there is no embedding {name!r}: give the path of a file or a bundled name ({', '.join(manifest)})"
         )
     if path.name.endswith(DECADE):
-        return _from_decade(path, wanted)
+        return _keyed_vectors(*_from_decade(path, wanted))
     if is_pickle(path):
         if not trust_pickle:
             raise InputError(
                 f"{path} is a Python pickle, and opening a pickle runs the code in it: "
                 "pass trust_pickle=True if you trust where it comes from, or save it as word2vec or .npz"
             )
-        return _from_pickle(path, wanted)
-    tokens: Wanted = None if wanted is None else frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
-    found: list[bytes] = []
-    vectors: list[NDArray[Any]] = []
+        return _keyed_vectors(*_from_pickle(path, wanted, mmap))
+    where = name if name in manifest else str(path)
+    if mmap:
+        tokens, matrix = mapped(path)
+        return _made(_decoded(tokens, path), matrix, where)
+    asked = None if wanted is None else frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
+    found, rows = [], _Rows()
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
-        for token, vector in entries(path, tokens, done):
-            found.append(token)
-            vectors.append(vector if wanted is None else vector.copy())
-    decoded = [token.decode("utf-8", errors="replace") for token in found]
-    if damaged := sum("�" in word for word in decoded):
-        log.info("%s: %d words are not valid UTF-8; their bad bytes are shown as �", path, damaged)
-    return decoded, vectors, name if name in manifest else str(path)
+        for tokens, vectors in blocks(path, asked, done):
+            found += tokens
+            rows.add(vectors, str(path))
+    return _made(_decoded(found, path), rows.matrix, where)
+
+
+def _decoded(tokens: list[bytes], path: Path) -> list[str]:
+    """Words as text; bytes that are no text are shown as such."""
+    words = [token.decode("utf-8", errors="backslashreplace") for token in tokens]
+    damaged = sum(b"\\" not in token and "\\x" in word for token, word in zip(tokens, words, strict=True))
+    if damaged:
+        log.info("%s: %d words are not valid UTF-8; their bad bytes are shown as \\x..", path, damaged)
+    return words
+
+
+class _Rows:
+    """A matrix that grows by blocks of rows, in place."""
+
+    def __init__(self) -> None:
+        self._held = np.empty((0, 0), dtype=np.float32)
+        self._size = 0
+
+    def add(self, block: NDArray[Any], where: str) -> None:
+        """Put rows at the end."""
+        if self._size == 0:
+            self._held = np.empty((len(block), block.shape[1]), dtype=np.float32)
+        if block.shape[1] != self._held.shape[1]:
+            raise InputError(f"{where}: vectors have {self._held.shape[1]} and {block.shape[1]} dimensions")
+        end = self._size + len(block)
+        if end > len(self._held):
+            # realloc moves pages and copies nothing where blocks are large
+            self._held.resize((max(end, int(1.15 * len(self._held))), self._held.shape[1]), refcheck=False)
+        self._held[self._size : end] = block
+        self._size = end
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        """The rows, and no more."""
+        self._held.resize((self._size, self._held.shape[1]), refcheck=False)
+        return self._held
 
 
 DECADE = "-w.npy"
@@ -529,18 +390,22 @@ def _from_decade(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], 
     return [words[at] for at in rows], list(np.asarray(matrix[rows])), str(path)
 
 
-def _from_pickle(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
+def _from_pickle(
+    path: Path, wanted: frozenset[str] | None, mmap: bool
+) -> tuple[list[str], NDArray[Any] | list[NDArray[Any]], str]:
     from gensim.utils import SaveLoad, unpickle
 
     try:
         loaded = unpickle(str(path))
-        loaded = SaveLoad.load(str(path)) if isinstance(loaded, SaveLoad) else loaded
+        loaded = SaveLoad.load(str(path), mmap="r" if mmap else None) if isinstance(loaded, SaveLoad) else loaded
     except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, OSError) as error:
         raise InputError(f"{path} cannot be opened as a gensim pickle: {error}") from error
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    kept = [word for word in kv.index_to_key if wanted is None or word in wanted]
+    if wanted is None:
+        return list(kv.index_to_key), kv.vectors, str(path)
+    kept = [word for word in kv.index_to_key if word in wanted]
     return kept, [kv[word] for word in kept], str(path)
 
 
@@ -562,40 +427,72 @@ def _from_keyed_vectors(source: KeyedVectors, wanted: frozenset[str] | None) -> 
     if not zero_words(source, kept) and len(kept) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in kept]]
-    return _keyed_vectors(kept, list(rows), "the embedding")
+    return _keyed_vectors(kept, rows, "the embedding")
 
 
-def _keyed_vectors(tokens: list[str], vectors: list[NDArray[Any]], where: str) -> KeyedVectors:
+def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]], where: str) -> KeyedVectors:
+    if isinstance(vectors, list) and tokens:
+        shapes = {np.shape(vector) for vector in vectors}
+        if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
+            pairs = zip(tokens, vectors, strict=True)
+            odd = next((w for w, v in pairs if np.shape(v) != np.shape(vectors[0])), tokens[0])
+            raise InputError(
+                f"{where}: all vectors must be 1-D and of one length, "
+                f"found shapes {sorted(shapes)[:3]} (for instance the word {odd!r})"
+            )
+        vectors = np.stack(vectors)
+    return _made(tokens, np.asarray(vectors), where)
+
+
+def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
+    """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
     from gensim.models import KeyedVectors
 
     if not tokens:
         raise InputError(f"{where} holds no vector, or none of the words that were asked for")
     if "" in tokens:
         raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
-    shapes = {np.shape(vector) for vector in vectors}
-    if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
-        odd = next((w for w, v in zip(tokens, vectors, strict=True) if np.shape(v) != np.shape(vectors[0])), tokens[0])
-        raise InputError(
-            f"{where}: all vectors must be 1-D and of one length, "
-            f"found shapes {sorted(shapes)[:3]} (for instance the word {odd!r})"
-        )
-    first = {word: at for at, word in reversed(list(enumerate(tokens)))}
-    if repeated := len(tokens) - len(first):
-        _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
-    rows = sorted(first.values())
-    matrix = np.stack([vectors[at] for at in rows]).astype(np.float32, copy=False)
-    words = [tokens[at] for at in rows]
-    some = have_directions(words, matrix, where)
-    if not some.all():
-        zero = [word for word, keep in zip(words, some, strict=True) if not keep]
-        _warn(f"{where}: {_few(zero)} left out, because a vector of zeros has no direction")
-        words, matrix = [word for word, keep in zip(words, some, strict=True) if keep], matrix[some]
-    if not words:
-        raise InputError(f"{where} holds only vectors of zeros")
-    kv = KeyedVectors(vector_size=matrix.shape[1], dtype=np.float32)
-    kv.add_vectors(words, matrix)
+    if matrix.dtype != np.float32:
+        matrix = matrix.astype(np.float32)
+    kept = _usable(tokens, matrix, where)
+    if not kept.all():
+        if isinstance(matrix, np.memmap):
+            raise InputError(f"{where}: words repeat or have vectors of zeros, so that it cannot be mapped as it is")
+        rows = np.flatnonzero(kept)
+        for begin in range(0, len(rows), BLOCK):  # in place: rows only move towards the front
+            moved = rows[begin : begin + BLOCK]
+            matrix[begin : begin + len(moved)] = matrix[moved]
+        matrix, tokens = matrix[: len(rows)], [tokens[at] for at in rows.tolist()]
+    kv = KeyedVectors(vector_size=matrix.shape[1], count=0, dtype=np.float32)
+    kv.vectors, kv.index_to_key = matrix, tokens
+    kv.key_to_index = {word: at for at, word in enumerate(tokens)}
+    kv.next_index = len(tokens)
     kv.bayesbias_name = Path(where).name
     return kv
+
+
+def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
+    """Which vectors (words,) are the first of their word and not all zeros."""
+    first: dict[str, int] = {}
+    for at, word in enumerate(tokens):
+        first.setdefault(word, at)
+    kept = np.ones(len(tokens), dtype=bool)
+    if repeated := len(tokens) - len(first):
+        _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
+        kept[:] = False
+        kept[list(first.values())] = True
+    zero: list[int] = []
+    for begin in range(0, len(tokens), BLOCK):
+        part = slice(begin, begin + BLOCK)
+        some = have_directions(tokens[part], matrix[part], where)
+        if not some.all():
+            zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
+    if zero:
+        _warn(f"{where}: {_few([tokens[at] for at in zero])} left out, because a vector of zeros has no direction")
+        kept[zero] = False
+    if not kept.any():
+        raise InputError(f"{where} holds only vectors of zeros")
+    return kept
 
 
 def _few(words: list[str], shown: int = 5) -> str:
@@ -603,7 +500,7 @@ def _few(words: list[str], shown: int = 5) -> str:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warnings.warn(message, UserWarning, stacklevel=5)
 
 
 def opened(kv: Embedding) -> KeyedVectors:

@@ -22,7 +22,7 @@ from bayesbias._checks import finite_number, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_target, home_folder, write_text
 from bayesbias._progress import progress
-from bayesbias.embeddings.formats import GZIP_MARK
+from bayesbias.embeddings.readers import GZIP_MARK
 from bayesbias.errors import InputError, listed
 from bayesbias.words import WordLists
 

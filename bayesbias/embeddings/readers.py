@@ -1,0 +1,487 @@
+"""The formats of embedding files: words and vectors in blocks, one pass, only those that are wanted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy as np
+from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
+from numpy.typing import NDArray
+
+from bayesbias._files import archive_of, check_unpacked
+from bayesbias.errors import InputError
+
+CHUNK = 1 << 23
+LONGEST = 1 << 24
+"""Bytes of a line of text, or of the vector of a word."""
+BREAK = ord("\n")
+PICKLE_MARK = b"\x80"
+ZIP_MARK = b"PK\x03\x04"
+GZIP_MARK = b"\x1f\x8b"
+FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
+PARQUET_MARK = b"PAR1"
+SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+MOST_HEADER = 1 << 28
+"""Bytes of the header of a safetensors file."""
+BATCH = 4096
+"""Rows of a Parquet file that are read together."""
+
+Vectors = NDArray[np.float32]
+Wanted = frozenset[bytes] | None
+Blocks = Iterator[tuple[list[bytes], Vectors]]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a word2vec file: how many words, how many dimensions."""
+
+    words: int
+    dimensions: int
+
+
+def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
+    """Words and vectors (n, d) of an embedding file, its format found from its content.
+
+    Parameters
+    ----------
+    path
+        A word2vec file (binary or text), a GloVe or fastText text file, any of them gzipped; a fastText model; an
+        ``.npz``, safetensors or Parquet file.
+    wanted
+        The words to keep, in UTF-8; None keeps all. Lines of a text file that are not wanted are not parsed.
+    done
+        Called now and then with the bytes of the file read so far.
+
+    Raises
+    ------
+    InputError
+        The file is empty, truncated, a pickle, or of no known format.
+    """
+    with path.open("rb") as file:
+        mark = file.read(9)
+        file.seek(0)
+        if mark[:4] == ZIP_MARK:
+            yield from _npz(path, wanted)
+        elif mark[:4] == PARQUET_MARK:
+            yield from _parquet(path, wanted)
+        elif mark[:4] == FASTTEXT_MARK:
+            yield from _fasttext(path, wanted)
+        elif mark[8:9] == b"{" and path.suffix == ".safetensors":
+            yield from _safetensors(path, wanted)
+        elif mark[:2] == GZIP_MARK:
+            with gzip.open(file) as unpacked:
+                yield from _word2vec_or_glove(unpacked, path, wanted, lambda: done(file.tell()))
+        else:
+            yield from _word2vec_or_glove(file, path, wanted, lambda: done(file.tell()))
+
+
+def is_pickle(path: Path) -> bool:
+    """Whether a file is a Python pickle, as gensim's ``.kv`` and ``.model`` files are."""
+    with path.open("rb") as file:
+        return file.read(1) == PICKLE_MARK
+
+
+def _word2vec_or_glove(
+    stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
+) -> Blocks:
+    reader = _Chunks(stream, path, tick)
+    first = reader.line().removeprefix(BOM_UTF8)
+    if not first.strip():
+        raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
+    header = _header(first)
+    if header is None:
+        yield from _text(reader, path, None, wanted, first)
+        return
+    if header.words < 1 or not 0 < header.dimensions <= LONGEST // 4:
+        raise InputError(f"{path} says in its first line that it holds {header.words} x {header.dimensions} numbers")
+    text = _text_vector(reader.peek_line(), header.dimensions) is not None
+    yield from _text(reader, path, header, wanted, b"") if text else _binary(reader, path, header, wanted)
+
+
+class _Chunks:
+    """A stream read in large pieces, with a position inside the current piece."""
+
+    def __init__(self, stream: BinaryIO | gzip.GzipFile, path: Path, tick: Callable[[], None]) -> None:
+        self.stream, self.path, self.tick = stream, path, tick
+        self.buffer = b""
+        self.position = 0
+        self.ended = False
+        self.unpacked, self.packed = 0, path.stat().st_size
+
+    def more(self) -> bool:
+        """Read one piece further; False at the end of the stream."""
+        if self.ended:
+            return False
+        try:
+            piece = self.stream.read(CHUNK)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
+        self.tick()
+        self.ended = not piece
+        self.unpacked += len(piece)
+        check_unpacked(self.unpacked, self.packed, str(self.path))
+        self.buffer = self.buffer[self.position :] + piece
+        self.position = 0
+        if len(self.buffer) > LONGEST + CHUNK:
+            raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
+        return bool(piece)
+
+    def _find(self, mark: bytes) -> int:
+        """Where ``mark`` comes next in the buffer, or -1 when the stream ends before."""
+        while (at := self.buffer.find(mark, self.position)) < 0:
+            if not self.more():
+                return -1
+        return at
+
+    def line(self) -> bytes:
+        at = self._find(b"\n")
+        stop = len(self.buffer) if at < 0 else at + 1
+        line = self.buffer[self.position : stop]
+        self.position = stop
+        return line.replace(b"\t", b" ")
+
+    def peek_line(self) -> bytes:
+        at = self._find(b"\n")
+        return self.buffer[self.position : len(self.buffer) if at < 0 else at].replace(b"\t", b" ")
+
+    def lines(self) -> tuple[list[bytes], bool]:
+        """The whole lines of the current piece without their breaks, the last one of the file with what is left of it.
+
+        The flag says that the last of them ends the file without a break.
+        """
+        while (at := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
+            pass
+        whole = self.buffer[self.position : len(self.buffer) if at < 0 else at]
+        self.position = len(self.buffer) if at < 0 else at + 1
+        if not whole and at < 0:
+            return [], False
+        if b"\t" in whole:
+            whole = whole.replace(b"\t", b" ")
+        return whole.split(b"\n"), at < 0
+
+
+def _header(line: bytes) -> Header | None:
+    parts = line.split()
+    if len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts):
+        return Header(int(parts[0]), int(parts[1]))
+    return None
+
+
+def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Blocks:
+    dimensions, size, count = header.dimensions, 4 * header.dimensions, 0
+    while count < header.words:
+        buffer, position = reader.buffer, reader.position
+        find, last = buffer.find, len(buffer) - size - 1
+        tokens, places = [], []
+        while count < header.words:
+            at = find(b" ", position)
+            if at < 0 or at > last:
+                break
+            if buffer[position] == BREAK:  # word2vec's own program ends each vector with one
+                position += 1
+            token = buffer[position:at]
+            position = at + 1 + size
+            count += 1
+            if wanted is None or token in wanted:
+                tokens.append(token)
+                places.append(at + 1)
+        reader.position = position
+        if tokens:
+            vectors = np.empty((len(tokens), dimensions), dtype="<f4")
+            for row, place in enumerate(places):
+                vectors[row] = np.frombuffer(buffer, dtype="<f4", count=dimensions, offset=place)
+            yield tokens, vectors
+        if count < header.words and not reader.more():
+            raise InputError(
+                f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {header.words} vectors, it "
+                f"holds {count} whole ones"
+            )
+    if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
+        raise InputError(
+            f"{path} is damaged: after the {header.words} vectors of {header.dimensions} numbers that its first line "
+            "promises there is more; check the numbers in the first line"
+        )
+
+
+def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, first: bytes) -> Blocks:
+    begin = first or reader.peek_line()
+    dimensions = header.dimensions if header else len(begin.split()) - 1
+    if _text_vector(begin, dimensions) is None:
+        raise InputError(
+            f"{path} is no embedding that can be read: expected are word2vec (binary or text), GloVe text (a word and "
+            f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
+        )
+    firsts = None if wanted is None else frozenset(word.partition(b" ")[0] for word in wanted)
+    number, count, last = 1 if header is None else 2, 0, b""
+    held, unbroken = ([first.rstrip(b"\r\n")], not first.endswith(b"\n")) if first else reader.lines()
+    while held:
+        whole = [(number + at, line) for at, line in enumerate(held) if len(line) > 1 or line.strip()]
+        whole = [(at, line) for at, line in whole if line[:1] != b" " or line.strip()]
+        asked = whole
+        if firsts is not None:
+            asked = [(at, line) for at, line in whole if line[: line.find(b" ")] in firsts]
+        found = [_entry(path, at, line, dimensions) for at, line in asked]
+        kept = [(token, vector) for token, vector in found if wanted is None or token in wanted]
+        if kept:
+            yield [token for token, _ in kept], np.stack([vector for _, vector in kept])
+        number, count = number + len(held), count + len(whole)
+        last = whole[-1][1] if whole else last
+        if unbroken:
+            break
+        held, unbroken = reader.lines()
+    if header is not None and count != header.words:
+        fault = f"truncated at byte {reader.unpacked:,}" if count < header.words else "damaged"
+        raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
+    if unbroken and _cut(last):
+        raise InputError(
+            f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "
+            "truncated; add a line break if it is whole"
+        )
+
+
+def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes, Vectors]:
+    """The word and the vector of a line.
+
+    Raises
+    ------
+    InputError
+        It holds no word with so many numbers.
+    """
+    found = _line_vector(line, dimensions)
+    if found is None or _one_number_too_many(found[0]):
+        raise InputError(
+            f"{path}, line {number}: a word and {dimensions} numbers were expected, "
+            f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
+            "the file is truncated or damaged"
+        )
+    return found
+
+
+DIGITS = 4
+"""Digits of a number from which on a shorter one beside it looks cut."""
+
+
+def _cut(line: bytes) -> bool:
+    """Whether the last number of a line has fewer digits than all others, as in a file that was cut there."""
+    digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
+    return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
+
+
+def _one_number_too_many(token: bytes) -> bool:
+    """Whether what was taken for a token with a space is a word and a number: the line is too long."""
+    last = token.rpartition(b" ")
+    try:
+        float(last[2])
+    except ValueError:
+        return False
+    return last[1] == b" "
+
+
+def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
+    """Token and numbers of a line, read in one go where the token holds no space and all numbers are plain."""
+    token, _, rest = line.partition(b" ")
+    if token and not rest.translate(None, PLAIN):
+        try:
+            numbers = np.fromstring(rest, dtype=np.float32, sep=" ")
+        except ValueError:
+            return _text_vector(line, dimensions)
+        if len(numbers) == dimensions:
+            return token, numbers
+    return _text_vector(line, dimensions)
+
+
+def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
+    """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
+    parts = line.rstrip().rsplit(b" ", dimensions)
+    if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
+        return None
+    try:
+        return parts[0], np.array(parts[1:], dtype=np.float32)
+    except ValueError:
+        return None
+
+
+PLAIN = b"0123456789.-+eE \r"
+"""Bytes of plain numbers and what is between them."""
+
+
+def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
+    """Words in UTF-8 and their places, of those that are wanted."""
+    tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
+    kept = list(range(len(tokens))) if wanted is None else [at for at, word in enumerate(tokens) if word in wanted]
+    return [tokens[at] for at in kept], kept
+
+
+def _npz(path: Path, wanted: Wanted) -> Blocks:
+    """The entries of an archive; the vectors are read some rows at a time."""
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        words, shape, by_columns, dtype = _npz_parts(path, archive)
+        with archive.open("vectors.npy") as member:
+            _array_header(member)
+            row = dtype.itemsize * shape[1]
+            rows = len(words) if by_columns else max(1, CHUNK // row)
+            for begin in range(0, len(words), rows):
+                block = words[begin : begin + rows].tolist()
+                numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
+                vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
+                tokens, kept = _selected(block, wanted)
+                if tokens:
+                    yield tokens, np.asarray(vectors[kept] if len(kept) < len(block) else vectors, dtype=np.float32)
+
+
+def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of an array that begins here."""
+    read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
+    found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read_header(member)
+    return found
+
+
+def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
+    """Words of an archive, and shape, order and type of its vectors."""
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if not {"words", "vectors"} <= set(names):
+        raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
+    with archive.open("words.npy") as member:
+        words = read_array(member, allow_pickle=False)
+    with archive.open("vectors.npy") as member:
+        shape, by_columns, dtype = _array_header(member)
+    texts = words.ndim == 1 and words.dtype.kind in "US"
+    if not texts or len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype.kind not in "fiu":
+        raise InputError(
+            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many "
+            f"rows, given {words.dtype} {words.shape} and {dtype} {shape}"
+        )
+    return words, shape, by_columns, dtype
+
+
+def _safetensors(path: Path, wanted: Wanted) -> Blocks:
+    """Words (one a line, as bytes) and vectors of a safetensors file."""
+    words, matrix = _safe_parts(path)
+    rows = max(1, CHUNK // (4 * matrix.shape[1]))
+    for begin in range(0, len(words), rows):
+        tokens, kept = _selected(list(words[begin : begin + rows]), wanted)
+        if tokens:
+            yield tokens, np.asarray(matrix[begin : begin + rows][kept], dtype=np.float32)
+
+
+def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
+    """Words and memory-mapped vectors of a safetensors file.
+
+    The format is described at https://github.com/huggingface/safetensors.
+    """
+    size = path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= min(MOST_HEADER, size - 8):
+                raise ValueError("its header is longer than the file")
+            header = json.loads(file.read(length))
+            spans = {}
+            for name in ("words", "vectors"):
+                begin, end = (int(at) for at in header[name]["data_offsets"])
+                if not 0 <= begin <= end <= size - 8 - length:
+                    raise ValueError(f"it is truncated at byte {size:,}: {name} ends at byte {end + 8 + length:,}")
+                spans[name] = 8 + length + begin, end - begin
+            if header["words"]["dtype"] != "U8" or header["vectors"]["dtype"] not in SAFE_TYPES:
+                raise ValueError("words must be U8 and vectors F16, F32 or F64")
+            file.seek(spans["words"][0])
+            words = file.read(spans["words"][1]).split(b"\n")
+        shape = tuple(int(one) for one in header["vectors"]["shape"])
+        dtype = np.dtype(SAFE_TYPES[header["vectors"]["dtype"]])
+        if len(shape) != 2 or shape[1] < 1 or shape[0] * shape[1] * dtype.itemsize != spans["vectors"][1]:
+            raise ValueError(f"vectors of shape {shape} do not fill {spans['vectors'][1]:,} bytes")
+        if len(words) != shape[0]:
+            raise ValueError(f"it has {len(words):,} words and {shape[0]:,} vectors")
+        return words, np.memmap(path, dtype=dtype, mode="r", offset=spans["vectors"][0], shape=shape)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} cannot be read as safetensors with the tensors words (one a line, U8) and vectors: {error}"
+        ) from error
+
+
+def _parquet(path: Path, wanted: Wanted) -> Blocks:
+    """A column of words, and a column of lists or one column a dimension."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    kinds = pa.types
+    try:
+        file = pq.ParquetFile(path)
+        held = {field.name: field.type for field in file.schema_arrow}
+        texts = [name for name, kind in held.items() if kinds.is_string(kind) or kinds.is_large_string(kind)]
+        lists = [name for name, kind in held.items() if kinds.is_list(kind) or kinds.is_fixed_size_list(kind)]
+        numbers = [name for name, kind in held.items() if kinds.is_floating(kind) or kinds.is_integer(kind)]
+        if not texts or not (lists or numbers):
+            raise InputError(
+                f"{path} has the columns {', '.join(held)}: a column of words, and one of lists of numbers or one "
+                "column a dimension are needed"
+            )
+        for batch in file.iter_batches(BATCH, columns=[texts[0], *(lists[:1] or numbers)]):
+            words, *columns = batch.columns
+            if words.null_count or any(column.null_count for column in columns):
+                raise InputError(f"{path}: a word or a vector is missing")
+            if lists:
+                flat = columns[0].flatten().to_numpy(zero_copy_only=False)
+                vectors = flat.reshape(len(words), -1)
+            else:
+                vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
+            tokens, kept = _selected(words.to_pylist(), wanted)
+            if tokens:
+                yield tokens, np.asarray(vectors[kept], dtype=np.float32)
+    except InputError:
+        raise
+    except Exception as error:  # damaged Parquet raises a dozen kinds
+        raise InputError(f"{path} cannot be read as Parquet: {error or type(error).__name__}") from error
+
+
+def _fasttext(path: Path, wanted: Wanted) -> Blocks:
+    """The words of a fastText model, by gensim; those that it makes of parts of words are none of the file's."""
+    from gensim.models.fasttext import load_facebook_vectors
+
+    try:
+        kv = load_facebook_vectors(str(path))
+    except Exception as error:  # damaged models raise a dozen kinds
+        raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
+    tokens, kept = _selected(list(kv.index_to_key), wanted)
+    if tokens:
+        yield tokens, np.asarray(kv.vectors[kept] if wanted is not None else kv.vectors, dtype=np.float32)
+
+
+def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
+    """Words and memory-mapped vectors of a file whose format allows it.
+
+    Raises
+    ------
+    InputError
+        Another format, or vectors that are packed or not of single precision.
+    """
+    with path.open("rb") as file:
+        mark = file.read(4)
+    if mark == ZIP_MARK:
+        with path.open("rb") as file, archive_of(file, str(path)) as archive:
+            words, shape, by_columns, dtype = _npz_parts(path, archive)
+            info = archive.getinfo("vectors.npy")
+            if info.compress_type == ZIP_STORED and not by_columns and dtype == np.dtype("<f4"):
+                with archive.open("vectors.npy") as member:
+                    _array_header(member)
+                    inside = member.tell()
+                file.seek(info.header_offset + 26)
+                extra = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
+                offset = info.header_offset + 30 + extra + inside
+                tokens, _ = _selected(words.tolist(), None)
+                return tokens, np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    elif path.suffix == ".safetensors":
+        found, matrix = _safe_parts(path)
+        if matrix.dtype == np.dtype("<f4"):
+            return found, matrix
+    raise InputError(
+        f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
+    )
