@@ -7,6 +7,7 @@ from . import reliability as reliability
 from . import sentences as sentences
 from . import silhouettes as silhouettes
 from . import stability as stability
+from .comparison import audit as audit
 from .comparison import compare as compare
 from .comparison import contrasts as contrasts
 from .comparison import decomposition as decomposition

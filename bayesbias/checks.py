@@ -1,6 +1,7 @@
 """Checks of an answer: of its model, its priors, its words; and the classes of results."""
 
 from bayesbias.comparison import (
+    Audit,
     Comparison,
     FrameEffects,
     MetricUncertainty,
@@ -33,6 +34,7 @@ from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.words import PairList, WordList
 
 __all__ = [
+    "Audit",
     "Balance",
     "Balances",
     "ClusterInterval",

@@ -381,7 +381,7 @@ def test_every_registered_metric(embeddings, measured):
         rest = np.random.default_rng(0).normal(size=(100, 80)).astype(np.float32)
         larger[key].add_vectors(words, np.vstack([kv.vectors, rest]))
     found = bb.stability.metric_stability(larger, query, "all", contrast=False).table()
-    assert set(found["metric"]) == set(bb.list_metrics()["name"])
+    assert set(found["metric"]) == set(bb.list_metrics()["name"]) - {"seat", "ceat"}  # of words in sentences
     assert found["value"].notna().all()
 
 

@@ -143,6 +143,49 @@ def criterion(
     _written(found.words, out, None if picture is None else plot_relation(found, prob=prob), picture)
 
 
+def audit(
+    embedding: Annotated[str, typer.Argument(help="A bundled name or an embedding file.")],
+    groups: Annotated[
+        str, typer.Option(help="A bundled word list or a TOML file: its protected words are the groups.")
+    ],
+    level: Annotated[float, typer.Option(help="Share of wrong signs expected among the words called.")] = 0.05,
+    rope: Annotated[float, typer.Option(help="Contrasts that are as good as none.")] = 0.02,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.", min=0)] = 0,
+    trust_pickle: TrustPickle = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all words, .parquet.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with search, .html.")] = None,
+    picture: Picture = None,
+) -> None:
+    """Which words of the vocabulary lean to one social group, and how sure that is."""
+    from bayesbias.cli.arguments import check_target
+    from bayesbias.cli.screen import say, show, working
+    from bayesbias.comparison import audit as audit_of
+    from bayesbias.embeddings import load_embedding
+
+    check_targets(None, picture)
+    for path, suffixes, what in ((out, (".parquet",), "an audit"), (report, (".html", ".htm"), "a report")):
+        if path is not None:
+            check_target(path, suffixes, what)
+    with working("reading the embedding"):
+        kv = load_embedding(embedding, trust_pickle=trust_pickle)
+    found = audit_of(kv, groups, level=level, rope=rope, seed=seed)
+    columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
+    show(found.table().head(20)[columns], "Words called", whole="word")
+    say(found.text())
+    if out is not None:
+        found.write(out)
+        say(f"audit written to {out}")
+    if report is not None:
+        from bayesbias.reporting.page import report as write_report
+
+        say(f"report written to {write_report(found, report)}")
+    if picture is not None:
+        from bayesbias.plots import plot_audit
+
+        save_picture(plot_audit(found), picture)
+        say(f"picture written to {picture}")
+
+
 def counts_of(given: list[str] | None) -> str | dict[str, str] | None:
     """Where frequencies come from: one source, or one for each embedding."""
     if not given or (len(given) == 1 and "=" not in given[0]):

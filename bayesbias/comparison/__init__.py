@@ -1,5 +1,6 @@
 """What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
 
+from bayesbias.comparison.audits import Audit, audit
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.contrast import (
     GIVEN,
@@ -36,6 +37,7 @@ __all__ = [
     "ONE_GROUP",
     "POPULATIONS",
     "SIMILAR",
+    "Audit",
     "Comparison",
     "FrameEffects",
     "MetricUncertainty",
@@ -45,6 +47,7 @@ __all__ = [
     "Ranking",
     "SideEffects",
     "adjustment",
+    "audit",
     "beside_associated",
     "bootstrap_metric",
     "cluster_sentence",

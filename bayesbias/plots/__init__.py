@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
+from bayesbias.plots.audits import plot_audit as plot_audit
 from bayesbias.plots.calibration import plot_calibration as plot_calibration
 from bayesbias.plots.calibration import plot_null_partitions as plot_null_partitions
 from bayesbias.plots.calibration import plot_null_sample as plot_null_sample

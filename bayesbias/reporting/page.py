@@ -21,6 +21,7 @@ from markupsafe import Markup
 from bayesbias._checks import probability
 from bayesbias._files import check_suffix, write_text
 from bayesbias.comparison import (
+    Audit,
     Comparison,
     SideEffects,
     adjustment,
@@ -41,6 +42,7 @@ from bayesbias.distances.storage import labels_of, relatedness_of, stored_covera
 from bayesbias.errors import InputError
 from bayesbias.models.fits import fit
 from bayesbias.models.results import check_fit, distances_of
+from bayesbias.plots.audits import plot_audit
 from bayesbias.plots.calibration import plot_topic_null
 from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similarity_shift
 from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_predictions, plot_variance
@@ -117,14 +119,43 @@ def _prefix_ids(element: ET.Element, name: str) -> None:
 HERE = Path(__file__).parent
 
 
-def rendered(template: str, content: Mapping[str, Any]) -> str:
-    """The text of a page."""
+def rendered(template: str, content: Mapping[str, Any], script: str = "") -> str:
+    """The text of a page; ``script`` names the file of the one script that it may run."""
     css = (HERE / "report.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(number=signed, share=share, said=labelled)
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; style-src '{_digest(css)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    if script:
+        code = (HERE / script).read_text(encoding="utf-8")
+        policy += f"; script-src '{_digest(code)}'"
+        content = {**content, "script": Markup(code)}  # our own file
     return environment.get_template(template).render(css=Markup(css), policy=policy, **content)
+
+
+def _digest(text: str) -> str:
+    """How a content security policy names a style or a script that is allowed."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+MOST_ROWS = 2000
+"""Words of an audit that a page shows."""
+
+
+def audit_page(found: Audit) -> dict[str, Any]:
+    """The content of the page of an audit."""
+    table = found.table()
+    rows = table.head(MOST_ROWS).astype({"band": "str", "leans_to": "str"}).to_dict("records")
+    more = f"the {MOST_ROWS:,} largest contrasts of {len(table):,}" if len(table) > MOST_ROWS else f"all {len(table):,}"
+    percent, content = f"{100 * found.prob:g}%", io.BytesIO()
+    plot_audit(found).savefig(content, format="png", dpi=130, bbox_inches="tight")
+    return {
+        "title": f"{', '.join(found.groups)} in {found.embedding}",
+        "sentences": [found.text()],
+        "picture": Markup("data:image/png;base64,") + base64.b64encode(content.getvalue()).decode(),
+        "rows": rows,
+        "caption": f"Words called, {more}: shrunken contrast in cosine distance with its {percent} interval, and the "
+        "probability that its sign is wrong",
+    }
 
 
 def change_page(result: Comparison, effects: SideEffects | None, prob: float) -> dict[str, Any]:
@@ -281,22 +312,22 @@ MODEL_SENTENCES = {
 
 
 def report(
-    post: xr.DataTree | Comparison,
+    post: xr.DataTree | Comparison | Audit,
     path: str | Path,
     prob: float = PROB,
     effects: SideEffects | None = None,
     topics: TopicNull | None = None,
 ) -> Path:
-    """Write a report on a fit or a comparison: one HTML file without scripts and without requests to anywhere.
+    """Write a report on a fit, a comparison or an audit: one HTML file without requests to anywhere.
 
     That of a fit holds what was asked and found, the verdict in sentences, pictures, tables, predictive checks, the
     model with its priors, and how to cite. That of a comparison begins with what changed, for whom, how surely, and
-    what broke.
+    what broke. That of an audit has a table of words that can be searched, by a small script; the others have none.
 
     Parameters
     ----------
     post
-        A result of :func:`fit` or of :func:`compare`.
+        A result of :func:`fit`, of :func:`compare` or of :func:`audit`.
     path
         The file to write; it ends in ``.html``. It is written whole or not at all.
     prob
@@ -331,6 +362,12 @@ def report(
         raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
     if topics is not None and not isinstance(topics, TopicNull):
         raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
+    if isinstance(post, Audit):
+        if topics is not None or effects is not None:
+            raise InputError("effects and topics belong to comparisons and fits, not to an audit")
+        file = check_suffix(path, (".html", ".htm"), "a report")
+        write_text(file, rendered("audit.html.jinja", audit_page(post), "audit.js"))
+        return file
     if isinstance(post, Comparison):
         if topics is not None:
             raise InputError("topics belong to a fit: give what fit returns, not a comparison")

@@ -402,6 +402,14 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
     ------
     InputError
         A tokenizer without offsets, or a layer that the model does not have.
+
+    Examples
+    --------
+    >>> from transformers import AutoModel, AutoTokenizer  # doctest: +SKIP
+    >>> name = "bert-base-uncased"
+    >>> model = AutoModel.from_pretrained(name)  # doctest: +SKIP
+    >>> encoder = bb.hf_token_encoder(model, AutoTokenizer.from_pretrained(name), layers=(-2, -1))  # doctest: +SKIP
+    >>> vectors = bb.encode(encoder, "religion", ["seat", "mention"], cache="encodings")  # doctest: +SKIP
     """
     if not getattr(tokenizer, "is_fast", False):
         raise InputError("the tokenizer does not say where tokens stand: load a fast one (use_fast=True)")

@@ -186,7 +186,7 @@ def _all(query: Any) -> list[str]:
     alike = len({len(words) for words in query.targets.values()}) == 1
     found = []
     for name, metric in METRICS.items():
-        if metric.paired and not alike:
+        if metric.sentences or (metric.paired and not alike):
             continue
         try:
             parts_for(metric, query)

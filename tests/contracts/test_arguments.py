@@ -79,6 +79,7 @@ def calls(tmp_path_factory, random_embedding):
     framed = bb.distance_table(vectors, LISTS, relatedness=False)
     vectors.save(folder / "vectors.npz")
     return {
+        "audit": {"kv": bb.load_embedding("google-news-slice"), "groups": {"a": ["he", "man"], "b": ["she", "woman"]}},
         "contexts": {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
         "encode": {"encoder": letters, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
         "frame_effects": {"post": bb.fit(framed, "crossed", draws=200, seed=1)},

@@ -72,6 +72,7 @@ def results(random_embedding):
     framed = bb.fit(bb.distance_table(vectors, LISTS, relatedness=False), "crossed", draws=400, seed=1)
     found = [
         bb.frame_effects(framed),
+        bb.audit("google-news-slice", {"a": ["he", "man"], "b": ["she", "woman"]}),
         bb.checks.origin_sensitivity(vectors, LISTS, [("none", 0)]),
         bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
         bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),

@@ -1,0 +1,428 @@
+"""``audit``: which words of a vocabulary lean to one social group, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
+from bayesbias._core.related import positive, sample_pairs, similarity_bins, variograms
+from bayesbias._core.shrinkage import (
+    Mixture,
+    SharedVariance,
+    false_sign_rates,
+    fitted_mixture,
+    s_values,
+    shared_variance,
+)
+from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._files import check_target, whole_file
+from bayesbias._progress import progress
+from bayesbias._results import Result
+from bayesbias.diagnostics.summaries import PROB, signed
+from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
+from bayesbias.embeddings import Embedding, about, find_words, opened
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.words import WordLists, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+SAMPLE = 20_000
+"""Words from which the distribution of contrasts and of variances is fitted."""
+RELATED_SAMPLE, FIELDS = 2000, 300
+"""Words from which it is read how alike two protected words are, and words whose cosines to them are looked at."""
+BLOCK = 8192
+BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer": None}
+"""Frequency bands by place in a file that is ordered by frequency."""
+SHAPES = {"mixture": True, "normal": False}
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Audit(Result):
+    """The contrasts of all words of a vocabulary.
+
+    Attributes
+    ----------
+    groups
+        Group to its protected words that were found.
+    words
+        One row a word (and, with more than two groups, a group): ``word``, ``group`` (whose distance is contrasted with
+        that to the other groups), ``contrast`` (mean distance to the group less that to the others; negative: closer),
+        ``se``, ``mean``, ``sd``, ``low``, ``high`` (shrunken), ``p_beyond_rope``, ``lfsr`` (local false sign rate),
+        ``s_value`` (expected share of wrong signs among the words that are surer), ``leans_to``, ``called``, ``rank``
+        (1: closest to the group), ``rank_low``, ``rank_high``, ``place`` and ``band`` in a file ordered by frequency,
+        ``db_wa``, ``ripa`` (of two groups of equally many words).
+    effective_words
+        How many unrelated protected words the contrast is worth.
+    distribution
+        Mean and standard deviation of contrasts over the vocabulary, as fitted.
+    level
+        Expected share of wrong signs among the words called.
+    rope, prob
+        What was asked.
+    embedding
+        Name and size.
+    notes
+        What limits the result.
+    """
+
+    groups: Mapping[str, tuple[str, ...]]
+    words: pd.DataFrame
+    effective_words: float
+    distribution: tuple[float, float]
+    level: float
+    rope: float
+    prob: float
+    embedding: str
+    notes: tuple[str, ...]
+
+    def table(self, called: bool = True) -> pd.DataFrame:
+        """The words called, the surest and largest contrasts first; or all words.
+
+        Parameters
+        ----------
+        called
+            Whether only words are shown whose sign is called.
+        """
+        held = self.words[self.words["called"]] if flag(called, "called") else self.words
+        order = np.lexsort((-held["mean"].abs().to_numpy(), held["group"].to_numpy()))
+        return held.iloc[order].reset_index(drop=True)
+
+    def text(self) -> str:
+        """The result in sentences, notes last."""
+        sentences = [
+            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {int(self.words['called'].sum()):,} lean "
+            f"to one group so surely that at most {100 * self.level:g}% of their signs are expected to be wrong."
+        ]
+        for group, part in self.words[self.words["called"]].groupby("leans_to", sort=False):
+            top = part.iloc[np.argsort(-part["mean"].abs().to_numpy(), kind="stable")[:10]]
+            sentences.append(f"To {group}: {len(part):,}; most of all {listed(top['word'].tolist(), 10)}.")
+        mean, sd = self.distribution
+        sentences.append(
+            f"Over the vocabulary contrasts have a mean of {signed(mean)} and a standard deviation of {signed(sd)}. "
+            f"The {sum(map(len, self.groups.values()))} protected words are worth {self.effective_words:.1f} unrelated "
+            "ones."
+        )
+        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.text())}</p>{self.table().head(20).round(4).to_html(index=False)}"
+
+    def write(self, path: str | Path) -> None:
+        """Write all words as Parquet, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            Another suffix, or a folder that does not exist.
+        OSError
+            The folder cannot be written or the disk is full.
+        """
+        file = check_target(path, (".parquet",), "an audit")
+        with whole_file(file) as temporary:
+            self.words.to_parquet(temporary, index=False)
+
+
+def audit(
+    kv: Embedding,
+    groups: WordLists | str | Path | Mapping[str, Sequence[str]],
+    level: float = 0.05,
+    rope: float = 0.02,
+    shape: str = "mixture",
+    prob: float = PROB,
+    sample: int = SAMPLE,
+    seed: int = 0,
+) -> Audit:
+    """Which words of the vocabulary lean to one social group, and how sure that is.
+
+    Each word of the vocabulary has its cosines to the protected words of two groups or more. Its contrast is their
+    difference; the error is that of other protected words like these, which are related as the vectors say. Variances
+    borrow strength from each other, and contrasts are shrunken towards their distribution over the vocabulary.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes. It is read in blocks.
+    groups
+        Groups of protected words: word lists, what :func:`load_words` takes, or a mapping of names to words.
+    level
+        Share of wrong signs that is expected among the words called.
+    rope
+        Contrasts, in cosine distance, that are as good as none: ``p_beyond_rope`` is the probability of a larger one.
+    shape
+        Distribution of contrasts over the vocabulary: ``"mixture"`` of normals, whose tails may be heavy, or
+        ``"normal"``; both are fitted.
+    prob
+        Mass of the intervals.
+    sample, seed
+        Words from which that distribution is fitted, drawn at random, and the seed of the draw.
+
+    Returns
+    -------
+    Audit
+        ``table()`` (the words called), ``words`` (all), ``text()``, ``write("audit.parquet")``.
+
+    Raises
+    ------
+    InputError
+        Fewer than two groups with two words each that are found, a word in two groups, a level or rope out of range.
+
+    References
+    ----------
+    Stephens, M. (2017). False discovery rates: a new deal. Biostatistics 18(2).
+    https://doi.org/10.1093/biostatistics/kxw041
+
+    Examples
+    --------
+    >>> found = bb.audit("google-news-slice", "gender")
+    >>> found.table()[["word", "leans_to"]].head(2)
+       word leans_to
+    0   Ann    woman
+    1  lady    woman
+    """
+    level, prob = probability(level, "level"), probability(prob, "prob")
+    rope, heavy = finite_number(rope, "rope"), SHAPES[one_of(shape, tuple(SHAPES), "shape")]
+    if rope < 0:
+        raise InputError(f"rope is {rope}: give a distance of at least 0")
+    most, start = whole_number(sample, "sample", least=500), whole_number(seed, "seed", least=0, most=None)
+    vectors = opened(kv)
+    held, missing = _groups(vectors, groups)
+    protected = unit_rows(
+        vectors.vectors[[vectors.key_to_index[key] for keys in held.values() for key in keys]].astype(float)
+    )
+    owner = np.repeat(np.arange(len(held)), [len(keys) for keys in held.values()])
+    own = {key for keys in held.values() for key in keys}
+    rng = np.random.default_rng([start, 8])
+    alike = _alike(vectors, own, protected, rng)
+    weights = _weights(owner, len(held))
+    spread = np.einsum("gj,jk,gk->g", weights, alike, weights)
+    within = np.eye(len(owner)) - (owner[:, None] == owner) / np.bincount(owner)[owner]
+    apart = within @ alike @ within
+    expected, freedom = float(np.trace(apart)), float(np.trace(apart) ** 2 / np.trace(apart @ apart))
+    rows = np.array([at for at, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
+    chosen = rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+    drawn, scatter, _ = _measured(vectors.vectors, chosen, protected, weights, owner, None)
+    errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
+    mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
+    relation = _relation(vectors, list(held.values()))
+    words = _audited(vectors, rows, list(held), (protected, weights, owner, relation), errors, mixtures, rope, prob)
+    words["called"] = words["s_value"] <= level
+    return Audit(
+        groups={name: tuple(keys) for name, keys in held.items()},
+        words=words,
+        effective_words=float((weights[0] ** 2).sum() / spread[0] * len(owner)),
+        distribution=(mixtures[0].mean, mixtures[0].sd),
+        level=level,
+        rope=rope,
+        prob=prob,
+        embedding=str(about(vectors)["name"]),
+        notes=_notes(missing, vectors, mixtures),
+    )
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """How the scatter of a word's distances within groups becomes the error of its contrasts.
+
+    ``spread`` (contrasts,) is the variance of each for distances of variance 1, ``expected`` and ``freedom`` those of
+    the scatter.
+    """
+
+    spread: FloatArray
+    expected: float
+    freedom: float
+    shared: SharedVariance
+
+    def of(self, contrast: int, scatter: FloatArray) -> FloatArray:
+        """Standard errors (n,) of a contrast."""
+        variances = self.shared.moderated(scatter / self.expected, self.freedom)
+        found: FloatArray = np.sqrt(self.spread[contrast] * variances)
+        return found
+
+
+def _groups(
+    kv: KeyedVectors, given: WordLists | str | Path | Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Group to the keys of its words, and the words that are missing."""
+    if isinstance(given, str | Path):
+        given = load_words(given)
+    lists: object = given.protected if isinstance(given, WordLists) else given
+    if not isinstance(lists, Mapping):
+        raise InputError(f"groups is {shown(given)}: give word lists, or a mapping of group names to words")
+    found: dict[str, list[str]] = {}
+    missing: list[str] = []
+    for name, words in lists.items():
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise InputError(f"groups gives {shown(words)} for {name!r}: give a list of words")
+        keys = find_words(kv, dict.fromkeys(words)).keys
+        missing += [word for word in words if word not in keys]
+        found[str(name)] = list(dict.fromkeys(keys.values()))
+        if len(found[str(name)]) < 2:
+            raise InputError(f"of the group {name!r} {len(found[str(name)])} words are found, and two are needed")
+    if len(found) < 2:
+        raise InputError(f"{len(found)} group{'' if len(found) == 1 else 's'} given: an audit needs two")
+    every = [key for keys in found.values() for key in keys]
+    if twice := [key for key in every if every.count(key) > 1]:
+        raise InputError(f"the word {twice[0]!r} is in two groups: keep it in one")
+    return found, missing
+
+
+def _alike(kv: KeyedVectors, own: set[str], protected: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Correlation (J, J) of the cosines of any word to two protected words, by the similarity of these."""
+    rows, _ = sampled_rows(kv, own, RELATED_SAMPLE, 0)
+    units = unit_rows(kv.vectors[rows].astype(float))
+    centre = units.mean(axis=0)
+    apart = unit_rows(units - centre)
+    pairs = sample_pairs(apart, rng)
+    fields = units[rng.choice(len(units), min(FIELDS, len(units)), replace=False)] @ units.T
+    fields -= fields.mean(axis=1, keepdims=True)
+    fields /= fields.std(axis=1, keepdims=True)
+    curve = variograms(fields, pairs).mean(axis=0)
+    near = unit_rows(protected - centre)
+    found = curve[similarity_bins(near @ near.T)]
+    np.fill_diagonal(found, 1.0)
+    kept: FloatArray = positive(found[None])[0]
+    return kept
+
+
+def _weights(owner: NDArray[np.intp], groups: int) -> FloatArray:
+    """Weights (contrasts, J) of the distances to protected words: a group less the mean of the others."""
+    member = (owner == np.arange(groups)[:, None]) / np.bincount(owner)[:, None]
+    found: FloatArray = member - (member.sum(axis=0) - member) / (groups - 1)
+    return found[:1] if groups == 2 else found
+
+
+def _measured(
+    vectors: NDArray[np.floating],
+    rows: NDArray[np.intp],
+    protected: FloatArray,
+    weights: FloatArray,
+    owner: NDArray[np.intp],
+    relation: FloatArray | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Contrasts (G, n) of some words, the scatter of their distances within groups (n,), and their RIPA (n,)."""
+    values, scatter, ripa = np.empty((len(weights), len(rows))), np.empty(len(rows)), np.full(len(rows), np.nan)
+    for begin in range(0, len(rows), BLOCK):
+        part = slice(begin, begin + BLOCK)
+        block = np.asarray(vectors[rows[part]], dtype=np.float32)
+        lengths = np.sqrt(np.vecdot(block, block))
+        distances = -(block @ protected.astype(np.float32).T) / np.maximum(lengths, 1e-30)[:, None]
+        values[:, part] = weights.astype(np.float32) @ distances.T
+        squares = (distances**2).sum(axis=1)
+        for group in range(owner.max() + 1):
+            held = distances[:, owner == group]
+            squares -= held.sum(axis=1) ** 2 / held.shape[1]
+        scatter[part] = np.maximum(squares, 1e-12)
+        if relation is not None:
+            ripa[part] = block @ relation.astype(np.float32)
+    return values, scatter, ripa
+
+
+def _relation(kv: KeyedVectors, groups: list[list[str]]) -> FloatArray | None:
+    """Mean unit relation vector of pairs, where two groups have equally many words."""
+    if len(groups) != 2 or len(groups[0]) != len(groups[1]):
+        return None
+    first, second = (kv.vectors[[kv.key_to_index[key] for key in keys]].astype(float) for keys in groups)
+    found: FloatArray = unit_rows(first - second).mean(axis=0)
+    return found
+
+
+def _audited(
+    kv: KeyedVectors,
+    rows: NDArray[np.intp],
+    names: list[str],
+    sides: tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray | None],
+    errors: _Errors,
+    mixtures: list[Mixture],
+    rope: float,
+    prob: float,
+) -> pd.DataFrame:
+    """One row for each word and contrast, made block by block."""
+    protected, weights, owner, relation = sides
+    size, reach = len(rows), float(ndtri((1 + prob) / 2))
+    columns = ("contrast", "se", "mean", "sd", "below", "inside")
+    found = {name: np.empty((len(weights), size), dtype=np.float64) for name in columns}
+    ripa = np.full(size, np.nan)
+    with progress("auditing the vocabulary", size) as done:
+        for begin in range(0, size, BLOCK):
+            part = slice(begin, begin + BLOCK)
+            values, scatter, ripa[part] = _measured(kv.vectors, rows[part], protected, weights, owner, relation)
+            for at, mixture in enumerate(mixtures):
+                se = errors.of(at, scatter)
+                shrunken = mixture.posterior(values[at], se, rope, errors.freedom + errors.shared.freedom)
+                parts = (values[at], se, shrunken.mean, shrunken.sd, shrunken.below, shrunken.inside)
+                for name, each in zip(columns, parts, strict=True):
+                    found[name][at, part] = each
+            done(min(begin + BLOCK, size))
+    words = np.array([kv.index_to_key[at] for at in rows.tolist()], dtype=object)
+    ordered = ordered_by_frequency(kv.index_to_key)
+    frames = []
+    for at in range(len(weights)):
+        mean, sd, below = (found[name][at] for name in ("mean", "sd", "below"))
+        rates = false_sign_rates(below)
+        ranked = np.sort(mean)
+        other = names[1] if len(names) == 2 else f"not {names[at]}"
+        frames.append(
+            pd.DataFrame(
+                {
+                    "word": pd.array(words, dtype="str"),
+                    "group": _category(np.full(size, at), names),
+                    "contrast": found["contrast"][at],
+                    "se": found["se"][at],
+                    "mean": mean,
+                    "sd": sd,
+                    "low": mean - reach * sd,
+                    "high": mean + reach * sd,
+                    "p_beyond_rope": 1 - found["inside"][at],
+                    "lfsr": rates,
+                    "s_value": s_values(rates),
+                    "leans_to": _category(mean > 0, [names[at], other]),
+                    "rank": np.searchsorted(ranked, mean) + 1,
+                    "rank_low": np.searchsorted(ranked, mean - reach * sd) + 1,
+                    "rank_high": np.minimum(np.searchsorted(ranked, mean + reach * sd) + 1, size),
+                    "place": rows + 1 if ordered else np.full(size, -1),
+                    "band": _bands(rows) if ordered else _category(np.zeros(size), [UNKNOWN]),
+                    "db_wa": -found["contrast"][at] if relation is not None else np.nan,
+                    "ripa": ripa,
+                }
+            )
+        )
+    if len(frames) == 1:
+        return frames[0]
+    whole = pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True)
+    return whole.astype({"leans_to": "category"})
+
+
+def _bands(rows: NDArray[np.intp]) -> Any:
+    ends = [end for end in BANDS.values() if end is not None]
+    return _category(np.searchsorted(ends, rows + 1), list(BANDS))
+
+
+def _category(codes: NDArray[Any], names: list[str]) -> Any:
+    """Names by their numbers, which take a byte each."""
+    return pd.Categorical.from_codes(codes.astype(np.int8).tolist(), pd.Index(names))
+
+
+def _notes(missing: list[str], kv: KeyedVectors, mixtures: list[Mixture]) -> tuple[str, ...]:
+    notes = [f"Protected words that are missing: {listed(missing)}."] if missing else []
+    if not ordered_by_frequency(kv.index_to_key):
+        notes.append("The file is not ordered by frequency, so that frequency bands are not known.")
+    if any(abs(one.mean) > 2 * one.sd for one in mixtures):
+        notes.append(
+            "Nearly all words lean to one side: the groups differ in something that has nothing to do with single "
+            "words, such as the frequency of their words."
+        )
+    notes.append(
+        "Intervals are for protected words like these, given the distribution of contrasts over the vocabulary."
+    )
+    return tuple(notes)

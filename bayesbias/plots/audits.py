@@ -1,0 +1,83 @@
+"""The picture of an audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+
+from bayesbias._checks import whole_number
+from bayesbias.comparison.audits import Audit
+from bayesbias.errors import InputError
+from bayesbias.plots.style import FAINT, FONT, check_kind, note_below, one_panel, style_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CALLED = "#0072B2"
+LABELLED = 24
+"""Words that are named, the largest contrasts of either side."""
+SHOWN = 20_000
+"""Words beyond which those that are not called are drawn from at random."""
+
+
+def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, ax: Axes | None = None) -> Figure:
+    """The contrast of each word against its place in the vocabulary, the words that are called in blue.
+
+    Parameters
+    ----------
+    found
+        A result of :func:`audit`.
+    group
+        Which group's contrast, where there are more than two; by default the first.
+    labels
+        How many words are named, those called with the largest contrasts.
+    ax
+        Axes to draw on; by default those of a new figure.
+    """
+    check_kind(found, Audit, "plot_audit", "audit")
+    names = found.words["group"].cat.categories
+    one = names[0] if group is None else group
+    if one not in set(found.words["group"]):
+        raise InputError(
+            f"there is no contrast of {group!r}: valid are {', '.join(dict.fromkeys(found.words['group']))}"
+        )
+    table = found.words[found.words["group"] == one]
+    most = whole_number(labels, "labels", least=0)
+    ordered = bool((table["place"] > 0).all())
+    across = table["place"].to_numpy() if ordered else np.arange(1, len(table) + 1)
+    mean, called = table["mean"].to_numpy(), table["called"].to_numpy()
+    rest = np.flatnonzero(~called)
+    if len(rest) > SHOWN:
+        rest = np.random.default_rng(0).choice(rest, SHOWN, replace=False)
+    with mpl.rc_context(FONT):
+        figure, axes = one_panel(ax, 7.0, 4.6)
+        axes.axhline(0, color=FAINT, lw=0.8)
+        axes.scatter(across[rest], mean[rest], s=3, color=FAINT, alpha=0.5, lw=0, rasterized=True)
+        axes.scatter(across[called], mean[called], s=9, color=CALLED, lw=0, rasterized=True)
+        if ordered:
+            axes.set_xscale("log")
+        words = table["word"].to_numpy()
+        order = np.flatnonzero(called)
+        for at in order[np.argsort(-np.abs(mean[order]), kind="stable")][:most]:
+            axes.annotate(
+                str(words[at]),
+                (across[at], mean[at]),
+                xytext=(3, 2),
+                textcoords="offset points",
+                fontsize=7,
+                parse_math=False,
+            )
+        style_axes(axes)
+        axes.set_xlabel("place by frequency" if ordered else "place in the file")
+        others = [name for name in names if name != one]
+        axes.set_ylabel(f"{one} \N{MINUS SIGN} {others[0] if len(others) == 1 else 'other groups'}, cosine distance")
+        note_below(
+            figure,
+            f"Shrunken contrasts (negative: closer to {one}). Blue: called, with {100 * found.level:g}% wrong signs "
+            "expected among them.",
+            ax=ax,
+        )
+    return figure
