@@ -1,5 +1,6 @@
 """Embeddings: every format, what is left out or refused, and equality with gensim's own reader."""
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -11,13 +12,15 @@ import sys
 import tempfile
 import tomllib
 import unicodedata
+import warnings
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -643,3 +646,101 @@ def test_a_decade_with_other_words_is_refused(tmp_path, words, said):
         (tmp_path / "1990-vocab.pkl").write_bytes(pickle.dumps(words, protocol=2))
     with pytest.raises(bb.InputError, match=said):
         bb.load_embedding(tmp_path / "1990-w.npy")
+
+
+FORMATS = (".bin", ".txt", ".vec", ".npz", ".safetensors", ".parquet", ".bin.gz", ".txt.gz", ".vec.gz")
+WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@given(
+    words=st.lists(WORDS, min_size=1, max_size=12, unique=True), dimensions=st.integers(1, 5), seed=st.integers(0, 99)
+)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_format_is_read_as_it_was_written(tmp_path, suffix, words, dimensions, seed):
+    rng = np.random.default_rng(seed)
+    vectors = {word: rng.standard_normal(dimensions).astype(np.float32) + 3 for word in words}
+    kv = keyed(vectors)
+    bb.save_embedding(kv, tmp_path / f"v{suffix}")
+    back = bb.load_embedding(tmp_path / f"v{suffix}")
+    assert back.index_to_key == kv.index_to_key
+    np.testing.assert_allclose(back.vectors, kv.vectors, rtol=1e-6)
+    some = bb.load_embedding(tmp_path / f"v{suffix}", words=words[::2])
+    assert some.index_to_key == [word for word in kv.index_to_key if word in set(words[::2])]
+    np.testing.assert_allclose(
+        some.vectors, kv.vectors[[kv.key_to_index[word] for word in some.index_to_key]], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_random_damage_ends_in_one_kind_of_error(tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    kv = keyed({f"word{at}": rng.standard_normal(20) for at in range(200)})
+    path = tmp_path / f"v{suffix}"
+    bb.save_embedding(kv, path)
+    whole = path.read_bytes()
+    for _ in range(60):
+        damaged = bytearray(whole[: rng.integers(1, len(whole) + 1)] if rng.random() < 0.4 else whole)
+        for at in rng.integers(0, len(damaged), rng.integers(1, 6)):
+            damaged[at] = rng.integers(256)
+        path.write_bytes(damaged)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # any other error fails the test
+            with contextlib.suppress(bb.InputError):
+                bb.load_embedding(path, words=["word3", "word100"] if rng.random() < 0.5 else None)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_vectors_can_stay_on_disk(tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    kv = keyed({f"word{at}": rng.standard_normal(8) for at in range(50)})
+    bb.save_embedding(kv, tmp_path / f"v{suffix}")
+    mapped = bb.load_embedding(tmp_path / f"v{suffix}", mmap=True)
+    assert isinstance(mapped.vectors, np.memmap)
+    np.testing.assert_array_equal(mapped.vectors, kv.vectors)
+    assert mapped.similarity("word1", "word2") == pytest.approx(float(kv.similarity("word1", "word2")))
+    with pytest.raises(ValueError, match="read-only"):
+        mapped.vectors[0] = 1
+
+
+def test_what_cannot_stay_on_disk_is_named(tmp_path):
+    kv = keyed({"a": [1.0, 2.0], "b": [0.0, 0.0]})
+    bb.save_embedding(kv, tmp_path / "v.bin")
+    with pytest.raises(bb.InputError, match="cannot be memory-mapped"):
+        bb.load_embedding(tmp_path / "v.bin", mmap=True)
+    np.savez_compressed(tmp_path / "packed.npz", words=np.array(["a", "b"]), vectors=np.eye(2, dtype=np.float32))
+    with pytest.raises(bb.InputError, match="cannot be memory-mapped"):
+        bb.load_embedding(tmp_path / "packed.npz", mmap=True)
+    with pytest.raises(bb.InputError, match="for whole files"):
+        bb.load_embedding(tmp_path / "v.bin", words=["a"], mmap=True)
+    bb.save_embedding(kv, tmp_path / "v.npz")
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(bb.InputError, match="cannot be mapped as it is"):
+        bb.load_embedding(tmp_path / "v.npz", mmap=True)
+
+
+def test_parquet_with_one_column_a_dimension(tmp_path):
+    pd.DataFrame({"token": ["a", "b"], "x": [1.0, 2.0], "y": [3, 4]}).to_parquet(tmp_path / "v.parquet")
+    assert_holds(bb.load_embedding(tmp_path / "v.parquet"), {"a": [1, 3], "b": [2, 4]})
+    pd.DataFrame({"x": [1.0], "y": [3]}).to_parquet(tmp_path / "w.parquet")
+    with pytest.raises(bb.InputError, match="a column of words"):
+        bb.load_embedding(tmp_path / "w.parquet")
+
+
+def test_a_fasttext_model(tmp_path):
+    from gensim.models import FastText
+    from gensim.models.fasttext import save_facebook_model
+
+    model = FastText([["nurse", "soldier", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
+    save_facebook_model(model, str(tmp_path / "v.bin"))
+    found = bb.load_embedding(tmp_path / "v.bin", words=["nurse", "dragon"])
+    assert found.index_to_key == ["nurse"]
+    np.testing.assert_allclose(found["nurse"], model.wv["nurse"], rtol=1e-5)
+
+
+def test_a_cut_file_tells_at_which_byte(tmp_path):
+    bb.save_embedding(keyed({f"w{at}": np.ones(4) for at in range(9)}), tmp_path / "v.bin")
+    content = (tmp_path / "v.bin").read_bytes()
+    (tmp_path / "v.bin").write_bytes(content[:100])
+    with pytest.raises(bb.InputError, match="truncated at byte 100"):
+        bb.load_embedding(tmp_path / "v.bin")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 CALLED = "#0072B2"
 LABELLED = 24
 """Words that are named, the largest contrasts of either side."""
+ROOM = (45.0, 8.0)
+"""Points across and up within which a second word is not named."""
 SHOWN = 20_000
 """Words beyond which those that are not called are drawn from at random."""
 
@@ -61,15 +63,15 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
             axes.set_xscale("log")
         words = table["word"].to_numpy()
         order = np.flatnonzero(called)
-        for at in order[np.argsort(-np.abs(mean[order]), kind="stable")][:most]:
-            axes.annotate(
-                str(words[at]),
-                (across[at], mean[at]),
-                xytext=(3, 2),
-                textcoords="offset points",
-                fontsize=7,
-                parse_math=False,
-            )
+        free: list[np.ndarray] = []
+        figure.canvas.draw()  # places on the picture are known from here on
+        for at in order[np.argsort(-np.abs(mean[order]), kind="stable")]:
+            place = axes.transData.transform((across[at], mean[at])) * 72 / figure.dpi
+            if len(free) == most or any((np.abs(place - other) < ROOM).all() for other in free):
+                continue
+            free.append(place)
+            where = (across[at], mean[at])
+            axes.annotate(str(words[at]), where, (3, 2), textcoords="offset points", fontsize=7, parse_math=False)
         style_axes(axes)
         axes.set_xlabel("place by frequency" if ordered else "place in the file")
         others = [name for name in names if name != one]
