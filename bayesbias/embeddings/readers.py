@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
@@ -22,7 +23,6 @@ from bayesbias.errors import InputError
 CHUNK = 1 << 23
 LONGEST = 1 << 24
 """Bytes of a line of text, or of the vector of a word."""
-BREAK = ord("\n")
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
@@ -177,22 +177,17 @@ def _header(line: bytes) -> Header | None:
 
 def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Blocks:
     dimensions, size, count = header.dimensions, 4 * header.dimensions, 0
+    # word2vec's own program ends each vector with a line break
+    entry = re.compile(rb"\n*+([^ ]*+) (?s:.{%d})" % size).match
     while count < header.words:
-        buffer, position = reader.buffer, reader.position
-        find, last = buffer.find, len(buffer) - size - 1
-        tokens, places = [], []
-        while count < header.words:
-            at = find(b" ", position)
-            if at < 0 or at > last:
-                break
-            if buffer[position] == BREAK:  # word2vec's own program ends each vector with one
-                position += 1
-            token = buffer[position:at]
-            position = at + 1 + size
+        buffer, tokens, places, position = reader.buffer, [], [], reader.position
+        while count < header.words and (found := entry(buffer, position)) is not None:
+            position = found.end()
             count += 1
+            token = found[1]
             if wanted is None or token in wanted:
                 tokens.append(token)
-                places.append(at + 1)
+                places.append(position - size)
         reader.position = position
         if tokens:
             vectors = np.empty((len(tokens), dimensions), dtype="<f4")
