@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -45,17 +45,23 @@ class Vocabulary:
     ----------
     kv
         The embedding, which stays as it is.
-    unit
-        (words, dimensions), single precision.
     """
 
     kv: KeyedVectors
-    unit: NDArray[np.float32]
 
-    @classmethod
-    def of(cls, kv: KeyedVectors) -> Vocabulary:
-        """The unit vectors of an embedding; vectors of zeros stay zeros."""
-        return cls(kv, unit_single(np.asarray(kv.vectors)))
+    def __len__(self) -> int:
+        return len(self.kv.index_to_key)
+
+    def unit(self, rows: slice | IntArray) -> NDArray[np.float32]:
+        """Unit vectors (words, dimensions) of some rows in single precision; vectors of zeros stay zeros."""
+        return unit_single(np.asarray(self.kv.vectors[rows]))
+
+    def blocks(self, rows: IntArray | None = None) -> Iterator[tuple[slice | IntArray, NDArray[np.float32]]]:
+        """Rows and their unit vectors, some at a time; None: all rows."""
+        for begin in range(0, len(self) if rows is None else len(rows), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            at = part if rows is None else rows[part]
+            yield at, self.unit(at)
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of words that the embedding holds."""
@@ -71,12 +77,13 @@ class Vocabulary:
 
     def mapped(self, matrix: FloatArray, rows: IntArray | None) -> NDArray[np.float32]:
         """All unit vectors, those of some rows (None: of all) times a (dimensions, dimensions) matrix, at length 1."""
-        changed = self.unit.copy()
-        every = np.arange(len(changed)) if rows is None else rows
+        changed = np.empty(self.kv.vectors.shape, dtype=np.float32)
+        if rows is not None:
+            for at, block in self.blocks():
+                changed[at] = block
         narrow = matrix.astype(np.float32)
-        for begin in range(0, len(every), BLOCK):
-            at = every[begin : begin + BLOCK]
-            block = changed[at] @ narrow
+        for at, unit in self.blocks(rows):
+            block = unit @ narrow
             lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
             changed[at] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
         return changed
@@ -156,7 +163,7 @@ def rows_to_change(
     spared = {held[word] for word in ignore if word in held}
     if neutralize is None and not spared:
         return None, notes
-    rows = range(len(vocabulary.unit)) if neutralize is None else [held[word] for word in neutralize if word in held]
+    rows = range(len(vocabulary)) if neutralize is None else [held[word] for word in neutralize if word in held]
     return np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp), notes
 
 
@@ -355,7 +362,7 @@ def _orthonormal(subspace: Any, dimensions: int) -> FloatArray:
 
 
 def _count(vocabulary: Vocabulary, rows: Any) -> int:
-    return len(vocabulary.unit) if rows is None else len(rows)
+    return len(vocabulary) if rows is None else len(rows)
 
 
 def half_sibling(
@@ -375,7 +382,7 @@ def half_sibling(
     rows, lost = rows_to_change(vocabulary, neutralize, (*ignore, *words))
     group = vocabulary.vectors(words)
     hat = group.T @ np.linalg.solve(group @ group.T + penalty * np.eye(len(words)), group)
-    count = len(vocabulary.unit) if rows is None else len(rows)
+    count = len(vocabulary) if rows is None else len(rows)
     record = Debiasing(
         "half_sibling", np.empty((0, group.shape[1])), sets=sets, neutralized=count, notes=(*notes, *lost)
     )
@@ -424,7 +431,7 @@ def null_space(
         "null_space",
         directions,
         sets=tuple(tuple(word for word, at in zip(words, labels, strict=True) if at == n) for n in range(len(groups))),
-        neutralized=0 if not len(directions) else len(vocabulary.unit) if rows is None else len(rows),
+        neutralized=0 if not len(directions) else len(vocabulary) if rows is None else len(rows),
         trace=np.array(trace),
         notes=(*notes, *lost),
     )
@@ -496,11 +503,11 @@ def soft(
     strength = finite_number(strength, "strength", positive=True)
     sets, directions, shares, notes = defined(vocabulary, definitional, components)
     rows, lost = rows_to_change(vocabulary, neutralize, ignore)
-    gram = _gram(vocabulary.unit)
-    found = softened(gram, gram if rows is None else _gram(vocabulary.unit[rows]), directions, strength)
+    gram = _gram(vocabulary, None)
+    found = softened(gram, gram if rows is None else _gram(vocabulary, rows), directions, strength)
     if found.gradient > GRADIENT:
         notes.append(f"not converged: the gradient is {found.gradient:.1g}")
-    record = Debiasing("soft", directions, shares, sets, len(vocabulary.unit), trace=found.trace, notes=(*notes, *lost))
+    record = Debiasing("soft", directions, shares, sets, len(vocabulary), trace=found.trace, notes=(*notes, *lost))
     return vocabulary.mapped(found.matrix.T, None), record
 
 
@@ -575,10 +582,11 @@ def _gradient(t: FloatArray, gram: FloatArray, neutral: FloatArray, directions: 
     return float(np.linalg.norm(2 * t @ slope))
 
 
-def _gram(unit: np.ndarray) -> FloatArray:
-    """Sum of x x' (dimensions, dimensions), in double precision, block by block."""
-    total = np.zeros((unit.shape[1], unit.shape[1]))
-    for begin in range(0, len(unit), BLOCK):
-        block = unit[begin : begin + BLOCK].astype(np.float64)
+def _gram(vocabulary: Vocabulary, rows: IntArray | None) -> FloatArray:
+    """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision, block by block."""
+    size = vocabulary.kv.vector_size
+    total = np.zeros((size, size))
+    for _, unit in vocabulary.blocks(rows):
+        block = unit.astype(np.float64)
         total += block.T @ block
     return total

@@ -22,7 +22,7 @@ from bayesbias.debiasing.methods import (
     project,
     soft,
 )
-from bayesbias.embeddings import Embedding, about, opened
+from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
 from bayesbias.errors import InputError, shortened
 
 if TYPE_CHECKING:
@@ -99,8 +99,6 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     >>> round(float(after.similarity("he", "nurse") - after.similarity("she", "nurse")), 2)
     -0.01
     """
-    from gensim.models import KeyedVectors
-
     chosen = find_method(method)
     missing = [
         name
@@ -114,11 +112,10 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     before: Any = opened(kv)
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
-    changed, record = chosen.run(Vocabulary.of(before), **options)
+    changed, record = chosen.run(Vocabulary(before), **options)
     record = _with_zeros(record, before, changed)
-    after = KeyedVectors(vector_size=changed.shape[1], dtype=changed.dtype)
-    after.add_vectors(before.index_to_key, changed)
-    after.fill_norms(force=True)
+    after = keyed_vectors(list(before.index_to_key), changed)
+    after.norms = np.sqrt(np.vecdot(changed, changed))
     after.bayesbias_name = f"{about(before)['name']} ({method})"
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after

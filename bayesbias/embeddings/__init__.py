@@ -1,6 +1,14 @@
 """Word embeddings as gensim KeyedVectors, read from files, mappings or the bundled slice, or trained."""
 
-from bayesbias.embeddings.formats import Embedding, list_embeddings, load_embedding, opened, save_embedding, zero_words
+from bayesbias.embeddings.formats import (
+    Embedding,
+    keyed_vectors,
+    list_embeddings,
+    load_embedding,
+    opened,
+    save_embedding,
+    zero_words,
+)
 from bayesbias.embeddings.lookup import (
     TWINS,
     Case,
@@ -28,6 +36,7 @@ __all__ = [
     "about",
     "find_concepts",
     "find_words",
+    "keyed_vectors",
     "list_embeddings",
     "load_embedding",
     "opened",

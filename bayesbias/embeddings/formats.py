@@ -446,8 +446,6 @@ def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]]
 
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
     """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
-    from gensim.models import KeyedVectors
-
     if not tokens:
         raise InputError(f"{where} holds no vector, or none of the words that were asked for")
     if "" in tokens:
@@ -463,11 +461,19 @@ def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
             moved = rows[begin : begin + BLOCK]
             matrix[begin : begin + len(moved)] = matrix[moved]
         matrix, tokens = matrix[: len(rows)], [tokens[at] for at in rows.tolist()]
-    kv = KeyedVectors(vector_size=matrix.shape[1], count=0, dtype=np.float32)
-    kv.vectors, kv.index_to_key = matrix, tokens
-    kv.key_to_index = {word: at for at, word in enumerate(tokens)}
-    kv.next_index = len(tokens)
+    kv = keyed_vectors(tokens, matrix)
     kv.bayesbias_name = Path(where).name
+    return kv
+
+
+def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
+    """An embedding that holds a matrix (words, d) of single precision as it is; gensim's own way would copy it."""
+    from gensim.models import KeyedVectors
+
+    kv = KeyedVectors(vector_size=matrix.shape[1], count=0, dtype=np.float32)
+    kv.vectors, kv.index_to_key = matrix, words
+    kv.key_to_index = {word: at for at, word in enumerate(words)}
+    kv.next_index = len(words)
     return kv
 
 
