@@ -6,6 +6,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.metadata import entry_points
 from io import StringIO
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -131,3 +132,13 @@ def here(program, monkeypatch, tmp_path):
     """Run the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return program
+
+
+@pytest.fixture(scope="session")
+def text_encoder():
+    """An encoder of texts: each has a random vector of its own."""
+
+    def encode(texts):
+        return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
+
+    return encode

@@ -226,10 +226,9 @@ def criterion(
         residuals = [share_ * alike + (1 - share_) * np.eye(len(held)) for share_ in ALIKE]
     rng = np.random.default_rng([used, 3])
     relation = latent_relation(y, covariance, x, x_se**2, residuals, WIDTH, draws, rng, covariate)
-    fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
     if covariate is not None:
         y, x = (_without(side, covariate) for side in (y, x))
-        fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
+    fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
     groups = dict(
         zip(
             post["constant_data/protected_word"].to_numpy().tolist(),

@@ -13,7 +13,7 @@ import bayesbias as bb
 from benchmarks.common import keep
 from benchmarks.minilm import MiniLM
 from benchmarks.sentences.nulls import drawn
-from benchmarks.sentences.vectors import KINDS, encoded
+from benchmarks.sentences.vectors import KINDS, drawn_from, encoded
 
 TESTS = {
     "SEAT, permutation of sentences": ("seat", {"p_value": True}),
@@ -29,9 +29,7 @@ def main(folder, replicates=200):
     words, rows, encoder = bb.load_words("gender"), [], MiniLM()
     for kind in KINDS:
         vectors = encoded("gender", kind, folder, encoder).whole()
-        pool = list(vectors.vocabulary[::2])
-        at = [vectors.words.index(word) for word in pool]
-        similar = vectors.centred("vocabulary").cosines()[np.ix_(at, at)]
+        pool, similar = drawn_from(vectors)
         means = vectors.keyed_vectors()
         for lists in ("random", "topical"):
             rng, calls = np.random.default_rng(0), {name: [] for name in TESTS}

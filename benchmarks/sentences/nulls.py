@@ -16,7 +16,7 @@ import bayesbias as bb
 from bayesbias.distances.frames import averaged
 from benchmarks.common import keep
 from benchmarks.minilm import MiniLM
-from benchmarks.sentences.vectors import KINDS, encoded
+from benchmarks.sentences.vectors import KINDS, drawn_from, encoded
 
 WORDS, NEUTRAL = 12, 40
 CONTRASTS = ("different", "neutral")
@@ -73,9 +73,7 @@ def main(folder, replicates=100):
     words, rows, encoder = bb.load_words("gender"), [], MiniLM()
     for kind in KINDS:
         vectors = encoded("gender", kind, folder, encoder).whole()
-        pool = list(vectors.vocabulary[::2])
-        at = [vectors.words.index(word) for word in pool]
-        similar = vectors.centred("vocabulary").cosines()[np.ix_(at, at)]
+        pool, similar = drawn_from(vectors)
         for count in COUNTS:
             rng = np.random.default_rng(count)
             calls = {key: [] for key in product(("random", "topical"), METHODS, CONTRASTS)}

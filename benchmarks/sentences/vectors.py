@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 import bayesbias as bb
 from bayesbias.sentences import english_words
 from benchmarks.minilm import MiniLM
@@ -21,3 +23,10 @@ def encoded(name, kind, folder, encoder=None):
         vocabulary=english_words(),
         cache=Path(folder),
     )
+
+
+def drawn_from(vectors):
+    """Half of the vocabulary, from which pseudo-lists are drawn, and the cosines of its words around their mean."""
+    pool = list(vectors.vocabulary[::2])
+    at = [vectors.words.index(word) for word in pool]
+    return pool, vectors.centred("vocabulary").cosines()[np.ix_(at, at)]

@@ -2,7 +2,6 @@
 
 import inspect
 import warnings
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -60,7 +59,7 @@ UNTRIED = {
 
 
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory, random_embedding):
+def calls(tmp_path_factory, random_embedding, text_encoder):
     """Name of a public function to arguments with which it runs, fast."""
     folder = tmp_path_factory.mktemp("arguments")
     kv, other = (random_embedding(LISTS, seed) for seed in (1, 2))
@@ -75,13 +74,13 @@ def calls(tmp_path_factory, random_embedding):
     studied = [bb.silhouettes.silhouette(one, QUERY, "weat_effect_size", runs=12) for one in (kv, other)]
     settings = {bb.stability.Setting(name, "sgns", 12, 0): random_embedding(LISTS, at) for at, name in enumerate("abc")}
     pair = {"one": kv, "two": other}
-    vectors = bb.encode(letters, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
+    vectors = bb.encode(text_encoder, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
     framed = bb.distance_table(vectors, LISTS, relatedness=False)
     vectors.save(folder / "vectors.npz")
     return {
         "audit": {"kv": bb.load_embedding("google-news-slice"), "groups": {"a": ["he", "man"], "b": ["she", "woman"]}},
         "contexts": {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
-        "encode": {"encoder": letters, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
+        "encode": {"encoder": text_encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
         "frame_effects": {"post": bb.fit(framed, "crossed", draws=200, seed=1)},
         "checks.origin_sensitivity": {"vectors": vectors, "words": LISTS, "origins": [("none", 0)], "seed": 1},
         "sentences.load_templates": {"given": "seat"},
@@ -155,11 +154,6 @@ def calls(tmp_path_factory, random_embedding):
         },
         "stability.toy_corpus": {"sentences": 50},
     }  # fmt: skip
-
-
-def letters(texts):
-    """An encoder: each text has a random vector of its own."""
-    return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
 
 def public_functions():

@@ -2,9 +2,7 @@
 
 import dataclasses
 import inspect
-from zlib import crc32
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,11 +36,6 @@ QUERY = bb.Query({"x": ["p", "q"], "y": ["s", "t"]}, {"a": ["k", "l", "c"], "b":
 PAIRS = [("k", "m"), ("l", "n"), ("c", "d")]
 
 
-def letters(texts):
-    """An encoder: each text has a random vector of its own."""
-    return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
-
-
 def classes():
     held = [(module, name) for module in MODULES for name in getattr(bb, module).__all__]
     found = {name: getattr(getattr(bb, module), name) for module, name in held}
@@ -50,7 +43,7 @@ def classes():
 
 
 @pytest.fixture(scope="module")
-def results(random_embedding):
+def results(random_embedding, text_encoder):
     """One result of each class."""
     kv, other = (random_embedding(LISTS, seed) for seed in (1, 2))
     related = bb.distance_table(kv, LISTS)
@@ -68,7 +61,7 @@ def results(random_embedding):
     study = bb.stability.direct_bias_study(settings, list("pqstu"), PAIRS, draws=20, random_pairs=20)
     debiased = bb.debias(kv, "project", definitional=PAIRS)
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
-    vectors = bb.encode(letters, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
+    vectors = bb.encode(text_encoder, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
     framed = bb.fit(bb.distance_table(vectors, LISTS, relatedness=False), "crossed", draws=400, seed=1)
     found = [
         bb.frame_effects(framed),
