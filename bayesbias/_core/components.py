@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as f_distribution
+from scipy.special import fdtri
 
 from bayesbias._core.resampling import resampled_rows
 from bayesbias._core.vectors import FloatArray, IntArray
@@ -104,8 +104,8 @@ def _by_f(squares: MeanSquares, error: FloatArray, model: int, prob: float) -> E
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = squares.rows / error
     tail = (1 - prob) / 2
-    low = ratio / f_distribution.isf(tail, n - 1, freedom)
-    high = ratio * f_distribution.isf(tail, freedom, n - 1)
+    low = ratio / fdtri(n - 1, freedom, 1 - tail)
+    high = ratio * fdtri(freedom, n - 1, 1 - tail)
     return Estimate(*(_from_ratio(value, k) for value in (ratio, low, high)))
 
 
@@ -128,7 +128,7 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
         freedom /= (n - 1) * k**2 * value**2 * bias**2 + weight**2
         mixed = k * columns + (k * n - k - n) * error
         tail = (1 - prob) / 2
-        above, below = f_distribution.isf(tail, n - 1, freedom), f_distribution.isf(tail, freedom, n - 1)
+        above, below = fdtri(n - 1, freedom, 1 - tail), fdtri(freedom, n - 1, 1 - tail)
         low = n * (rows - above * error) / (above * mixed + n * rows)
         high = n * (below * rows - error) / (mixed + n * below * rows)
     # raters that agree but for their levels leave no error, and with it no degrees of freedom

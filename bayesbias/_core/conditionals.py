@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from bayesbias._core.marginal import (
     LOG_2PI,
@@ -103,6 +102,8 @@ def draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
 
 def even_normals(points: int, size: int, rng: np.random.Generator) -> FloatArray:
     """Standard normals (points, size) that lie evenly, in random order: means over them vary little between seeds."""
+    from scipy.stats import qmc  # loads slowly
+
     uniform = qmc.Sobol(size, rng=rng).random_base2(int(np.ceil(np.log2(points))))
     normals: FloatArray = ndtri(np.clip(rng.permutation(uniform)[:points], 1e-12, 1 - 1e-12))
     return normals

@@ -8,8 +8,7 @@ from math import comb
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
-from scipy.stats import beta, rankdata, t
+from scipy.special import betaincinv, stdtrit
 
 from bayesbias._core.marginal import Cells
 from bayesbias._core.vectors import FloatArray, IntArray
@@ -33,15 +32,15 @@ def mean_interval(values: FloatArray, prob: float) -> tuple[float, float]:
     """
     if len(values) < 2:
         return float("nan"), float("nan")
-    half = t.ppf((1 + prob) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = stdtrit(len(values) - 1, (1 + prob) / 2) * values.std(ddof=1) / np.sqrt(len(values))
     return float(values.mean() - half), float(values.mean() + half)
 
 
 def share_interval(right: int, of: int, prob: float) -> tuple[float, float]:
     """Jeffreys' interval of a share: the equal-tailed one of Beta(right + 1/2, wrong + 1/2)."""
     tail = (1 - prob) / 2
-    low = 0.0 if right == 0 else float(beta.ppf(tail, right + 0.5, of - right + 0.5))
-    high = 1.0 if right == of else float(beta.ppf(1 - tail, right + 0.5, of - right + 0.5))
+    low = 0.0 if right == 0 else float(betaincinv(right + 0.5, of - right + 0.5, tail))
+    high = 1.0 if right == of else float(betaincinv(right + 0.5, of - right + 0.5, 1 - tail))
     return low, high
 
 
@@ -206,4 +205,6 @@ def correlation(left: FloatArray, right: FloatArray) -> FloatArray:
 
 def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
     """Spearman's correlation, ties at their mean rank; NaN where a side does not vary."""
+    from scipy.stats import rankdata  # loads slowly
+
     return correlation(rankdata(left, axis=-1), rankdata(right, axis=-1))

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from bayesbias._checks import finite_number, one_of, probability, several, whole_number
 from bayesbias._progress import progress
@@ -67,8 +66,10 @@ class Ranks(Result):
     @property
     def uniformity(self) -> pd.DataFrame:
         """Kolmogorov-Smirnov tests of uniformity: ``parameter``, ``place``, ``p_value``, ``last_5_percent``."""
+        from scipy.stats import kstest  # loads slowly
+
         rows = [
-            (name, place, stats.kstest((column + 0.5) / (self.draws + 1), "uniform").pvalue, (column >= last).mean())
+            (name, place, kstest((column + 0.5) / (self.draws + 1), "uniform").pvalue, (column >= last).mean())
             for last in [0.95 * (self.draws + 1)]
             for name, values in self.ranks.items()
             for place, column in enumerate(values.T)
@@ -361,11 +362,13 @@ def _cluster_calls(data: ModelData, others: list[str], rng: np.random.Generator,
 
 
 def _t_test_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+    from scipy.stats import ttest_ind  # loads slowly
+
     labels = data.connections.tolist()
     own = data.y[data.connection == labels.index("associated")]
     calls: Calls = []
     for name in others:
-        p = stats.ttest_ind(own, data.y[data.connection == labels.index(name)], equal_var=False).pvalue
+        p = ttest_ind(own, data.y[data.connection == labels.index(name)], equal_var=False).pvalue
         calls.append(("t_test", f"associated - {name}", np.nan, np.nan, bool(p < 1 - prob)))
     return calls
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from bayesbias._checks import finite_number, one_of, probability, whole_number
 from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
@@ -375,7 +374,9 @@ class NullWeat(Result):
         rows = []
         for name, values in sides.items():
             first, second = values[: self.words].ravel(), values[self.words :].ravel()
-            test = stats.ttest_ind(first, second, equal_var=False)
+            from scipy.stats import ttest_ind  # loads slowly
+
+            test = ttest_ind(first, second, equal_var=False)
             low, high = test.confidence_interval(self.prob)
             rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
         return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import expit, ndtr, rel_entr
-from scipy.stats import rankdata
 
 from bayesbias._checks import finite_number, flag, one_of, whole_number
 from bayesbias._core.logistic import fit_logistic
@@ -246,6 +245,8 @@ def ect(targets: Sets, attributes: Sets) -> Measured:
     if not means.any(axis=1).all():
         return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
     sides = unit_rows(means)
+    from scipy.stats import rankdata  # loads slowly
+
     ranks: FloatArray = rankdata(unit_products(attributes[0], sides), axis=1)
     by_word = ranks[0] - ranks[1]
     if len(by_word) < 2:

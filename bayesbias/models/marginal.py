@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
-from scipy.stats import qmc
 
 from bayesbias._core.conditionals import draw_gaussians
 from bayesbias._core.marginal import (
@@ -195,6 +194,8 @@ def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
 
 def _draw(proposal: Proposal, count: int, rng: np.random.Generator) -> FloatArray:
     size = len(proposal.centre)
+    from scipy.stats import qmc  # loads slowly
+
     uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
     # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
     stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
