@@ -406,7 +406,7 @@ def test_debias_gives_what_the_function_gives(here):
     [
         (("-o", "o.bin"), "give --pairs or --words, one of the two"),
         (("--pairs", "neutral", "-o", "o.bin"), "neutral is a list of words: pairs are needed"),
-        (("--pairs", "gender_pairs", "-o", "o.kv"), "an embedding ends in .bin or .txt or .npz"),
+        (("--pairs", "gender_pairs", "-o", "o.kv"), "an embedding ends in .bin or .txt or .vec or .npz"),
         (("--pairs", "gender_pairs", "--method", "hart", "-o", "o.bin"), "did you mean 'hard'?"),
         (("--pairs", "gender_pairs", "--strength", "2", "-o", "o.bin"), "there is no option --strength of hard"),
         (("--words", "race", "-o", "o.bin"), "different numbers of words (black 3, caucasian 4, asian 3)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -262,10 +262,11 @@ def _groups(
     found: dict[str, list[str]] = {}
     missing: list[str] = []
     for name, words in lists.items():
-        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        held = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else []
+        if not held or not all(isinstance(word, str) for word in held):
             raise InputError(f"groups gives {shown(words)} for {name!r}: give a list of words")
-        keys = find_words(kv, dict.fromkeys(words)).keys
-        missing += [word for word in words if word not in keys]
+        keys = find_words(kv, dict.fromkeys(held)).keys
+        missing += [word for word in held if word not in keys]
         found[str(name)] = list(dict.fromkeys(keys.values()))
         if len(found[str(name)]) < 2:
             raise InputError(f"of the group {name!r} {len(found[str(name)])} words are found, and two are needed")
