@@ -115,4 +115,4 @@ pd.DataFrame([(one.title, one.value, one.p_value) for one in results], columns=[
 
 # %% [markdown]
 # With common words in place of the stereotypes, and so without any bias, SEAT's p-value is below .11 in 40 to 83% of
-# cases and CEAT's in 87 to 97%. The intervals of `fit` exclude 0 in 5 to 11% (`benchmarks/sentences/`).
+# cases and CEAT's in 87 to 97%. The intervals of `fit` exclude 0 in 3 to 12% (`benchmarks/sentences/`).

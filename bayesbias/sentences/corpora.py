@@ -111,7 +111,8 @@ def contexts(
         words = load_words(words)
     own = words.every_word() if isinstance(words, WordLists) else tuple(words_given(words, "words"))
     outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else words_given(vocabulary, "vocabulary")
-    sample = tuple(word for word in outside if word not in set(own))
+    listed_words = set(own)
+    sample = tuple(word for word in outside if word not in listed_words)
     every = (*own, *sample)
     # longer words first, so that a phrase is found before its parts
     found = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")

@@ -140,6 +140,10 @@ def encode(
     frames: tuple[str, ...] = ()
     skipped: list[tuple[str, str]] = []
     if isinstance(words, Contexts):
+        if grammar is not None or vocabulary is not None:
+            raise InputError(
+                "sentences of a corpus have no grammar, and contexts takes their vocabulary: leave both out"
+            )
         every, outside, asked, origin = words.words, words.vocabulary, _sentences(words), words.source
     else:
         lists = words if isinstance(words, WordLists) else _lists_of(words)
@@ -201,15 +205,15 @@ def _lists_of(words: str | Path | Iterable[str]) -> WordLists | list[str]:
 
 def _sample(given: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
     """Words of the vocabulary that are in no list, with their parts of speech where these are known."""
-    english = english_words()
-    free = {word: kind for word, kind in english.items() if word not in set(own)}
+    english, listed_words = english_words(), set(own)
+    free = {word: kind for word, kind in english.items() if word not in listed_words}
     if given is None:
         given = USUAL if lists is not None and subtag(lists.language) in ("", "en") else 0
     if isinstance(given, int | np.integer):
         most = whole_number(given, "vocabulary", least=0, most=len(free))
         # evenly over the parts of speech, which stand one after the other
         return dict(list(free.items())[at] for at in np.linspace(0, len(free) - 1, most).astype(int).tolist())
-    return {word: english.get(word, "") for word in words_given(given, "vocabulary") if word not in set(own)}
+    return {word: english.get(word, "") for word in words_given(given, "vocabulary") if word not in listed_words}
 
 
 def _filled(
