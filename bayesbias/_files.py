@@ -47,7 +47,7 @@ def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path
         It does not end as ``what`` does.
     """
     file = home_folder(path)
-    if file.suffix not in suffixes:
+    if file.suffix not in suffixes and "".join(file.suffixes[-2:]) not in suffixes:
         raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
     return file
 

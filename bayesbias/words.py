@@ -426,6 +426,20 @@ def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     return list(dict.fromkeys(kept))
 
 
+def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[WordLists | None, tuple[str, ...]]:
+    """Word lists as they are or by name or file, None where words alone are given; and all of their words.
+
+    Raises
+    ------
+    InputError
+        No word, or something else than words.
+    """
+    lists = load_words(words) if isinstance(words, str | Path) else words
+    if isinstance(lists, WordLists):
+        return lists, lists.every_word()
+    return None, tuple(words_given(lists, "words"))
+
+
 def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:
     """Pairs of words as they were given, or those of a list that :func:`load_list` takes, each once.
 

@@ -532,7 +532,7 @@ def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path, limited_fi
         bb.save_embedding(kv, tmp_path / "v.bin")
     bb.save_embedding(kv, tmp_path / "v.npz")
     assert bb.load_embedding(tmp_path / "v.npz").index_to_key == ["new york", "dog"]
-    with pytest.raises(bb.InputError, match=r"an embedding ends in \.bin, \.txt"):
+    with pytest.raises(bb.InputError, match=r"an embedding ends in \.bin or \.txt"):
         bb.save_embedding(kv, tmp_path / "v.kv")
     with pytest.raises(bb.InputError, match="takes a gensim KeyedVectors, given is dict"):
         bb.save_embedding({"dog": [1.0]}, tmp_path / "v.bin")

@@ -348,6 +348,16 @@ class TestTables:
         notes = table.attrs["coverage"]["contexts"]["notes"]
         assert any("3 of 64 words do not suit all of 16 frames" in note for note in notes)
 
+    def test_a_distance_that_is_missing_in_one_frame_is_named(self, vectors, lists):
+        table = bb.distance_table(vectors, lists)
+        table.loc[7, "distance"] = np.nan
+        with pytest.raises(InputError, match="row 7, column 'distance'"):
+            bb.fit(table)
+        with pytest.raises(InputError, match="lacks the column distance"):
+            bb.fit(table.drop(columns="distance"))
+        with pytest.raises(InputError, match="'nearly'"):
+            bb.fit(table.astype({"distance": object}).assign(distance="'nearly'"))
+
     def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
         with pytest.raises(InputError, match="frames"):
             bb.distance_table(vectors, lists, frames="other")
@@ -483,7 +493,7 @@ class TestFramesAsRandomEffect:
         both = {"one": table, "two": averaged(table)}
         found = bb.pool(both, ("associated", "human")).estimates.set_index("embedding")["se"]
         post = bb.fit(table, "crossed", draws=400, seed=0)
-        shift = post["frames/shift"]
+        shift = post["frames/word_shift"].mean("protected_word")
         extra = (shift.sel(connection="associated") - shift.sel(connection="human")).var().item()
         assert found["one"] ** 2 - found["two"] ** 2 == pytest.approx(extra, rel=0.2)
 

@@ -311,7 +311,7 @@ def common_frames(
     InputError
         Tables that have no frame in common.
     """
-    if not any(isinstance(table, pd.DataFrame) and frame_columns(table) for table in tables.values()):
+    if not any(map(frame_columns, tables.values())):
         return dict(tables), {}, ()
     framed = {str(name): table for name, table in tables.items() if frame_columns(table)}
     notes = []

@@ -19,26 +19,54 @@ from bayesbias.words import WordLists
 TEMPLATE, ATTRIBUTE_TEMPLATE = "template", "attribute_template"
 FRAMES = (TEMPLATE, ATTRIBUTE_TEMPLATE)
 PAIR = ["protected_word", "attribute_word"]
+LABELS = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
 
 
-def frame_columns(table: pd.DataFrame) -> list[str]:
-    """Columns of a table that name the sentence frames of its distances."""
-    return [name for name in FRAMES if name in table.columns]
+def frame_columns(table: object) -> list[str]:
+    """Columns of a table that name the sentence frames of its distances; none of what is no table."""
+    return [name for name in FRAMES if name in getattr(table, "columns", ())]
 
 
 def averaged(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with one row for each pair and connection: the mean over frames. Tables without frames stay.
+    """The table with one row for each pair and connection: the mean over frames.
 
-    ``attrs`` stay too.
+    ``attrs`` stay. What is no table with frames stays as it is, and so does one that lacks a column or has one twice.
+
+    Raises
+    ------
+    InputError
+        A distance is no finite number.
     """
-    if not frame_columns(table):
+    whole = {*PAIR, "connection", "distance"} <= set(getattr(table, "columns", ()))
+    if not frame_columns(table) or not whole or not table.columns.is_unique:
         return table
-    others = [name for name in table.columns if name not in (*FRAMES, "distance")]
-    kept = table[[*others, "distance"]]
+    labels = [name for name in LABELS if name in table.columns]
+    kept = table[labels].assign(distance=finite_distances(table["distance"]))
     kept.attrs = {}
-    found = kept.groupby(others, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
+    found = kept.groupby(labels, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
     found.attrs = dict(table.attrs)
-    return found[[name for name in table.columns if name in found.columns]]
+    return found
+
+
+def finite_distances(column: pd.Series) -> FloatArray:
+    """The distances of a table.
+
+    Raises
+    ------
+    InputError
+        One is no finite number.
+    """
+    if column.dtype.kind in "bcmM":
+        raise InputError(f"the column 'distance' holds {column.dtype}: give cosine distances as numbers")
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        more = f", and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
+        raise InputError(
+            f"row {column.index[bad[0]]}, column 'distance' holds {column.iloc[bad[0]]}{more}: "
+            "every distance must be a finite number; leave missing pairs out"
+        )
+    return values
 
 
 def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, frames: str) -> pd.DataFrame:
@@ -131,8 +159,9 @@ def _of_sentences(
 
 def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:
     """Products of some rows of two matrices with each other."""
-    matrix = first[np.unique(rows)].astype(float) @ second[np.unique(columns)].astype(float).T
-    found: FloatArray = matrix[np.unique(rows, return_inverse=True)[1], np.unique(columns, return_inverse=True)[1]]
+    left, row = np.unique(rows, return_inverse=True)
+    right, column = np.unique(columns, return_inverse=True)
+    found: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
     return found
 
 

@@ -444,7 +444,6 @@ def distance_table(
     >>> round(float(table["distance"].iloc[0]), 3)
     0.962
     """
-    flag(relatedness, "relatedness")
     one_of(twins, TWINS, "twins")
     flag(keep_duplicates, "keep_duplicates")
     flag(relatedness, "relatedness")

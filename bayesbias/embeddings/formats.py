@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._checks import flag
-from bayesbias._files import home_folder, shipped, whole_file
+from bayesbias._files import check_target, home_folder, shipped, whole_file
 from bayesbias._progress import progress
 from bayesbias.embeddings.readers import blocks, is_pickle, mapped
 from bayesbias.errors import InputError, listed, shown
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-SUFFIXES = (".bin", ".txt", ".vec", ".npz", ".safetensors", ".parquet")
+WORD2VEC = (".bin", ".txt", ".vec")
 PACKED = ".gz"
-WORD2VEC = SUFFIXES[:3]
+SUFFIXES = (*WORD2VEC, ".npz", ".safetensors", ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
 
 
 def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
@@ -59,16 +59,9 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
     """
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"save_embedding takes a gensim KeyedVectors, given is {type(kv).__name__}")
-    file = home_folder(path)
+    file = check_target(path, SUFFIXES, "an embedding")
     packed = file.suffix == PACKED
     suffix = file.with_suffix("").suffix if packed else file.suffix
-    if suffix not in (WORD2VEC if packed else SUFFIXES):
-        ends = ", ".join(SUFFIXES)
-        raise InputError(
-            f"cannot write {file.name}: an embedding ends in {ends}, or in {PACKED} after one of {', '.join(WORD2VEC)}"
-        )
-    if not file.parent.is_dir():
-        raise InputError(f"cannot write {file.name}: there is no folder {file.parent}")
     words = kv.index_to_key
     blank = [word for word in words if not word or len(word.split()) != 1] if suffix in WORD2VEC else []
     if suffix == ".safetensors":

@@ -15,7 +15,7 @@ from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.frames import averaged
+from bayesbias.distances.frames import averaged, finite_distances
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -188,7 +188,7 @@ def model_data(table: pd.DataFrame) -> ModelData:
         raise InputError("the table has no row: there is no distance to fit")
     table = averaged(table).copy(deep=False)
     table.attrs = {}  # pandas would copy the record of coverage with every column taken out
-    y = _finite(table["distance"])
+    y = finite_distances(table["distance"])
     words, protected = _codes(table, "protected_word")
     found, names = _codes(table, "connection")
     unknown = unknown_connections(table)
@@ -247,20 +247,6 @@ def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
         attribute_class=data.attribute_class[kept],
         y=data.y[kept],
     )
-
-
-def _finite(column: pd.Series) -> FloatArray:
-    if column.dtype.kind in "bcmM":
-        raise InputError(f"the column 'distance' holds {column.dtype}: give cosine distances as numbers")
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        more = f", and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
-        raise InputError(
-            f"row {column.index[bad[0]]}, column 'distance' holds {column.iloc[bad[0]]}{more}: "
-            "every distance must be a finite number; leave missing pairs out"
-        )
-    return values
 
 
 def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]]:

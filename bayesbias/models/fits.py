@@ -178,9 +178,9 @@ def fit(
         return _adjusted_fit(table, adjust, frequencies, how | {"seed": used_seed(seed)})
     if frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    by_frame, table = table, averaged(table)
     data = related_data(table)
-    frames = frame_data(table, data)
-    table = averaged(table)
+    frames = frame_data(by_frame, data)
     spec, note = chosen_model(model, data)
     if priors is not None:
         spec = with_priors(spec, priors)

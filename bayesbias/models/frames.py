@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,12 @@ class FrameData:
     data: ModelData
     axes: tuple[tuple[tuple[str, ...], FloatArray], ...]
     nested: bool
+
+    @cached_property
+    def variations(self) -> tuple[list[tuple[Variation, Variation]], ...]:
+        """For each side the variation of every contrast with the first connection: whole list, and words."""
+        others = range(1, len(self.data.connections))
+        return tuple([variation(self, axis, 0, at) for at in others] for axis in range(len(self.axes)))
 
     @property
     def control_sd(self) -> float:
@@ -194,7 +201,7 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
     facts: dict[str, Any] = {"other_connection": names[1:]}
     for axis, (frames, _) in enumerate(() if found.nested else found.axes):
         label = (TEMPLATE, ATTRIBUTE_TEMPLATE)[axis]
-        parts = [variation(found, axis, 0, at)[0] for at in range(1, len(names))]
+        parts = [whole for whole, _ in found.variations[axis]]
         facts[label] = list(frames)
         if parts:
             by_frame = np.column_stack([one.by_frame for one in parts])
@@ -208,8 +215,8 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
         connection_mean=posterior["connection_mean"] + shift.reshape(chains, draws, -1),
         word_mean=posterior["word_mean"] + total.reshape(chains, draws, *total.shape[1:]),
     )
-    group = {**facts, "shift": ((*steps, "connection"), (shift + words.mean(axis=1)).reshape(chains, draws, -1))}
-    group["word_shift"] = ((*steps, "protected_word", "connection"), total.reshape(chains, draws, *total.shape[1:]))
+    by_word = ((*steps, "protected_word", "connection"), total.reshape(chains, draws, *total.shape[1:]))
+    group = {**facts, "word_shift": by_word}
     if sds.shape[1]:
         group["sd"] = ((*steps, "other_connection"), sds.reshape(chains, draws, -1))
     result = post.copy()
@@ -267,11 +274,11 @@ def _axis_effects(
     frames, count = len(found.axes[axis][0]), len(data.connections)
     scale = PRIOR * found.control_sd
     whole, words = np.zeros((size, count)), np.zeros((size, len(data.protected_words), count))
-    level = Variation(*_level(found, axis))
+    level = _level(found, axis)
     whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / np.sqrt(frames)
     if count < 2:
         return whole, words, np.zeros((size, 0))
-    pairs = [variation(found, axis, 0, at) for at in range(1, count)]
+    pairs = found.variations[axis]
     root = np.linalg.cholesky(_alike(np.column_stack([one.by_frame for one, _ in pairs])))
     common = rng.standard_normal((size, count - 1)) @ root.T
     sds = np.column_stack([one.draw_sd(scale, size, rng) for one, _ in pairs])
@@ -283,14 +290,16 @@ def _axis_effects(
     return whole, words, sds
 
 
-def _level(found: FrameData, axis: int) -> tuple[FloatArray, float, float, int]:
-    """Mean distance by frame over the pairs that have all frames."""
+def _level(found: FrameData, axis: int) -> Variation:
+    """How the mean distance varies over frames, over the pairs that have all of them."""
     distances = found.axes[axis][1]
     whole = distances[~np.isnan(distances).any(axis=1)]
     frames = distances.shape[1]
-    by_frame = whole.mean(axis=0) if len(whole) else np.full(frames, np.nan)
+    if not len(whole):
+        return Variation(np.full(frames, np.nan), 0.0, 0.0, 0)
+    by_frame = whole.mean(axis=0)
     apart = by_frame - by_frame.mean()
-    return by_frame, 0.0, float(apart @ apart) if len(whole) else 0.0, frames - 1 if len(whole) else 0
+    return Variation(by_frame, 0.0, float(apart @ apart), frames - 1)
 
 
 def _alike(by_frame: FloatArray) -> FloatArray:

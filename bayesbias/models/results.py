@@ -172,10 +172,11 @@ def related_data(given: pd.DataFrame | xr.DataTree, check: bool = True) -> Model
     if isinstance(given, xr.DataTree):
         check_fit(given)
         return fit_data(given)
+    given = averaged(given)
     data, related = model_data(given), relatedness_of(given)
     moved = {"truth", ADJUSTED} & set(given.attrs)  # simulated or adjusted distances are not those of the vectors
     if related is not None and check and not moved:
-        check_distances(related, averaged(given))
+        check_distances(related, given)
     return replace(data, relatedness=related)
 
 

@@ -13,7 +13,7 @@ from bayesbias._checks import whole_number
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import WordLists, load_words, words_given
+from bayesbias.words import WordLists, lists_and_words, words_given
 
 LONGEST = 1000
 """Letters of a sentence from which on it is passed over."""
@@ -107,9 +107,7 @@ def contexts(
     'A soldier and a nurse met.'
     """
     most, start = whole_number(per_word, "per_word"), whole_number(seed, "seed", least=0, most=None)
-    if isinstance(words, str | Path):
-        words = load_words(words)
-    own = words.every_word() if isinstance(words, WordLists) else tuple(words_given(words, "words"))
+    _, own = lists_and_words(words)
     outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else words_given(vocabulary, "vocabulary")
     listed_words = set(own)
     sample = tuple(word for word in outside if word not in listed_words)

@@ -18,7 +18,7 @@ from bayesbias.errors import InputError, shown
 from bayesbias.sentences.corpora import Contexts
 from bayesbias.sentences.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.sentences.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
-from bayesbias.words import WordLists, load_words, subtag, words_given
+from bayesbias.words import WordLists, lists_and_words, subtag, words_given
 
 USUAL = 420
 """Words of the vocabulary beside English lists."""
@@ -146,11 +146,10 @@ def encode(
             )
         every, outside, asked, origin = words.words, words.vocabulary, _sentences(words), words.source
     else:
-        lists = words if isinstance(words, WordLists) else _lists_of(words)
-        own = lists.every_word() if isinstance(lists, WordLists) else tuple(words_given(lists, "words"))
-        sample = _sample(vocabulary, own, lists if isinstance(lists, WordLists) else None)
+        lists, own = lists_and_words(words)
+        sample = _sample(vocabulary, own, lists)
         every, outside = (*own, *sample), tuple(sample)
-        kinds = {**sample, **kinds_of(lists if isinstance(lists, WordLists) else None, grammar)}
+        kinds = {**sample, **kinds_of(lists, grammar)}
         chosen = load_templates(templates)
         frames, origin = tuple(frame.name for frame in chosen.frames), f"templates {chosen.name}"
         asked, skipped = _filled(every, chosen, kinds)
@@ -194,13 +193,6 @@ def _representation(encoder: object, asked: str | None) -> str:
     if kind == POOLED and not callable(encoder):
         raise InputError("representation='sentence' needs an encoder that can be called with texts")
     return kind
-
-
-def _lists_of(words: str | Path | Iterable[str]) -> WordLists | list[str]:
-    """Word lists by name or file, or the words themselves."""
-    if isinstance(words, str | Path):
-        return load_words(words)
-    return words_given(words, "words")
 
 
 def _sample(given: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:

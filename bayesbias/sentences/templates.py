@@ -117,26 +117,12 @@ class Templates:
         return len(self.frames)
 
 
-class _FrameFile(Document):
-    name: str
-    any: str | None = None
-    noun: str | None = None
-    mass: str | None = None
-    plural: str | None = None
-    adjective: str | None = None
-    person: str | None = None
-    subject: str | None = None
-    object: str | None = None
-    possessive: str | None = None
-    verb: str | None = None
-
-
 class _TemplatesFile(Document):
     name: str
     description: str = ""
     source: str = ""
     doi: str | None = None
-    frames: list[_FrameFile] = Field(default_factory=list)
+    frames: list[dict[str, str]] = Field(default_factory=list)
 
 
 class _EnglishFile(Document):
@@ -207,10 +193,9 @@ def _read(name_or_path: str | Path) -> Templates:
             f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, or a TOML file"
         )
     parsed = check(_TemplatesFile, read_toml(path), str(path))
-    frames = []
-    for one in parsed.frames:
-        texts = {kind: text for kind in (ANY, *KINDS) if (text := getattr(one, kind)) is not None}
-        frames.append(Frame(one.name, texts))
+    if any("name" not in one for one in parsed.frames):
+        raise InputError(f"{path}: a frame has no name")
+    frames = [Frame(one["name"], {kind: text for kind, text in one.items() if kind != "name"}) for one in parsed.frames]
     return Templates(parsed.name, tuple(frames), parsed.description, parsed.source, parsed.doi)
 
 

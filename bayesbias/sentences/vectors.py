@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import check_suffix, home_folder, read_arrays, whole_file
+from bayesbias.embeddings import keyed_vectors
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.sentences.templates import skipped_sentence
 from bayesbias.words import WordLists
@@ -88,7 +89,8 @@ class ContextVectors:
     def notes(self) -> tuple[str, ...]:
         """What is to be read with distances between these vectors."""
         found = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
-        own = [word for word in self.words if word not in set(self.vocabulary)]
+        outside = frozenset(self.vocabulary)
+        own = [word for word in self.words if word not in outside]
         asked = len(own)
         if self.pieces is not None:
             split = np.unique(self.word[(self.pieces > 1) & (self.word < asked)])
@@ -97,7 +99,7 @@ class ContextVectors:
                     f"{len(split)} of {asked} words are cut into pieces by the tokenizer, which may move them: "
                     f"{listed([self.words[at] for at in split])}."
                 )
-        odd = [one for one in self.skipped if one[0] not in set(self.vocabulary)]
+        odd = [one for one in self.skipped if one[0] not in outside]
         if said := skipped_sentence(odd, len({*own, *(word for word, _ in odd)}), len(self)):
             found.append(said)
         if self.centre != "none":
@@ -142,11 +144,12 @@ class ContextVectors:
         number = np.full(len(self.words), -1)
         number[kept] = np.arange(len(kept))
         words = tuple(self.words[at] for at in kept)
+        held = frozenset(words)
         rows = np.flatnonzero(number[self.word] >= 0)
         return replace(
             self._rows(rows),
             words=words,
-            vocabulary=tuple(word for word in self.vocabulary if word in set(words)),
+            vocabulary=tuple(word for word in self.vocabulary if word in held),
             word=number[self.word[rows]],
         )
 
@@ -160,6 +163,11 @@ class ContextVectors:
             texts=tuple(self.texts[at] for at in rows),
             pieces=None if self.pieces is None else self.pieces[rows],
         )
+
+    def _rows_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
+        """Which sentences are those of some words."""
+        asked = frozenset(words)
+        return np.isin(self.word, [at for at, word in enumerate(self.words) if word in asked])
 
     def frames_like(self, names: Iterable[str]) -> ContextVectors:
         """The same with some of the frames only.
@@ -209,13 +217,11 @@ class ContextVectors:
         if self.centre != "none" or self.all_but_top:
             raise InputError("the vectors have another origin already: centre those that encode returned")
         units = unit_rows(self.vectors.astype(float))
-        outside = np.isin(self.word, [at for at, word in enumerate(self.words) if word in set(self.vocabulary)])
-        own = outside
+        own = outside = self._rows_of(self.vocabulary)
         if centre == "controls":
             if words is None or not words.controls:
                 raise InputError("centre='controls' needs word lists with control words: give them, or another centre")
-            listed_words = {word for part in words.controls.values() for word in part}
-            own = np.isin(self.word, [at for at, word in enumerate(self.words) if word in listed_words])
+            own = self._rows_of([word for part in words.controls.values() for word in part])
         if not own.any() or (top and not outside.any()):
             raise InputError("the vectors have no vocabulary outside of the lists: encode them with one")
         place = np.zeros_like(self.frame) if self.nested else self.frame
@@ -278,8 +284,6 @@ class ContextVectors:
         InputError
             Two words without a common frame, or more words than can be taken together.
         """
-        from gensim.models import KeyedVectors
-
         if len(self.words) > MOST_WORDS:
             raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
         matrix = self.cosines(frames) if one_of(frames, tuple(PAIRINGS), "frames") == SAME else self._mean_products()
@@ -294,8 +298,7 @@ class ContextVectors:
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > 1e-7 * values[-1]
         vectors = axes[:, kept] * np.sqrt(values[kept])
-        kv = KeyedVectors(vectors.shape[1], dtype=np.float32)
-        kv.add_vectors([self.words[at] for at in order], vectors.astype(np.float32))
+        kv = keyed_vectors([self.words[at] for at in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
         return kv
 
