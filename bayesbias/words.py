@@ -237,12 +237,13 @@ VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribut
 
 def unknown_connections(table: pd.DataFrame) -> list[str]:
     """The connections of a table that are none: neither a known one nor a control list that its rows name as class."""
-    names = table["connection"].astype(str)
-    free = ~names.isin(CONNECTIONS)
-    if not free.any():
-        return []
-    alike = names == table["attribute_class"].astype(str) if "attribute_class" in table else ~free
-    return [name for name in names[free].unique() if not (can_be_control(name) and alike[names == name].all())]
+    if "attribute_class" not in table:
+        return [name for name in map(str, table["connection"].unique()) if name not in CONNECTIONS]
+    pairs = table[["connection", "attribute_class"]].drop_duplicates().astype(str)
+    free = pairs[~pairs["connection"].isin(CONNECTIONS)]
+    alike = free["connection"] == free["attribute_class"]
+    names = free["connection"]
+    return [name for name in names.unique() if not (can_be_control(name) and alike[names == name].all())]
 
 
 def labelled(quantity: str, labels: Mapping[str, str], phrases: Mapping[str, str] | None = None) -> str:

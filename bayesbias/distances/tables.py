@@ -52,6 +52,8 @@ from bayesbias.words import (
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
 RELATEDNESS = ".relatedness.npz"
+MANY_ROWS = 100_000
+"""Rows from which on words and labels are pandas categories, which take a tenth of the memory of text."""
 PUBLISHED_TEXT = ("word_to_compare", "word_class")
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 
@@ -73,7 +75,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     Returns
     -------
     DataFrame
-        The columns of :func:`distance_table`; ``group`` is pd.NA where it cannot be known.
+        The columns of :func:`distance_table`; ``group`` is missing where it cannot be known.
 
     Raises
     ------
@@ -288,9 +290,19 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
         raise InputError(f"{file}: {_faults(error.failure_cases)} (rows count from 0)") from error
     if checked.empty:
         raise InputError(f"{file} holds no distance")
-    labels = ["protected_word", "attribute_word", "attribute_class", "connection", *frame_columns(table)]
-    kinds = dict.fromkeys(labels, "str")
-    return pd.DataFrame(checked).astype({**kinds, "group": "string" if checked["group"].isna().any() else "str"})
+    return _with_labels(pd.DataFrame(checked))
+
+
+def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its words and labels as text, or, where it has many rows, as categories."""
+    labels = table.columns.drop("distance")
+    if len(table) < MANY_ROWS:
+        kinds = dict.fromkeys(labels, "str")
+        return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})
+    for name in labels:
+        codes, values = pd.factorize(table[name])
+        table[name] = pd.Categorical.from_codes(codes, pd.Index(values, dtype="str"))
+    return table
 
 
 def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
@@ -409,7 +421,8 @@ def distance_table(
     DataFrame
         Columns ``protected_word``, ``group``, ``attribute_word``, ``attribute_class`` (the group whose stereotype it
         is, or the control list), ``connection`` (associated, different, or the control list) and ``distance``
-        (cosine distance in [0, 2]). Words that the embedding lacks are left out; ``attrs["coverage"]`` and
+        (cosine distance in [0, 2]). Words and labels are text; from 100,000 rows on they are categories, which take a
+        tenth of the memory. Words that the embedding lacks are left out; ``attrs["coverage"]`` and
         :func:`coverage` tell which. Of words in sentences there is one row for each frame of a pair, named in
         ``template`` (the frame of the protected word; crossed frames have ``attribute_template`` too); :func:`fit`
         takes their means, and the frames as a random effect. Words that do not suit all frames are left out, since
@@ -482,7 +495,7 @@ def distance_table(
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
         own_pairs=own,
         in_several_lists=_in_several_lists(lists, found),
-        repeated_rows=int(table.duplicated(["protected_word", "attribute_word"]).sum()),
+        repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
@@ -606,21 +619,44 @@ def _long(
 ) -> tuple[pd.DataFrame, list[str]]:
     at = {word: column for column, word in enumerate(attributes)}
     keys = {word: looked.keys(word) for word in attributes}
+    holders: dict[str, list[str]] = {}
+    for word, used in keys.items():
+        for key in used:
+            holders.setdefault(key, []).append(word)
+    classes = list(dict.fromkeys(a.attribute_class for listed in by_group.values() for a in listed))
+    connections = list(dict.fromkeys(a.connection for listed in by_group.values() for a in listed))
+    coded = {
+        group: np.array([(at[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part])
+        for group, part in by_group.items()
+    }
+    group_of = lists.group_of
     pieces, own = [], []
-    for row, word in enumerate(protected):
-        other = looked.keys(word).isdisjoint
-        listed = [a for a in by_group[lists.group_of[word]] if other(keys[a.word])]
-        if len(listed) < len(by_group[lists.group_of[word]]):
+    for word in protected:
+        listed = coded[group_of[word]].reshape(-1, 3)
+        shared = {at[name] for key in looked.keys(word) for name in holders.get(key, ())}
+        kept = listed if not shared else listed[~np.isin(listed[:, 0], list(shared))]
+        if len(kept) < len(listed):
             own.append(word)
-        piece = pd.DataFrame(listed, columns=["attribute_word", "attribute_class", "connection"])
-        piece.insert(0, "protected_word", word)
-        piece.insert(1, "group", lists.group_of[word])
-        piece["distance"] = matrix[row, [at[a.word] for a in listed]]
-        pieces.append(piece)
-    table = pd.concat(pieces, ignore_index=True)
-    if table.empty:
+        pieces.append(kept)
+    sizes = [len(piece) for piece in pieces]
+    if not sum(sizes):
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
-    return table.astype(dict.fromkeys(table.columns[:-1], "str")), own
+    groups = list(by_group)
+    place = np.array([groups.index(group_of[word]) for word in protected], dtype=np.int32)
+    rows = np.repeat(np.arange(len(protected), dtype=np.int32), sizes)
+    columns, of_class, of_connection = np.concatenate(pieces).astype(np.int32).T
+    labels = {
+        "protected_word": (rows, protected),
+        "group": (place[rows], groups),
+        "attribute_word": (columns, attributes),
+        "attribute_class": (of_class, classes),
+        "connection": (of_connection, connections),
+    }
+    held = {
+        name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str")) for name, (codes, names) in labels.items()
+    }
+    table = pd.DataFrame({**held, "distance": matrix[rows, columns]})
+    return table if len(table) >= MANY_ROWS else table.astype(dict.fromkeys(labels, "str")), own
 
 
 def _in_several_lists(lists: WordLists, found: Collection[str]) -> dict[str, list[str]]:
