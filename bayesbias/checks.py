@@ -29,7 +29,7 @@ from bayesbias.diagnostics import (
     variance_shares,
 )
 from bayesbias.distances import Relatedness
-from bayesbias.models import ModelSpec, add_log_likelihood, add_predictive
+from bayesbias.models import ModelSpec, add_log_likelihood, add_predictive, word_draws
 from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.words import PairList, WordList
 
@@ -65,4 +65,5 @@ __all__ = [
     "similarity_shift",
     "variance_shares",
     "verdict_sentences",
+    "word_draws",
 ]

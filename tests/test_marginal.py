@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
+from bayesbias._core.incomplete import incomplete_log_likelihood, incomplete_sums
 from bayesbias._core.marginal import (
     LOG_2PI,
     Scales,
     crossed_sums,
-    dense_log_likelihood,
-    dense_sums,
     find_patterns,
     pattern_log_likelihood,
 )
@@ -65,7 +64,7 @@ def dense_of(rows, by_group):
     patterns, _ = find_patterns(*rows, CONNECTIONS)
     filled = np.zeros((len(groups), CONNECTIONS), dtype=bool)
     filled[word, connection] = True
-    return dense_sums(patterns, filled, *rows)
+    return incomplete_sums(patterns, filled, *rows)
 
 
 @pytest.mark.parametrize("interaction", [True, False])
@@ -83,7 +82,7 @@ def test_density_equals_the_normal_of_all_rows(words, groups, sizes, missing, in
         interaction=np.exp(2 * rng.normal(-3, 1.5, points)) if interaction else None,
     )
     by_pattern = pattern_log_likelihood(sums_of(rows, interaction), scales, PRIOR_SD)
-    by_cell = dense_log_likelihood(dense_of(rows, interaction), scales, PRIOR_SD)
+    by_cell = incomplete_log_likelihood(dense_of(rows, interaction), scales, PRIOR_SD)
     expected = np.array([dense(*rows, scales, at) for at in range(points)])
     np.testing.assert_allclose(by_pattern, expected, rtol=1e-8)
     np.testing.assert_allclose(by_cell, expected, rtol=1e-8)

@@ -216,11 +216,11 @@ def draw_cells(
     n, mean
         Arrays (cells).
     sigma, s, mu
-        Arrays (D,); the result is (D, cells).
+        Arrays (D,); the result is (cells, D).
     """
-    noise = (sigma**2)[:, None] / n
-    share = (s**2)[:, None] / ((s**2)[:, None] + noise)
-    centre = mu[:, None] + share * (mean - mu[:, None])
+    noise = sigma**2 / n[:, None]
+    share = s**2 / (s**2 + noise)
+    centre = mu + share * (mean[:, None] - mu)
     return centre + np.sqrt(share * noise) * rng.standard_normal(centre.shape)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -14,10 +14,21 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, describe, flat_draws, signed
+from bayesbias.diagnostics.summaries import (
+    PROB,
+    beside,
+    cluster_interval,
+    contrasted,
+    describe,
+    flat_draws,
+    signed,
+    word_statistics,
+)
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError
 from bayesbias.models.results import GROUP, check_fit
+from bayesbias.models.word_draws import GROUP as WORDS
+from bayesbias.models.word_draws import keeps_summaries, mean_over_words
 from bayesbias.words import CONTROLS, controls_of, labelled
 
 LEAST_RATIO = 0.95
@@ -92,25 +103,34 @@ def contrasts(
     1           math  0.04
     2        algebra  0.05
     """
-    check_fit(post)
+    check_fit(post, summaries=True)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
     first, second = contrasted(first, second, *connections_of(post))
-    whole, words = contrast_draws(post, first, second, population)
-    names = post["posterior"]["protected_word"].to_numpy()
-    kept = ~np.isnan(words).any(axis=0)
-    if by == "group":
-        if population != GIVEN:
-            raise InputError("contrasts of groups speak about these protected words: leave population as it is")
-        labels, draws = group_draws(words[:, kept], post["constant_data/group"].to_numpy()[kept])
+    names, filled = post["constant_data"]["protected_word"].to_numpy(), connections_of(post)[1]
+    held = post["constant_data"]["connection"].to_numpy().tolist()
+    kept = filled[:, [held.index(first), held.index(second)]].all(axis=1)
+    groups = post["constant_data/group"].to_numpy()
+    if by == "group" and population != GIVEN:
+        raise InputError("contrasts of groups speak about these protected words: leave population as it is")
+    if keeps_summaries(post):
+        whole = whole_draws(post, (first, second), population) @ [1.0, -1.0]
+        if by == "group":
+            labels, draws = _group_means(post, first, second, groups[kept])
+            table = _rows(by, labels, draws, prob, region)
+        elif region is not None:
+            raise InputError("a rope needs the draws of words, and this fit keeps summaries: fit with keep='draws'")
+        else:
+            single = _kept_contrasts(post, names[kept], first, second, prob)
+            table = pd.concat([_rows(by, [pd.NA], whole[:, None], prob, region), single], ignore_index=True)
     else:
-        labels, draws = [pd.NA, *names[kept]], np.column_stack([whole, words[:, kept]])
-    table = pd.DataFrame({by: pd.array(labels, dtype="string"), **describe(draws, prob)})
-    table["p_below_zero"] = (draws < 0).mean(axis=0)
-    inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
-    table["p_in_rope"] = inside
-    table = table[[by, *COLUMNS[1:]]]
+        whole, words = contrast_draws(post, first, second, population)
+        if by == "group":
+            labels, draws = group_draws(words[:, kept], groups[kept])
+        else:
+            labels, draws = [pd.NA, *names[kept]], np.column_stack([whole, words[:, kept]])
+        table = _rows(by, labels, draws, prob, region)
     cluster = cluster_interval(post, first, second, prob)
     table.attrs = {
         "first": first,
@@ -125,6 +145,55 @@ def contrasts(
         "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
     }
     return table
+
+
+def _rows(
+    by: str, labels: list[Any], draws: FloatArray, prob: float, region: tuple[float, float] | None
+) -> pd.DataFrame:
+    """One row for each column of draws (D, labels)."""
+    table = pd.DataFrame({by: pd.array(labels, dtype="string"), **describe(draws, prob)})
+    table["p_below_zero"] = (draws < 0).mean(axis=0)
+    inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
+    table["p_in_rope"] = inside
+    return table[[by, *COLUMNS[1:]]]
+
+
+def _kept_contrasts(post: xr.DataTree, words: NDArray[np.str_], first: str, second: str, prob: float) -> pd.DataFrame:
+    """Rows of single words, from the summaries that a fit keeps of them."""
+    kept = post[WORDS].to_dataset().sel(protected_word=words)
+    turned = f"{first} - {second}" not in kept["contrast"].to_numpy()
+    if turned and f"{second} - {first}" not in kept["contrast"].to_numpy():
+        raise InputError(
+            f"this fit keeps summaries of {', '.join(kept['contrast'].to_numpy())}, not of {first} - {second}: fit "
+            "with keep='draws', or take bb.checks.word_draws(post, words)"
+        )
+    kept = kept.sel(contrast=f"{second} - {first}" if turned else f"{first} - {second}")
+    found = dict(word_statistics(kept, "word_contrast", prob))
+    below = kept["word_contrast"].sel(statistic="p_below_zero").to_numpy()
+    if turned:
+        low, high = found["hdi_low"], found["hdi_high"]
+        found |= {"mean": -found["mean"], "hdi_low": -high, "hdi_high": -low}
+        below = 1 - below
+    table = pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **found})
+    return table.assign(p_below_zero=below, p_in_rope=np.nan)
+
+
+def whole_draws(post: xr.DataTree, connections: Sequence[str], population: str) -> FloatArray:
+    """Draws (D, connections) of means over the words that have all of some connections, or of similar words."""
+    if population == GIVEN:
+        found = mean_over_words(post[WORDS].to_dataset(), connections)
+        if found is not None:
+            return found
+    return flat_draws(post["posterior/connection_mean"].sel(connection=list(connections)).to_numpy())
+
+
+def _group_means(post: xr.DataTree, first: str, second: str, groups: NDArray[np.str_]) -> tuple[list[Any], FloatArray]:
+    """Labels of groups and of each two of them, and draws of their mean contrasts, from sums over words."""
+    words = post[WORDS].to_dataset()
+    names = list(dict.fromkeys(groups.tolist()))
+    means = [mean_over_words(words, (first, second), name) for name in names]
+    columns = np.column_stack([mean @ [1.0, -1.0] for mean in means if mean is not None])
+    return group_draws(columns, np.array(names))
 
 
 def group_draws(words: FloatArray, groups: NDArray[np.str_]) -> tuple[list[Any], FloatArray]:
@@ -160,8 +229,8 @@ def beside_associated(post: xr.DataTree) -> list[str]:
 
 def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
     """Connections (K,) of a fit, and which protected words have which (J, K)."""
-    posterior = post["posterior"]
-    return posterior["connection"].to_numpy().tolist(), ~np.isnan(posterior["word_mean"].to_numpy()[0, 0])
+    cells = post["constant_data/n"]
+    return cells["connection"].to_numpy().tolist(), cells.to_numpy() > 0
 
 
 def contrast_draws(
@@ -300,18 +369,45 @@ def decomposition(
     1           <NA>       different - human -0.005
     2           <NA>      associated - human -0.019
     """
+    check_fit(post, summaries=True)
     prob = probability(prob, "prob")
-    parts = decomposition_draws(post, second, population)
-    names = post["posterior"]["protected_word"].to_numpy()
-    table = tabulated(parts, names, prob)
+    names = post["constant_data"]["protected_word"].to_numpy()
+    if keeps_summaries(post):
+        table, labels, kept = _kept_parts(post, second, prob, population)
+    else:
+        parts = decomposition_draws(post, second, population)
+        table, labels, kept = tabulated(parts, names, prob), parts.labels, parts.kept
     table.attrs = {
-        "second": parts.labels[2].split(" - ")[1],
+        "second": labels[2].split(" - ")[1],
         "prob": prob,
         "population": population,
-        "left_out": names[~parts.kept].tolist(),
+        "left_out": names[~kept].tolist(),
         **carried_labels(post),
     }
     return table
+
+
+def _kept_parts(
+    post: xr.DataTree, second: str | None, prob: float, population: str
+) -> tuple[pd.DataFrame, tuple[str, str, str], NDArray[np.bool_]]:
+    """The rows of a decomposition, its contrasts and its words, of a fit that keeps summaries of them."""
+    one_of(population, tuple(POPULATIONS), "population")
+    valid, filled = connections_of(post)
+    second = control_of_parts(valid, second)
+    three = (OWN, OTHER, second)
+    kept = filled[:, [valid.index(name) for name in three]].all(axis=1)
+    if not kept.any():
+        raise InputError(f"no protected word has associated, different and {second} distances")
+    whole = whole_draws(post, three, population)
+    parts = parts_of(whole[:, None, :], whole, second)
+    words = post["constant_data"]["protected_word"].to_numpy()[kept]
+    names = [(OWN, OTHER), (OTHER, second), (OWN, second)]
+    single = [
+        _kept_contrasts(post, words, first, other, prob).assign(contrast=label)
+        for label, (first, other) in zip(parts.labels, names, strict=True)
+    ]
+    rows = pd.concat(single).sort_index(kind="stable")[PARTS]
+    return pd.concat([tabulated(parts, words[:1], prob)[:3], rows], ignore_index=True), parts.labels, kept
 
 
 def decomposition_draws(post: xr.DataTree, second: str | None = None, population: str = GIVEN) -> Parts:

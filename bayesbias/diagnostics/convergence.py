@@ -22,12 +22,11 @@ from bayesbias.diagnostics.confounds import Balance, known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws, hdi, variance_draws
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData, data_of_rows
+from bayesbias.models.data import EFFECTS, ModelData, data_of_rows
 from bayesbias.models.fits import predictive_generator, residuals
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import further_word_sd, kernels_of
 from bayesbias.models.results import (
-    EFFECTS,
     by_connection,
     check_fit,
     distances_of,
@@ -106,7 +105,7 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
         return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
     spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
-    drawn = mean + spread * residuals(post, mean.shape, rng)
+    drawn = mean + spread * residuals(posterior.to_dataset(), mean.shape, rng)
     parts = variance_draws(post)
     if "attribute word" in parts:
         variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
@@ -352,7 +351,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.headline()
     'This fit can be read, within limits.'
     """
-    check_fit(post)
+    check_fit(post, summaries=True)
     chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
     values, broken = _columns(post, () if post.attrs.get("engine") == "nuts" else EFFECTS)
     r_hat, ess = _mixing(values) if values.size else (None, float("nan"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,13 +16,12 @@ from bayesbias._core.resampling import clustered_contrast, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
+from bayesbias.models.data import EFFECTS, ModelData
 from bayesbias.models.related import protected_covariance
-from bayesbias.models.results import EFFECTS, by_connection, check_fit, fit_data, is_related, pair_places, related_data
+from bayesbias.models.results import by_connection, check_fit, fit_data, is_related, pair_places, related_data
+from bayesbias.models.word_draws import GROUP, keeps_summaries, statistics_of
+from bayesbias.models.word_draws import PROB as PROB
 from bayesbias.words import counterparts
-
-PROB = 0.89
-"""The share of posterior mass in an interval unless another is asked for, as in the published study."""
 
 
 def hdi(draws: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
@@ -88,30 +88,57 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
     1  connection_mean   different  0.94
     2  connection_mean       human  0.94
     """
-    check_fit(post)
+    check_fit(post, summaries=True)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")
     places = pair_places(post)
     pieces = []
-    for name, values in post["posterior"].data_vars.items():
+    for name, values, numbers in _described(post, prob):
         if name in LEFT_OUT and not effects:
             continue
-        labels = [str(dim) for dim in values.dims[2:]]
-        shape = values.shape[2:]
+        labels = [str(dim) for dim in values.dims]
+        shape = values.shape
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
         names = {dim: values[dim].to_numpy()[at] for dim, at in zip(labels, grid, strict=True)}
-        numbers = {key: np.ravel(value) for key, value in describe(flat_draws(values.to_numpy()), prob).items()}
         at = (
             np.ravel_multi_index([places[dim] for dim in labels], shape)
             if labels
             else np.zeros_like(places["connection"])
         )
         n = np.bincount(at, minlength=grid.shape[1])
-        pieces.append(pd.DataFrame({"parameter": name, **names, **numbers, "n": n.ravel()}))
+        flat = {key: np.ravel(value) for key, value in numbers.items()}
+        pieces.append(pd.DataFrame({"parameter": name, **names, **flat, "n": n.ravel()}))
     table = pd.concat(pieces, ignore_index=True)
     shown = [dim for dim in DIMENSIONS if dim in table or dim in DIMENSIONS[:2]]
     table = table.reindex(columns=["parameter", *shown, "mean", "sd", "hdi_low", "hdi_high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
     return table.assign(**{column: table[column].astype("string") for column in shown})
+
+
+def _described(post: xr.DataTree, prob: float) -> Iterator[tuple[str, xr.DataArray, Mapping[str, FloatArray]]]:
+    """Name, an array with the dimensions, and moments and intervals of each parameter of a fit."""
+    for name, values in post["posterior"].data_vars.items():
+        yield str(name), values[0, 0], describe(flat_draws(values.to_numpy()), prob)
+    if keeps_summaries(post):
+        words = post[GROUP].to_dataset()
+        for name in (name for name in ("word_mean", *EFFECTS) if name in words):
+            yield name, words[name][0], word_statistics(words, name, prob)
+
+
+def word_statistics(words: xr.Dataset, name: str, prob: float) -> Mapping[str, FloatArray]:
+    """Moments and intervals of single words, from the summaries that a fit keeps.
+
+    Raises
+    ------
+    InputError
+        An interval that is not among them.
+    """
+    found = statistics_of(words, name, prob)
+    if found is None:
+        raise InputError(
+            f"prob={prob:g}: this fit keeps summaries of its words, with intervals of 0.89 and 0.5; "
+            "fit with keep='draws' for others"
+        )
+    return found
 
 
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")

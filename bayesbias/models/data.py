@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.frames import averaged, finite_distances
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 STEREOTYPE = "stereotype"
 """The class of the words of all stereotype lists; the words of each control list are a class with the list's name."""
@@ -153,7 +156,8 @@ class ModelData:
     @property
     def group_index(self) -> IntArray:
         """Place of each protected word's group in ``group_names``."""
-        return np.array([self.group_names.index(name) for name in self.groups.tolist()])
+        place = {name: at for at, name in enumerate(self.group_names)}
+        return np.array([place[name] for name in self.groups.tolist()], dtype=np.intp)
 
 
 def class_of_connection(name: str) -> str:
@@ -317,12 +321,15 @@ class Draws:
         Facts about the fit as a whole.
     notes
         Sentences on how the draws were made, where it was not the usual way.
+    words
+        Summaries of single words, where their draws are not kept.
     """
 
     posterior: Mapping[str, FloatArray]
     sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)
     attrs: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    words: xr.Dataset | None = None
 
 
 def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:
@@ -330,7 +337,9 @@ def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:
     return DIMS.get(name, ())[: np.ndim(values) - 2]
 
 
-MEANS = ("word_mean", "attribute_effect", "interaction_effect")
+EFFECTS = ("attribute_effect", "interaction_effect")
+"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
+MEANS = ("word_mean", *EFFECTS)
 """Variables whose sum is the mean of a row."""
 
 

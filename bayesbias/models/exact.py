@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bayesbias._core.conditionals import BLOCK, PARTS, Taker, fast_generators
 from bayesbias._core.quadrature import (
     Connection,
     Priors,
@@ -15,11 +16,12 @@ from bayesbias._core.quadrature import (
     draw_scales,
     scale_grid,
 )
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.errors import InputError
 from bayesbias.models import related
 from bayesbias.models.data import Draws, ModelData
 from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
+from bayesbias.models.word_draws import ALL, Keep, kept_words, taker_for
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -35,7 +37,9 @@ def obstacle(spec: ModelSpec) -> str | None:
     return "it has a common intercept, which ties the connections together" if spec.terms.intercept else None
 
 
-def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+def sample(
+    spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
+) -> Draws:
     """Independent draws from the posterior.
 
     Connections with a sigma of their own are independent of each other; with one sigma for all they share the outer
@@ -47,33 +51,53 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         The distances of a connection do not vary, so that sigma has no posterior.
     """
     if spec.related:
-        return related.sample(spec, data, chains, draws, rng)
+        return kept_words(related.sample(spec, data, chains, draws, rng), data, keep)
     priors = priors_of(spec)
     size, connections = chains * draws, len(data.connections)
     mu, s, sigma = np.empty((3, size, connections))
-    word_mean = np.full((size, *data.filled.shape), np.nan)
     evidence, outside = 0.0, 0.0
     for block, members, grid in grids_of(spec, data, priors):
         grid_draws = draw_scales(grid, members, priors, size, rng)
         evidence, outside = evidence + grid.log_evidence, max(outside, grid.outside)
         for k, block_s, block_mu in zip(block, grid_draws.s, grid_draws.mu, strict=True):
             mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
-            cells = data.filled[:, k]
-            n, mean = data.cells.n[cells, k].astype(float), data.cells.mean[cells, k]
-            word_mean[:, cells, k] = draw_cells(n, mean, grid_draws.sigma, block_s, block_mu, rng)
+    taker = taker_for(keep, data, size)
+    _draw_words(data, mu, s, sigma, rng, taker)
 
     def by_chain(values: FloatArray) -> FloatArray:
         return values.reshape(chains, draws, *values.shape[1:])
 
-    return Draws(
+    drawn = Draws(
         posterior={
             "connection_mean": by_chain(mu),
             "connection_sd": by_chain(s),
-            "word_mean": by_chain(word_mean),
             "sigma": by_chain(sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]),
         },
         attrs={"log_evidence": evidence, "grid_mass_outside": outside},
     )
+    return taker.into(drawn, chains)
+
+
+def _draw_words(
+    data: ModelData, mu: FloatArray, s: FloatArray, sigma: FloatArray, rng: np.random.Generator, taker: Taker
+) -> None:
+    """Draws of the cells given mu, s and sigma (B, K), a block of protected words at a time."""
+    points, connections = mu.shape
+    step = max(1, BLOCK // (points * connections))
+    begins = range(0, len(data.protected_words), step)
+    generators = fast_generators(rng, len(begins))
+
+    def draw(part: slice) -> None:
+        for begin, own in zip(begins[part], generators[part], strict=True):
+            words = slice(begin, min(begin + step, len(data.protected_words)))
+            drawn = np.full((words.stop - words.start, connections, points), np.nan)
+            for k in range(connections):
+                filled = data.filled[words, k]
+                n, mean = data.cells.n[words, k][filled].astype(float), data.cells.mean[words, k][filled]
+                drawn[filled, k] = draw_cells(n, mean, sigma[:, k], s[:, k], mu[:, k], own)
+            taker.cells(words, drawn, part.start)
+
+    in_blocks(draw, len(begins), max(1, -(-len(begins) // PARTS)))
 
 
 def grids_of(

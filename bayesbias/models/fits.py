@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,11 @@ from scipy.special import gammaln
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.frames import averaged
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shortened
 from bayesbias.models import exact, marginal, nuts
-from bayesbias.models.data import MEANS, Draws, ModelData, at_rows, refuse_repeats, row_means
+from bayesbias.models.data import EFFECTS, MEANS, Draws, ModelData, at_rows, dims_of, refuse_repeats, row_means
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.marginal import fit_for_crossed
+from bayesbias.models.marginal import PACKAGE, fit_for_crossed
 from bayesbias.models.related import MOST_CELLS, draw_errors, protected_covariance
 from bayesbias.models.results import (
     adjusted_table,
@@ -28,12 +29,15 @@ from bayesbias.models.results import (
     check_fit,
     fit_data,
     is_related,
+    model_of,
     pair_places,
     recorded,
     related_data,
     with_slope,
 )
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
+from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, keeps_summaries
+from bayesbias.words import words_given
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -50,12 +54,13 @@ class Engine:
     obstacle
         Specification to the reason why this engine cannot fit it, or None.
     sample
-        Specification, data, chains, draws in each chain and a generator to draws.
+        Specification, data, chains, draws in each chain, a generator, and what is kept of words (:class:`Keep`, by
+        default all their draws) to draws.
     """
 
     name: str
     obstacle: Callable[[ModelSpec], str | None]
-    sample: Callable[[ModelSpec, ModelData, int, int, np.random.Generator], Draws]
+    sample: Callable[..., Draws]
 
 
 ENGINES = (
@@ -107,6 +112,7 @@ def fit(
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     priors: Mapping[str, Mapping[str, Any]] | None = None,
+    keep: str = AUTO,
 ) -> xr.DataTree:
     """The posterior of a hierarchical model of distances.
 
@@ -141,12 +147,20 @@ def fit(
         Priors in place of the model's: parameter name to what a model file gives for it, such as
         ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field. The
         fit records the model with these priors, and its notes name them.
+    keep
+        Of single words, ``"draws"`` or a ``"summary"``: moments, quantiles and highest-density intervals (50% and 89%)
+        of each protected word, of its contrasts and of the effects of each attribute word, and the draws of means over
+        words. ``"auto"`` keeps draws where these are at most 2**26 numbers (draws x parameters of single words, half a
+        gigabyte), else a summary, and notes say so. Summaries are for tables of many words: :func:`summary`,
+        :func:`contrasts`, :func:`decomposition` and :func:`diagnose` take them; what needs draws says so, and
+        :func:`checks.word_draws <bayesbias.checks.word_draws>` gives those of some words.
 
     Returns
     -------
     DataTree
-        ArviZ groups ``posterior``, ``observed_data``, ``constant_data`` (and ``sample_stats`` from NUTS and the
-        marginal engine: ``pareto_k`` and ``importance_ess``). Posterior variables: ``connection_mean``,
+        ArviZ groups ``posterior``, ``observed_data``, ``constant_data``; ``words`` where summaries are kept; and
+        ``sample_stats`` from NUTS and the marginal engine (``pareto_k`` and ``importance_ess``). Posterior variables:
+        ``connection_mean``,
         ``connection_sd`` (connection), ``word_mean`` (protected_word, connection), ``sigma`` (connection, or none
         where it is shared); crossed models add ``attribute_effect`` (attribute_word), ``attribute_sd``
         (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, group) and
@@ -174,10 +188,13 @@ def fit(
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
     if adjust is not None:
-        how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors}
+        if keep == SUMMARY:
+            raise InputError("keep='summary' is for distances as they are: adjusted ones need the draws of words")
+        how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors, "keep": DRAWS}
         return _adjusted_fit(table, adjust, frequencies, how | {"seed": used_seed(seed)})
     if frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    one_of(keep, KEEPS, "keep")
     by_frame, table = table, averaged(table)
     data = related_data(table)
     frames = frame_data(by_frame, data)
@@ -191,11 +208,96 @@ def fit(
         spec, data = fit_for_crossed(spec, data)
     else:
         refuse_repeats(table, spec.name)
-    data = replace(data, notes=(*note, *data.notes))
+    kept, why = _kept(keep, spec, data, draws, frames is not None)
+    data = replace(data, notes=(*note, *data.notes, *why))
     used = used_seed(seed)
-    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used), kept)
     post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
+
+
+def _kept(keep: str, spec: ModelSpec, data: ModelData, draws: int, frames: bool) -> tuple[Keep, tuple[str, ...]]:
+    """What is kept of single words, with a note where that was not asked for.
+
+    Raises
+    ------
+    InputError
+        A summary of a fit whose sentence frames change the draws of words.
+    """
+    if frames and keep == SUMMARY:
+        raise InputError("keep='summary' is for words without sentence frames: these need the draws of words")
+    size = int(data.filled.sum())
+    if spec.crossed:
+        size += len(data.attribute_words) * (1 + spec.terms.word_x_group * len(data.group_names))
+    if keep != AUTO or frames or size * draws <= MOST_NUMBERS:
+        return (Keep(SUMMARY) if keep == SUMMARY else ALL), ()
+    note = (
+        f"Of single words a summary is kept, not their draws: {size:,} parameters of words times {draws:,} draws are "
+        f"more than {MOST_NUMBERS:,} numbers (keep='draws' keeps them)."
+    )
+    return Keep(SUMMARY), (note,)
+
+
+def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Dataset:
+    """Draws of single words, also of a fit that keeps summaries.
+
+    The fit is made again with its seed, so that the draws are those behind its summaries.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    words
+        Protected words, attribute words or both, or what :func:`load_list` takes.
+
+    Returns
+    -------
+    Dataset
+        ``word_mean`` (chain, draw, protected_word, connection) of the protected words among them; ``attribute_effect``
+        (chain, draw, attribute_word) and ``interaction_effect`` (chain, draw, attribute_word, group) of the attribute
+        words, where the model has them.
+
+    Raises
+    ------
+    InputError
+        No word, or one that is not in the fit.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, "crossed", seed=0, keep="summary")
+    >>> dict(bb.checks.word_draws(post, ["math"])["word_mean"].sizes)
+    {'chain': 4, 'draw': 1000, 'protected_word': 1, 'connection': 4}
+    """
+    check_fit(post, summaries=True)
+    data = fit_data(post)
+    asked = list(dict.fromkeys(words_given(words, "words")))
+    known = (data.protected_words, data.attribute_words)
+    places = [np.flatnonzero(np.isin(names, asked)) for names in known]
+    if unknown := [word for word in asked if not any(word in names for names in known)]:
+        raise InputError(f"the fit has no word {shortened(unknown, 5)}: give protected or attribute words of it")
+    labels = {"protected_word": places[0], "attribute_word": places[1]}
+    own = ["word_mean"] if len(places[0]) else []
+    own += [name for name in EFFECTS if len(places[1])]
+    if not keeps_summaries(post):
+        posterior = post["posterior"].to_dataset()
+        kept = posterior[[name for name in own if name in posterior]]
+        return kept.isel({dim: at for dim, at in labels.items() if dim in kept.dims})
+    spec = model_of(post)
+    if spec.crossed:
+        spec, data = fit_for_crossed(spec, data)
+    steps, rng = post["posterior"].sizes, np.random.default_rng(int(post.attrs["seed"]))
+    engine = choose_engine(spec, str(post.attrs["engine"]))
+    drawn = engine.sample(spec, data, steps["chain"], steps["draw"], rng, Keep(DRAWS, *places))
+    held = {name: drawn.posterior[name] for name in own if name in drawn.posterior}
+    every = {"connection": data.connections, "group": data.group_names}
+    every |= {dim: names[at] for (dim, at), names in zip(labels.items(), known, strict=True)}
+    dims = {name: ("chain", "draw", *dims_of(name, values)) for name, values in held.items()}
+    used = {dim for names in dims.values() for dim in names}
+    return xr.Dataset(
+        {name: (dims[name], values) for name, values in held.items()},
+        coords={dim: names for dim, names in every.items() if dim in used},
+    )
 
 
 def _adjusted_fit(
@@ -268,7 +370,7 @@ PAIRS_AT_ONCE = 1024
 PairDensity = Callable[[slice], FloatArray]
 
 
-def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
+def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None = None) -> xr.DataTree:
     """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
 
     Where words are related, distances are known once the words are: the draws are those of other lists, as alike as
@@ -280,22 +382,65 @@ def add_predictive(post: xr.DataTree, seed: int | None = None) -> xr.DataTree:
         A result of :func:`fit`.
     seed
         Seed of the predictive draws; None takes one that follows from the seed of the fit.
+    draws
+        Of how many of the fit's draws the group is made, at even steps; None takes all where these are at most 2**26
+        numbers (draws x pairs, half a gigabyte), else as many as that, with a warning.
 
     Returns
     -------
     DataTree
         A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
+
+    Warns
+    -----
+    UserWarning
+        The group is made of fewer draws than the fit has.
     """
     check_fit(post)
-    rng = predictive_generator(post, seed)
+    rng, posterior = predictive_generator(post, seed), _thinned(post, draws)
+    places, drawn = pair_places(post), {str(name): values.to_numpy() for name, values in posterior.data_vars.items()}
+    steps = (posterior.sizes["chain"], posterior.sizes["draw"])
     if is_related(post):
-        return _with_group(post, "posterior_predictive", _other_lists(post, rng))
-    mean, sigma = _by_pair(post)
-    mean += sigma * residuals(post, mean.shape, rng)
-    return _with_group(post, "posterior_predictive", mean)
+        data, factors = fit_data(post), drawn["sd_factor"]
+        value = draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
+        for part in parts_of(value.shape[2]):
+            at = {dim: place[part] for dim, place in places.items()}
+            value[:, :, part] += at_rows("word_mean", drawn["word_mean"], at)
+        return _with_group(post, "posterior_predictive", value, posterior)
+    value = np.empty((*steps, len(places["connection"])))
+    for part in parts_of(value.shape[2]):
+        at = {dim: place[part] for dim, place in places.items()}
+        mean = row_means(drawn, at)
+        value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], at) * residuals(posterior, mean.shape, rng)
+    return _with_group(post, "posterior_predictive", value, posterior)
 
 
-def add_log_likelihood(post: xr.DataTree) -> xr.DataTree:
+def _thinned(post: xr.DataTree, draws: int | None) -> xr.Dataset:
+    """The posterior at even steps: so many draws in all, or as many as the memory of a group allows.
+
+    Raises
+    ------
+    InputError
+        More draws than the fit has, or a number of them that is none.
+    """
+    posterior, pairs = post["posterior"].to_dataset(), post["observed_data"].sizes["pair"]
+    chains, each = posterior.sizes["chain"], posterior.sizes["draw"]
+    if draws is not None:
+        step = -(-each * chains // whole_number(draws, "draws", least=chains, most=each * chains))
+    else:
+        step = -(-chains * each * pairs // MOST_NUMBERS)
+    kept = posterior.isel(draw=slice(None, None, step))
+    if draws is None and step > 1:
+        warnings.warn(
+            f"the group is made of {chains * kept.sizes['draw']:,} of {chains * each:,} draws: all would be "
+            f"{chains * each * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={chains * each} takes all)",
+            UserWarning,
+            skip_file_prefixes=(PACKAGE,),
+        )
+    return kept
+
+
+def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTree:
     """The fit with a group ``log_likelihood``: ``distance`` (chain, draw, pair), for ``az.loo`` and ``az.compare``.
 
     Where words are related, the density is that of one distance alone, given the mean of its cell; it does not know
@@ -305,18 +450,28 @@ def add_log_likelihood(post: xr.DataTree) -> xr.DataTree:
     ----------
     post
         A result of :func:`fit`.
+    draws
+        Of how many of the fit's draws the group is made, as in :func:`add_predictive`.
 
     Returns
     -------
     DataTree
         A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
+
+    Warns
+    -----
+    UserWarning
+        The group is made of fewer draws than the fit has.
     """
     check_fit(post)
-    steps, density = post["posterior"].sizes, pair_density(post)
-    value = np.empty((steps["chain"] * steps["draw"], post["observed_data"].sizes["pair"]))
+    posterior = _thinned(post, draws)
+    thinned = post.copy()
+    thinned["posterior"] = xr.DataTree(posterior)
+    density = pair_density(thinned)
+    value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], post["observed_data"].sizes["pair"]))
     for part in parts_of(value.shape[1]):
         value[:, part] = density(part)
-    return _with_group(post, "log_likelihood", value.reshape(steps["chain"], steps["draw"], -1))
+    return _with_group(post, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
 
 
 def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
@@ -377,31 +532,16 @@ def predictive_generator(post: xr.DataTree, seed: int | None = None) -> np.rando
     )
 
 
-def residuals(post: xr.DataTree, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Standardised residuals (chain, draw, ...) of the fit's model: normal, or Student's t with the fit's nu."""
-    if "nu" not in post["posterior"]:
+def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Standardised residuals (chain, draw, ...) of a fit's model: normal, or Student's t with the fit's nu."""
+    if "nu" not in posterior:
         return rng.standard_normal(shape)
-    nu = post["posterior/nu"].to_numpy()
+    nu = posterior["nu"].to_numpy()
     return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
 
 
-def _other_lists(post: xr.DataTree, rng: np.random.Generator) -> FloatArray:
-    """Distances (chain, draw, pair) to other lists of related words."""
-    data, factors = fit_data(post), post["posterior/sd_factor"].to_numpy()
-    mean = at_rows("word_mean", post["posterior/word_mean"].to_numpy(), data.places)
-    drawn: FloatArray = mean + draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(mean.shape)
-    return drawn
-
-
-def _by_pair(post: xr.DataTree) -> tuple[FloatArray, FloatArray]:
-    """Mean of each pair (chain, draw, pair) and its residual scale, with a last axis of 1 where all share it."""
-    places, values = pair_places(post), post["posterior"].data_vars
-    drawn = {name: values[name].to_numpy() for name in (*MEANS, "sigma") if name in values}
-    return row_means(drawn, places), at_rows("sigma", drawn["sigma"], places)
-
-
-def _with_group(post: xr.DataTree, group: str, values: FloatArray) -> xr.DataTree:
-    coords = {name: post["posterior"][name].to_numpy() for name in ("chain", "draw")}
+def _with_group(post: xr.DataTree, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
+    coords = {name: posterior[name].to_numpy() for name in ("chain", "draw")}
     coords["pair"] = post["observed_data"]["pair"].to_numpy()
     tree = post.copy()
     tree[group] = xr.DataTree(xr.Dataset({"distance": (("chain", "draw", "pair"), values)}, coords=coords))

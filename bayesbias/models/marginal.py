@@ -13,14 +13,12 @@ import numpy as np
 import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
 
-from bayesbias._core.conditionals import draw_gaussians
+from bayesbias._core.conditionals import Taker, draw_gaussians
+from bayesbias._core.incomplete import IncompleteSums, incomplete_log_likelihood, incomplete_sums
 from bayesbias._core.marginal import (
     CrossedSums,
-    DenseSums,
     Scales,
     crossed_sums,
-    dense_log_likelihood,
-    dense_sums,
     find_patterns,
     pattern_log_likelihood,
 )
@@ -28,8 +26,9 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
 from bayesbias.distances.tables import once
 from bayesbias.errors import InputError
-from bayesbias.models.data import Draws, ModelData, model_data, scatter_cells
+from bayesbias.models.data import EFFECTS, Draws, ModelData, model_data
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
+from bayesbias.models.word_draws import ALL, Keep, taker_for
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)
@@ -233,7 +232,9 @@ BOUNDS = (-5.0, 5.5)
 START = np.linspace(-2.4, 1.6, 6)
 """Coordinates of scales from which the search for the mode begins: .004 to 1.5 under an Exponential(2) prior."""
 MOST_EFFECTS = 100
-"""Mean effects of patterns up to which patterns are faster than the dense factor."""
+"""Mean effects of patterns up to which patterns are faster than the parts of a table with holes."""
+MOST_NUMBERS = 2**26
+"""Numbers that the sums of a table with holes may have."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ class CrossedTarget:
     """
 
     spec: ModelSpec
-    sums: CrossedSums | DenseSums
+    sums: CrossedSums | IncompleteSums
     places: dict[str, slice]
     mean: Normal
 
@@ -337,8 +338,9 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData) -> tuple[ModelSpec, ModelD
         A pair has two distances.
     """
     notes = []
-    pairs = len(np.unique(data.word * len(data.attribute_words) + data.attribute))
-    if pairs < len(data.y):
+    rows_of_pair = np.bincount(data.word * len(data.attribute_words) + data.attribute)
+    if rows_of_pair.max() > 1:
+        pairs = np.count_nonzero(rows_of_pair)
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
         kept = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
         data = replace(model_data(kept), relatedness=data.relatedness)
@@ -372,22 +374,29 @@ def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
     return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean)
 
 
-def reduced(data: ModelData, centre: float, by_group: bool) -> CrossedSums | DenseSums:
-    """A table's sums: by patterns of attribute words where these are few, dense where holes make them many."""
+def reduced(data: ModelData, centre: float, by_group: bool) -> CrossedSums | IncompleteSums:
+    """A table's sums: by patterns of attribute words, by its parts where holes make patterns many."""
     groups = data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp)
     rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y - centre)
     k = len(data.connections)
     patterns, blocks = find_patterns(*rows, k)
     effects = sum(1 + by_group * len(p.groups) for p in patterns)
     if effects > MOST_EFFECTS:
-        return dense_sums(patterns, data.filled, *rows)
+        try:
+            return incomplete_sums(patterns, data.filled, *rows, most=MOST_NUMBERS)
+        except ValueError as error:
+            raise InputError(
+                f"the table has holes in too many places: {effects:,} sets of protected words share attribute words, "
+                f"and {len(data.protected_words):,} protected words are too many for these; leave out attribute words "
+                "that lack pairs, or take engine='nuts'"
+            ) from error
     return crossed_sums(patterns, blocks, groups, k, by_group)
 
 
-def marginal_log_likelihood(sums: CrossedSums | DenseSums, scales: Scales, prior_sd: float) -> FloatArray:
+def marginal_log_likelihood(sums: CrossedSums | IncompleteSums, scales: Scales, prior_sd: float) -> FloatArray:
     """Log marginal likelihood (B,) of the distances at scales, constants included."""
-    if isinstance(sums, DenseSums):
-        return dense_log_likelihood(sums, scales, prior_sd)
+    if isinstance(sums, IncompleteSums):
+        return incomplete_log_likelihood(sums, scales, prior_sd)
     return pattern_log_likelihood(sums, scales, prior_sd)
 
 
@@ -460,7 +469,9 @@ def obstacle(spec: ModelSpec) -> str | None:
     return "it has a common intercept" if spec.terms.intercept else None
 
 
-def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+def sample(
+    spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
+) -> Draws:
     """Draws by importance sampling of the scales, then exact Gaussian draws of everything else.
 
     Raises
@@ -471,7 +482,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     target = crossed_target(spec, data)
     _refuse_constant(target, data)
     size = chains * draws
-    points = points_for(size)
+    points = points_for(size) // (2 if isinstance(target.sums, IncompleteSums) else 1)
     with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
         found = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
     notes: tuple[str, ...] = ()
@@ -483,13 +494,11 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         notes = (f"{found.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
         warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
     theta = found.drawn(size, rng)
-    posterior = draw_given_scales(target, data, theta, rng)
-    return Draws(
-        posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        sample_stats=found.stats,
-        attrs=attrs,
-        notes=notes,
-    )
+    effects = EFFECTS if spec.terms.word_x_group else EFFECTS[:1]
+    taker = taker_for(keep, data, size, effects, target.mean.mean)
+    posterior = draw_given_scales(target, data, theta, rng, taker)
+    by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
+    return taker.into(Draws(by_chain, found.stats, attrs, notes), chains)
 
 
 @dataclass(frozen=True)
@@ -571,18 +580,13 @@ def _refuse_constant(target: CrossedTarget, data: ModelData) -> None:
 
 
 def draw_given_scales(
-    target: CrossedTarget, data: ModelData, theta: FloatArray, rng: np.random.Generator
+    target: CrossedTarget, data: ModelData, theta: FloatArray, rng: np.random.Generator, taker: Taker
 ) -> dict[str, FloatArray]:
-    """Every posterior variable (B, ...) at points theta (B, d)."""
+    """Every posterior variable (B, ...) at points theta (B, d), but for those of single words, which go to a taker."""
     prior = target.mean
-    drawn = draw_gaussians(target.sums, target.variances(theta), prior.sd, data.filled, rng)
+    mu = draw_gaussians(target.sums, target.variances(theta), prior.sd, data.filled, rng, taker)
     single = {"connection_sd0", "attribute_sd0", "interaction_sd"}
     single |= {"sigma"} if target.spec.likelihood.sigma == "shared" else set()
     single |= {"attribute_sd"} if target.spec.terms.attribute_sd == "shared" else set()
-    values = {
-        "connection_mean": prior.mean + drawn.mu,
-        "word_mean": scatter_cells(prior.mean + drawn.cells, data.filled),
-        **{name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()},
-        "attribute_effect": drawn.attribute,
-    }
-    return values if drawn.interaction is None else values | {"interaction_effect": drawn.interaction}
+    scales = {name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()}
+    return {"connection_mean": prior.mean + mu, **scales}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import DenseSums, Scales, equations_at, mean_part, within_part
+from bayesbias._core.incomplete import IncompleteSums, incomplete_means
+from bayesbias._core.marginal import CrossedSums, Scales, mean_part, within_part
 from bayesbias._core.quadrature import Connection, InnerGrid
 from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.errors import InputError
@@ -143,39 +143,25 @@ def conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatAr
 
     def evaluate(part: slice) -> None:
         scales = target.variances(theta[part])
-        found = _dense_means if isinstance(target.sums, DenseSums) else _pattern_means
-        log_likelihood[part], means[part], covariances[part] = found(target, scales)
+        if isinstance(target.sums, IncompleteSums):
+            found = incomplete_means(target.sums, scales, prior.sd)
+        else:
+            found = _pattern_means(target.sums, scales, prior.sd)
+        log_likelihood[part], means[part], covariances[part] = found
 
     in_blocks(evaluate, len(theta), BLOCK)
     return log_likelihood + target.log_prior(theta), prior.mean + prior.sd * means, prior.sd**2 * covariances
 
 
-def _pattern_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _pattern_means(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log likelihood (B,), and mean and covariance of the standardised means, at the points of the scales.
 
     beta ~ N(R L'^-1 x, R (L L')^-1 R): with A the first K columns of L^-1 these are A'x and A'A.
     """
-    sums = target.sums
-    if isinstance(sums, DenseSums):
-        raise TypeError("a dense table has no patterns")
-    part = mean_part(sums, scales, target.mean.sd)
+    part = mean_part(sums, scales, prior_sd)
     columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1], sums.connections))
     means = np.einsum("bnk,bn->bk", columns, part.x)
     return part.log_likelihood + within_part(sums, scales), means, columns.transpose(0, 2, 1) @ columns
-
-
-def _dense_means(target: CrossedTarget, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The same where words share no pattern, point by point: a factor is as large as the table has cells."""
-    sums = target.sums
-    if not isinstance(sums, DenseSums):
-        raise TypeError("a table of patterns is not dense")
-    found = []
-    for at in range(len(scales.sigma2)):
-        one = equations_at(sums, scales, target.mean.sd, at)
-        columns = solve_triangular(one.chol, np.eye(len(one.x), sums.connections), lower=True)
-        found.append((one.log_likelihood, columns.T @ one.x, columns.T @ columns))
-    log_likelihood, means, covariances = zip(*found, strict=True)
-    return np.array(log_likelihood), np.stack(means), np.stack(covariances)
 
 
 def exact_moments(spec: ModelSpec, data: ModelData) -> Moments:

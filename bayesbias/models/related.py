@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,8 @@ MOST_CELLS = 2000
 """Cells beyond which a covariance matrix of cells is too large for a fit."""
 MOST_WORDS = 5000
 """Attribute words beyond which a matrix of them is too large; a fit needs none."""
+NUMBERS_AT_ONCE = 2**22
+"""Numbers of draws of distances that are looked at at once."""
 LEAST_SCATTER = 1e-12
 FLOOR = 1e-6
 """Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
@@ -391,29 +394,45 @@ def draw_errors(data: ModelData, factors: FloatArray, rng: np.random.Generator) 
     semi-definite, so that only their pattern is taken from there, not their size.
     """
     sums = related_sums(data)
-    deviations = _draw_fields(data, len(factors), rng)
+    drawn = _draw_fields(data, len(factors), rng)
     cell = cell_numbers(data.filled)[data.word, data.connection]
     member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
-    deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
     known = sums.freedom > 0
     chi2 = np.where(known, rng.chisquare(np.where(known, sums.freedom, 1.0), factors.shape), 1.0)
     wanted = sums.expected * np.divide(chi2, sums.freedom, out=chi2.copy(), where=known)
-    drawn = counted_squares(data, deviations)
-    scale = np.sqrt(np.divide(wanted, drawn, out=np.ones_like(drawn), where=known & (drawn > 0))) * factors
     errors = factors[:, sums.kind] * (rng.standard_normal((len(factors), len(sums.y))) @ root_of(sums.covariance).T)
-    total: FloatArray = errors[:, cell] + scale[:, data.connection_class[data.connection]] * deviations
-    return total
+    for part in _parts_of(drawn):
+        deviations = drawn[part]
+        deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
+        squares = counted_squares(data, deviations)
+        ratio = np.divide(wanted[part], squares, out=np.ones_like(squares), where=known & (squares > 0))
+        scale = np.sqrt(ratio) * factors[part]
+        deviations *= scale[:, data.connection_class[data.connection]]
+        deviations += errors[part][:, cell]
+    return drawn
+
+
+def _parts_of(drawn: FloatArray) -> Iterator[slice]:
+    """Slices of draws (B, rows), few enough at a time for the memory."""
+    step = max(1, NUMBERS_AT_ONCE // drawn.shape[1])
+    return (slice(begin, begin + step) for begin in range(0, len(drawn), step))
 
 
 def _draw_fields(data: ModelData, size: int, rng: np.random.Generator) -> FloatArray:
     """Draws (size, rows) of distances to random words as alike as those of a table."""
     kernels = kernels_of(data)
     parts = kernels.components
-    total = np.zeros((size, len(data.y)))
-    for at, column in enumerate((parts.loadings * np.sqrt(parts.variances)).T):
-        root = root_of(kernels.of(at))
-        field = rng.standard_normal((size, len(root))) @ root.T
-        total += column[data.word] * field[:, data.attribute]
+    columns = parts.loadings * np.sqrt(parts.variances)
+    total, place = np.zeros((size, len(data.y))), data.word * len(data.attribute_words) + data.attribute
+    step = max(1, NUMBERS_AT_ONCE // (size * len(data.attribute_words)))
+    for begin in range(0, columns.shape[1], step):
+        here = columns[:, begin : begin + step]
+        fields = np.empty((size, here.shape[1], len(data.attribute_words)))
+        for at in range(here.shape[1]):
+            root = root_of(kernels.of(begin + at))
+            fields[:, at] = rng.standard_normal((size, len(root))) @ root.T
+        for part in _parts_of(total):
+            total[part] += (here @ fields[part]).reshape(len(total[part]), -1)[:, place]
     return total
 
 

@@ -31,8 +31,10 @@ from bayesbias.distances.storage import (
 )
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed
-from bayesbias.models.data import Draws, ModelData, class_of_connection, dims_of, model_data
+from bayesbias.models.data import EFFECTS, Draws, ModelData, class_of_connection, dims_of, model_data
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
+from bayesbias.models.word_draws import GROUP as WORDS
+from bayesbias.models.word_draws import keeps_summaries
 from bayesbias.words import STEREOTYPES
 
 if TYPE_CHECKING:
@@ -40,21 +42,25 @@ if TYPE_CHECKING:
 
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
-EFFECTS = ("attribute_effect", "interaction_effect")
-"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
 ADJUSTED = "adjusted"
 """Name in ``table.attrs``: the distances are no longer those of the vectors."""
 
 
 def assemble(
-    spec: ModelSpec, data: ModelData, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
+    spec: ModelSpec,
+    data: ModelData,
+    drawn: Draws,
+    engine: str,
+    seed: int,
+    coverage: dict[str, Any] | None,
 ) -> xr.DataTree:
     """The posterior, the data and the facts of the fit as one tree.
 
     Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
     the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
-    ``sample_stats`` where the sampler gives any; ``relatedness`` where the table carries it.
+    ``sample_stats`` where the sampler gives any; ``words`` where summaries of these are kept; ``relatedness`` where the
+    table carries it.
     """
     labels = {
         "protected_word": data.protected_words,
@@ -97,6 +103,8 @@ def assemble(
     if drawn.sample_stats:
         stats = {name: (("chain", "draw")[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
         groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
+    if drawn.words is not None:
+        groups[f"/{WORDS}"] = drawn.words
     if data.relatedness is not None:
         groups[f"/{KEY}"] = relatedness_group(data.relatedness)
     tree = xr.DataTree.from_dict(groups)
@@ -170,7 +178,7 @@ def related_data(given: pd.DataFrame | xr.DataTree, check: bool = True) -> Model
         with.
     """
     if isinstance(given, xr.DataTree):
-        check_fit(given)
+        check_fit(given, summaries=True)
         return fit_data(given)
     given = averaged(given)
     data, related = model_data(given), relatedness_of(given)
@@ -270,7 +278,7 @@ def load_fit(path: str | Path) -> xr.DataTree:
             if name in posterior.data_vars:
                 posterior[name] = posterior[name].astype(float)
         if "paired" not in tree.children:  # what compare returns is kept on disk too
-            check_fit(tree, str(file))
+            check_fit(tree, str(file), summaries=True)
     except InputError:
         raise
     except Exception as error:  # damaged files raise a dozen kinds
@@ -278,8 +286,8 @@ def load_fit(path: str | Path) -> xr.DataTree:
     return tree
 
 
-def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
-    """Refuse what is not a result of ``fit``.
+def check_fit(post: xr.DataTree, where: str = "what was given", summaries: bool = False) -> None:
+    """Refuse what is not a result of ``fit``, and, unless ``summaries`` will do, one without the draws of its words.
 
     Raises
     ------
@@ -292,12 +300,20 @@ def check_fit(post: xr.DataTree, where: str = "what was given") -> None:
         raise InputError(
             f"{where} is the posterior of a comparison, not a fit: use the methods of bb.checks.Comparison(tree)"
         )
-    for group, variable in (("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")):
+    kept = keeps_summaries(post)
+    needed = (WORDS if kept else "posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")
+    for group, variable in needed:
         if group not in post.children or variable not in post[group].data_vars:
             raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")
     missing = {"seed", "coverage", "model", "versions"} - set(post.attrs)
     if missing or int(post["constant_data/n"].sum()) != post["observed_data"].sizes["pair"]:
         raise InputError(f"{where} is only a part of a fit: give the whole tree that fit returns")
+    if kept and not summaries:
+        raise InputError(
+            f"{where} keeps summaries of its words, and this needs their draws: fit with keep='draws', which takes 8 "
+            "bytes for each draw and word, or fit a part of the table; bb.checks.word_draws(post, words) gives the "
+            "draws of some words"
+        )
 
 
 @cache

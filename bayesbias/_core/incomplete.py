@@ -1,0 +1,355 @@
+"""The marginal likelihood of the crossed model for tables with holes, by connected parts of the table.
+
+Cells that share no attribute word are independent given mu, and so are the parts into which a table falls. Within a
+part, what an attribute word's effects do to its cells depends on its class and on how many distances it has by
+connection and group: words with the same numbers are summed beforehand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.csgraph import connected_components
+
+from bayesbias._core.marginal import LOG_2PI, Pattern, Scales, cell_numbers
+from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
+
+BLOCK = 2**19
+"""Numbers in a block of matrices, few enough to stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """Cells (C) that attribute words tie together, in U kinds of words with the same numbers of distances.
+
+    Attributes
+    ----------
+    cells
+        (C,): number of each cell among all filled ones, those of a group together.
+    connection, group
+        (C,): of each cell; groups are counted within the part.
+    count, total
+        (C,): distances of each cell, and their sum.
+    strata
+        (S, 2): connection and group of the cells that belong together.
+    attribute_class, words
+        (U,): of each kind, and how many words it has.
+    met
+        (U, S): distances of a word.
+    products
+        (U, S, S): sums over words of products of their summed distances.
+    together
+        How many words two cells share: for each two groups an array (U, cells of one * cells of the other).
+    sums
+        (U, C, S): sums over the words of a cell of their summed distances.
+    """
+
+    cells: IntArray
+    connection: IntArray
+    group: IntArray
+    count: FloatArray
+    total: FloatArray
+    strata: IntArray
+    attribute_class: IntArray
+    words: FloatArray
+    met: FloatArray
+    products: FloatArray
+    together: tuple[tuple[FloatArray, ...], ...]
+    sums: FloatArray
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.group.max()) + 1
+
+
+@dataclass(frozen=True)
+class IncompleteSums:
+    """What the density needs of a table with holes.
+
+    Attributes
+    ----------
+    patterns, parts
+        The table's patterns, and its connected parts.
+    squares, counts
+        (K,): sum of squared distances by connection, and their number.
+    cells, connections, groups, classes, rows
+        Numbers of each.
+    """
+
+    patterns: tuple[Pattern, ...]
+    parts: tuple[TablePart, ...]
+    squares: FloatArray
+    counts: FloatArray
+    cells: int
+    connections: int
+    groups: int
+    classes: int
+    rows: int
+
+
+def incomplete_sums(
+    patterns: tuple[Pattern, ...],
+    filled: np.ndarray,
+    word: IntArray,
+    connection: IntArray,
+    attribute: IntArray,
+    group_of_word: IntArray,
+    class_of_attribute: IntArray,
+    y: FloatArray,
+    most: float = np.inf,
+) -> IncompleteSums:
+    """The sums of a table; arguments as of :func:`find_patterns`, ``filled`` (protected words, K).
+
+    Raises
+    ------
+    ValueError
+        They hold more than ``most`` numbers.
+    """
+    number = cell_numbers(filled)
+    cell = number[word, connection]
+    size, words = int(filled.sum()), len(class_of_attribute)
+    met = sparse.csr_array((np.ones(len(y)), (attribute, cell)), shape=(words, size))
+    values = sparse.csr_array((y, (attribute, cell)), shape=(words, size))
+    graph = sparse.csr_array((np.ones(len(y)), (attribute, words + cell)), shape=(words + size,) * 2)
+    label = connected_components(graph, directed=False)[1]
+    protected, k = np.nonzero(filled)
+    group = group_of_word[protected]
+    parts, numbers = [], 0
+    for at in range(label.max() + 1):
+        rows = np.flatnonzero(label[:words] == at)
+        cells = np.flatnonzero(label[words:] == at)
+        if not len(cells):
+            continue  # a word of another part of the lists, without a distance here
+        cells = cells[np.lexsort((k[cells], group[cells]))]
+        here = met[rows][:, cells].toarray()
+        held = values[rows][:, cells].toarray()
+        own = np.unique(group[cells], return_inverse=True)[1]
+        strata, stratum = np.unique(np.column_stack([k[cells], own]), axis=0, return_inverse=True)
+        member = (stratum[:, None] == np.arange(len(strata))).astype(float)
+        facts = np.column_stack([class_of_attribute[rows], here @ member])
+        kinds, kind = np.unique(facts, axis=0, return_inverse=True)
+        numbers += len(kinds) * len(cells) * (len(cells) + len(strata))
+        if numbers > most:
+            raise ValueError(numbers)
+        totals = held @ member
+        of_kind = [np.flatnonzero(kind == u) for u in range(len(kinds))]
+        ends = np.searchsorted(own, np.arange(own.max() + 2))
+        pieces = [here[:, begin:end] for begin, end in pairwise(ends.tolist())]
+        parts.append(
+            TablePart(
+                cells=cells,
+                connection=k[cells],
+                group=own,
+                count=here.sum(axis=0),
+                total=held.sum(axis=0),
+                strata=strata,
+                attribute_class=kinds[:, 0].astype(np.intp),
+                words=np.bincount(kind).astype(float),
+                met=kinds[:, 1:],
+                products=np.stack([totals[u].T @ totals[u] for u in of_kind]),
+                together=tuple(
+                    tuple(np.stack([(one[u].T @ other[u]).ravel() for u in of_kind]) for other in pieces)
+                    for one in pieces
+                ),
+                sums=np.stack([here[u].T @ totals[u] for u in of_kind]),
+            )
+        )
+    return IncompleteSums(
+        patterns=patterns,
+        parts=tuple(parts),
+        squares=np.bincount(connection, weights=y**2, minlength=filled.shape[1]),
+        counts=np.bincount(connection, minlength=filled.shape[1]).astype(float),
+        cells=size,
+        connections=filled.shape[1],
+        groups=int(group_of_word.max()) + 1,
+        classes=int(class_of_attribute.max()) + 1,
+        rows=len(y),
+    )
+
+
+@dataclass(frozen=True)
+class PartFactor:
+    """The Gaussian of a part's standardised cells z, where a cell is prior_sd a_k + s_k z, at B points.
+
+    Attributes
+    ----------
+    constant
+        (B,): twice the log likelihood that does not depend on cells or mu, without the constants of the rows.
+    chol
+        (B, C, C): L of the precision L L' of z given mu.
+    x
+        (B, C): L^-1 times the right-hand side.
+    mean
+        (B, K, C): the transpose of L^-1 times the columns of the precision for mu.
+    information, right
+        (B, K, K), (B, K): precision of mu that the part adds, and right-hand side.
+    """
+
+    constant: FloatArray
+    chol: FloatArray
+    x: FloatArray
+    mean: FloatArray
+    information: FloatArray
+    right: FloatArray
+
+
+def part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: int) -> PartFactor:
+    """The Gaussian of a part's cells at the scales' points."""
+    points, size = len(scales.sigma2), len(part.cells)
+    inverse = 1 / scales.sigma2
+    of_stratum = inverse[:, part.strata[:, 0]]
+    in_group = (part.strata[:, 1][:, None] == np.arange(part.groups)).astype(float)
+    t_u = scales.attribute[:, part.attribute_class]
+    t_v = np.zeros(points) if scales.interaction is None else scales.interaction
+    weight = (part.met * of_stratum[:, None, :]) @ in_group
+    d = 1 + t_v[:, None, None] * weight
+    shared = 1 + t_u * (weight / d).sum(axis=2)
+    # by how much the effects of a word of each kind lower the information of its cells in each two groups
+    lower = (t_u / shared)[:, :, None, None] / (d[:, :, :, None] * d[:, :, None, :])
+    diagonal = np.arange(part.groups)
+    lower[:, :, diagonal, diagonal] += t_v[:, None, None] / d
+    constant = -(np.log(d).sum(axis=2) + np.log(shared)) @ part.words
+    by_stratum = lower[:, :, part.strata[:, 1]][:, :, :, part.strata[:, 1]]
+    by_stratum *= of_stratum[:, None, :, None] * of_stratum[:, None, None, :]
+    constant += by_stratum.reshape(points, -1) @ part.products.ravel()
+    own = inverse[:, part.connection]
+    s, k = np.sqrt(scales.s2)[:, part.connection], connections
+    # a bordered matrix: the last rows of its factor hold L^-1 times the columns beside the precision
+    bordered = np.empty((points, size + k + 1, size + k + 1))
+    right = own * part.total
+    ends = np.searchsorted(part.group, np.arange(part.groups + 1)).tolist()
+    pieces = [slice(begin, end) for begin, end in pairwise(ends)]
+    for h, rows in enumerate(pieces):
+        taken = (lower[:, :, h, part.strata[:, 1]] * of_stratum[:, None, :]).reshape(points, -1)
+        right[:, rows] -= own[:, rows] * (taken @ part.sums[:, rows].transpose(0, 2, 1).reshape(taken.shape[1], -1))
+        for g, others in enumerate(pieces):
+            if g < h:
+                continue
+            block = (-lower[:, :, h, g] @ part.together[h][g]).reshape(points, len(part.cells[rows]), -1)
+            bordered[:, rows, others] = block
+            if g > h:
+                bordered[:, others, rows] = block.transpose(0, 2, 1)
+    information = bordered[:, :size, :size]
+    scaled, at = own * s, np.arange(size)
+    information *= scaled[:, :, None]
+    information *= scaled[:, None, :]
+    information[:, at, at] += scaled * s * part.count
+    member = prior_sd * (part.connection[:, None] == np.arange(k))
+    apart = member / s[:, :, None]
+    half = information @ apart
+    of_mean = apart.transpose(0, 2, 1) @ half
+    columns = np.concatenate([half, (right * s)[:, :, None]], axis=2)
+    information[:, at, at] += 1
+    bordered[:, :size, size:] = columns
+    bordered[:, size:, :size] = columns.transpose(0, 2, 1)
+    bordered[:, size:, size:] = columns.transpose(0, 2, 1) @ columns + np.eye(k + 1)
+    factor = np.linalg.cholesky(bordered)
+    chol, solved = factor[:, :size, :size], factor[:, size:, :size]
+    x, mean = solved[:, k], solved[:, :k]
+    constant += (x**2).sum(axis=1) - 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
+    return PartFactor(
+        constant=constant,
+        chol=chol,
+        x=x,
+        mean=mean,
+        information=of_mean - mean @ mean.transpose(0, 2, 1),
+        right=right @ member - (mean @ x[:, :, None])[:, :, 0],
+    )
+
+
+@dataclass(frozen=True)
+class MeanFactor:
+    """Log likelihood (B,), and the Gaussian of standardised mu: factor (B, K, K) of its precision, L^-1 rhs (B, K)."""
+
+    log_likelihood: FloatArray
+    chol: FloatArray
+    x: FloatArray
+
+
+def mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple[MeanFactor, list[PartFactor]]:
+    """The Gaussian of mu at the scales' points, and those of the cells of each part given mu."""
+    inverse = 1 / scales.sigma2
+    found = [part_factor(part, scales, prior_sd, sums.connections) for part in sums.parts]
+    precision = np.eye(sums.connections) + sum(part.information for part in found)
+    chol = np.linalg.cholesky(precision)
+    right = np.sum([part.right for part in found], axis=0)
+    x = np.linalg.solve(chol, right[:, :, None])[:, :, 0]
+    value = -sums.rows * LOG_2PI + np.log(inverse) @ sums.counts - inverse @ sums.squares
+    value += np.sum([part.constant for part in found], axis=0) + (x**2).sum(axis=1)
+    value -= 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
+    return MeanFactor(0.5 * value, chol, x), found
+
+
+def _points_at_once(sums: IncompleteSums) -> int:
+    return max(4, BLOCK // max(len(part.cells) ** 2 for part in sums.parts))
+
+
+def incomplete_log_likelihood(sums: IncompleteSums, scales: Scales, prior_sd: float) -> FloatArray:
+    """Log marginal likelihood (B,) of the distances, constants included."""
+    return _mean_factors(sums, scales, prior_sd).log_likelihood
+
+
+def incomplete_means(
+    sums: IncompleteSums, scales: Scales, prior_sd: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log likelihood (B,), and mean (B, K) and covariance (B, K, K) of standardised mu."""
+    found = _mean_factors(sums, scales, prior_sd)
+    columns = np.linalg.solve(found.chol, np.broadcast_to(np.eye(sums.connections), found.chol.shape))
+    return found.log_likelihood, np.einsum("bnk,bn->bk", columns, found.x), columns.transpose(0, 2, 1) @ columns
+
+
+def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> MeanFactor:
+    """The Gaussian of mu at the scales' points, a block at a time."""
+
+    def evaluate(part: slice) -> MeanFactor:
+        return mean_factor(sums, scales.at(part), prior_sd)[0]
+
+    found = in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums))
+    return MeanFactor(
+        np.concatenate([each.log_likelihood for each in found]),
+        np.concatenate([each.chol for each in found]),
+        np.concatenate([each.x for each in found]),
+    )
+
+
+def draw_incomplete_cells(
+    sums: IncompleteSums, scales: Scales, prior_sd: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """A draw of mu (B, K) and of the cells (B, cells) at each point; points that repeat are factored once."""
+    size, k = len(scales.sigma2), sums.connections
+    mu, cells = rng.standard_normal((size, k)), rng.standard_normal((size, sums.cells))
+    stacked = [scales.sigma2, scales.s2, scales.attribute]
+    stacked += [] if scales.interaction is None else [scales.interaction[:, None]]
+    _, first, same = np.unique(np.hstack(stacked), axis=0, return_index=True, return_inverse=True)
+    interaction = None if scales.interaction is None else scales.interaction[first]
+    distinct = Scales(scales.sigma2[first], scales.s2[first], scales.attribute[first], interaction)
+    order = np.argsort(same, kind="stable")
+    ends = np.searchsorted(same[order], np.arange(len(first) + 1))
+
+    def draw(part: slice) -> None:
+        here = distinct.at(part)
+        whole, factors = mean_factor(sums, here, prior_sd)
+        for at in range(part.stop - part.start):
+            own = order[ends[part.start + at] : ends[part.start + at + 1]]
+            standard = _back(whole.chol[at], whole.x[at] + mu[own])
+            mu[own] = prior_sd * standard
+            for piece, factor in zip(sums.parts, factors, strict=True):
+                target = factor.x[at] - standard @ factor.mean[at] + cells[np.ix_(own, piece.cells)]
+                z = _back(factor.chol[at], target)
+                s = np.sqrt(here.s2[at, piece.connection])
+                cells[np.ix_(own, piece.cells)] = mu[own][:, piece.connection] + s * z
+
+    in_blocks(draw, len(first), _points_at_once(sums))
+    return mu, cells
+
+
+def _back(chol: FloatArray, right: FloatArray) -> FloatArray:
+    """L'^-1 times the rows of a matrix (n, C)."""
+    solved, _ = lapack.dtrtrs(np.asfortranarray(chol), right.T, lower=1, trans=1)
+    result: FloatArray = solved.T
+    return result
