@@ -54,6 +54,7 @@ from .second_stage import trend as trend
 from .sentences import contexts as contexts
 from .sentences import encode as encode
 from .sentences import hf_token_encoder as hf_token_encoder
+from .sweeps import sweep as sweep
 from .words import WordLists as WordLists
 from .words import list_words as list_words
 from .words import load_list as load_list

@@ -111,9 +111,16 @@ def whole_file(path: str | Path) -> Iterator[Path]:
             yield temporary
             if place.exists():
                 temporary.chmod(stat.S_IMODE(place.stat().st_mode))
+            _synced(temporary)
             temporary.replace(place)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _synced(file: Path) -> None:
+    """Wait until a file's content is on the disk, so that a crash cannot leave an empty one under its name."""
+    with file.open("rb+") as content:
+        os.fsync(content.fileno())
 
 
 def _check_replaceable(place: Path) -> None:

@@ -31,6 +31,7 @@ from bayesbias.diagnostics import (
 from bayesbias.distances import Relatedness
 from bayesbias.models import ModelSpec, add_log_likelihood, add_predictive, word_draws
 from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.sweeps import Sweep
 from bayesbias.words import PairList, WordList
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Ranking",
     "Relatedness",
     "SideEffects",
+    "Sweep",
     "TopicNull",
     "Verdict",
     "WordList",

@@ -23,6 +23,7 @@ LAYERS = (
     ("silhouettes", "reliability", "stability", "second_stage"),
     ("plots",),
     ("reporting",),
+    ("sweeps",),
     ("calibration", "checks"),
     ("cli",),
 )

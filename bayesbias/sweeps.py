@@ -1,0 +1,629 @@
+"""Many fits into one folder: embeddings, word lists, models, debiasing methods and seeds, on processes or Dask."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import threading
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import file_digest, sha256
+from itertools import product
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+import xarray as xr
+from pydantic import Field
+
+from bayesbias._checks import flag, whole_number
+from bayesbias._files import Document, check, home_folder, read_text, read_toml, whole_file, write_text
+from bayesbias._progress import progress
+from bayesbias._results import Result
+from bayesbias.comparison import contrasts
+from bayesbias.comparison.contrast import beside_associated
+from bayesbias.debiasing import debias
+from bayesbias.diagnostics import diagnose
+from bayesbias.distances import distance_table, read_distance_table
+from bayesbias.embeddings import list_embeddings, load_embedding
+from bayesbias.errors import InputError, shortened
+from bayesbias.models import fit, list_models, load_fit, save_fit
+from bayesbias.words import list_words
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from gensim.models import KeyedVectors
+
+MANIFEST, CONTRASTS, FITS, RECORDS = "manifest.json", "contrasts.parquet", "fits", "records"
+NONE = "none"
+MOST_DEATHS = 5
+"""How often a fit's worker process may die before the fit is recorded as failed."""
+PATIENCE = 15
+"""Seconds that a scheduler has to answer."""
+ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
+ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
+SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
+COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+
+
+class SweepPlan(Document):
+    """What a sweep fits: every embedding with every word list and debiasing method, and every table of distances.
+
+    Attributes
+    ----------
+    embeddings, words
+        Bundled names, or paths; ``*`` stands for any characters of a file's name.
+    tables
+        Files of distance tables, in place of or beside embeddings.
+    models, seeds
+        Each is fitted to each table.
+    debiasing
+        ``"none"``, the name of a method of :func:`debias`, or a mapping with ``method`` and its options.
+    engine, draws, chains, keep, adjust
+        As :func:`fit` takes them.
+    case
+        As :func:`distance_table` takes it.
+    population
+        As :func:`contrasts` takes it.
+    save
+        Whether each fit is written as NetCDF; contrasts always are.
+    """
+
+    embeddings: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    models: tuple[str, ...] = Field(default=("auto",), min_length=1)
+    debiasing: tuple[str | dict[str, Any], ...] = Field(default=(NONE,), min_length=1)
+    seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
+    engine: str = "auto"
+    draws: int = 4000
+    chains: int = 4
+    keep: str = "auto"
+    adjust: str | None = None
+    case: str = "as-is"
+    population: str = "given"
+    save: bool = True
+
+
+@dataclass(frozen=True)
+class Task:
+    """One fit.
+
+    Attributes
+    ----------
+    name
+        The hash of its settings and of the content of its files.
+    settings
+        What distinguishes it from the others (:data:`SETTINGS`); nothing for what does not apply.
+    options
+        What it shares with the others.
+    files
+        Path to size, time of change in nanoseconds and hash of each file that it reads.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    options: Mapping[str, Any]
+    files: Mapping[str, tuple[int, int, str]]
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Result):
+    """A finished sweep.
+
+    Attributes
+    ----------
+    folder
+        Where it is.
+    fits
+        One row a fit: ``fit``, the settings, ``status`` (done, failed), ``reason``, ``faults`` (of :func:`diagnose`),
+        ``notes``, ``seconds``.
+    contrasts
+        One row for each contrast of each fit's whole list (``protected_word`` is missing) and of each protected word.
+    hash
+        Of all results: two sweeps of one plan agree in it to the last bit, however many workers made them.
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    folder: Path
+    fits: pd.DataFrame
+    contrasts: pd.DataFrame
+    hash: str
+    _kept: bool = field(default=True, repr=False)
+
+    def text(self) -> str:
+        """The result in sentences."""
+        failed = self.fits[self.fits["status"] == "failed"]
+        doubted = self.fits[self.fits["faults"] != ""]
+        done = len(self.fits) - len(failed)
+        said = f"{len(self.fits):,} fits in {self.folder}: {done:,} done, {len(failed):,} failed."
+        if len(doubted):
+            said += f" {len(doubted):,} of them have faults, such as: {doubted['faults'].iloc[0]}."
+        for reason, count in failed["reason"].value_counts().head(3).items():
+            said += f" {count:,} failed because: {reason}."
+        return f"{said} Hash of all results: {self.hash[:16]}."
+
+    def table(self) -> pd.DataFrame:
+        """The contrasts of whole lists."""
+        return self.contrasts[self.contrasts["protected_word"].isna()].reset_index(drop=True)
+
+    def load(self, name: str) -> xr.DataTree:
+        """A fit, by its name in the column ``fit``.
+
+        Raises
+        ------
+        InputError
+            No such fit, one that failed, or a plan with ``save = false``.
+        """
+        done = set(self.fits.loc[self.fits["status"] == "done", "fit"])
+        if name not in done or not self._kept:
+            reason = "the plan does not save fits" if name in done else "no fit of that name is done"
+            raise InputError(f"{name!r} cannot be loaded: {reason}; names are in the column 'fit' of .fits")
+        return load_fit(self.folder / FITS / f"{name}.nc")
+
+
+def sweep(
+    plan: Mapping[str, Any] | str | Path,
+    out: str | Path,
+    executor: str | Executor | Client = "processes",
+    workers: int | None = None,
+    retry: bool = False,
+) -> Sweep:
+    """Fit every combination of a plan, into one folder; a sweep that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    plan
+        A TOML file, or a mapping, with the fields of :class:`SweepPlan`. Paths are relative to the TOML file.
+    out
+        A folder: ``fits/<name>.nc`` and ``records/<name>.json`` for each fit, ``contrasts.parquet`` of all, and
+        ``manifest.json`` with the plan, the hashes of its files, and the hash of all results. Every file is there whole
+        or not at all. A fit that is finished is not made again.
+    executor
+        ``"processes"`` (of this machine, each with one thread; a script needs the usual
+        ``if __name__ == "__main__":``), ``"serial"``, the address of a Dask scheduler (``"tcp://host:8786"``, which
+        needs the extra ``distributed`` and a folder that all machines see), a ``distributed.Client``, or an executor of
+        ``concurrent.futures``.
+    workers
+        Processes; by default one for each processor.
+    retry
+        Make fits again that failed. By default their reason stays on record.
+
+    Returns
+    -------
+    Sweep
+        ``fits``, ``contrasts``, ``hash``; ``load(name)`` gives a fit.
+
+    Raises
+    ------
+    InputError
+        A plan with unknown fields, names or files; a folder that holds another plan or other content; a scheduler that
+        does not answer. What goes wrong in a single fit is recorded as its reason, and the sweep goes on.
+    OSError
+        The disk is full or the folder cannot be written; what is finished stays.
+
+    Examples
+    --------
+    >>> plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
+    >>> found = bb.sweep(plan, "sweep", executor="serial")
+    >>> found.fits["status"].tolist()
+    ['done']
+    >>> found.table()[["contrast", "mean"]].round(2).head(2)
+                     contrast  mean
+    0  associated - different -0.01
+    1      associated - human -0.02
+    """
+    flag(retry, "retry")
+    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
+    workers = cores if workers is None else whole_number(workers, "workers", most=10_000)
+    read, base, where = _read_plan(plan)
+    tasks = _tasks(read, base, where)
+    folder = home_folder(out)
+    _prepare(folder, read, tasks)
+    with ExitStack() as stack:
+        pools = _pools(executor, workers, stack)
+        pending = [task for task in tasks if not _finished(folder, task, read.save, retry)]
+        if pending:
+            _run(pending, folder, pools, workers if isinstance(executor, str) and executor == "processes" else None)
+    return _collected(folder, read, tasks)
+
+
+def _read_plan(plan: Mapping[str, Any] | str | Path) -> tuple[SweepPlan, Path, str]:
+    if isinstance(plan, Mapping):
+        return check(SweepPlan, dict(plan), "the plan"), Path.cwd(), "the plan"
+    if not isinstance(plan, str | Path):
+        raise InputError(f"plan is {type(plan).__name__}: give a TOML file or a mapping")
+    file = home_folder(plan)
+    return check(SweepPlan, read_toml(file), str(file)), file.resolve().parent, str(file)
+
+
+def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
+    """Every fit of a plan, those of one embedding together.
+
+    Raises
+    ------
+    InputError
+        Nothing to fit; a name or file that is not there; a setting twice.
+    """
+    if bool(plan.embeddings) != bool(plan.words) or not (plan.embeddings or plan.tables):
+        raise InputError(f"{where}: give embeddings and words, or tables, or both")
+    bundled = {
+        "embeddings": set(list_embeddings()["name"]),
+        "words": set(list_words()["name"]),
+        "models": {"auto", *list_models()["name"]},
+        "tables": set[str](),
+    }
+    found = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
+    methods = [_method(each) for each in plan.debiasing]
+    options = plan.model_dump(include={"engine", "draws", "chains", "keep", "adjust", "case", "population", "save"})
+    chosen: list[dict[str, Any]] = [
+        {"embedding": embedding, "words": words, "debiasing": method}
+        for embedding, method, words in product(found["embeddings"], methods, found["words"])
+    ]
+    chosen += [{"table": table} for table in found["tables"]]
+    known: dict[str, tuple[int, int, str]] = {}
+    tasks = []
+    for settings, model, seed in product(chosen, found["models"], plan.seeds):
+        full = settings | {"model": model, "seed": seed}
+        paths = [str(value) for key, value in full.items() if key not in ("debiasing", "seed")]
+        files = [path for path in paths if Path(path).is_absolute()]
+        for file in files:
+            if file not in known:
+                known[file] = _state(Path(file))
+        named = {key: known[value][2] if value in files else value for key, value in full.items()}
+        name = sha256(_json({**named, **options}).encode()).hexdigest()[:20]
+        tasks.append(Task(name, {**dict.fromkeys(SETTINGS), **full}, options, {file: known[file] for file in files}))
+    twice = [name for name, count in Counter(task.name for task in tasks).items() if count > 1]
+    if twice:
+        one = next(task for task in tasks if task.name == twice[0])
+        raise InputError(f"{where}: one fit is asked for twice (files of the same content count as one): {_said(one)}")
+    return tasks
+
+
+def _resolved(given: Sequence[str], base: Path, names: set[str], kind: str, where: str) -> list[str]:
+    """Bundled names as they are, files as absolute paths."""
+    found: list[str] = []
+    for each in given:
+        path = base / home_folder(each)
+        if each in names:
+            found.append(each)
+        elif "*" in path.name:
+            files = sorted(str(file.resolve()) for file in path.parent.glob(path.name) if file.is_file())
+            if not files:
+                raise InputError(f"{where}: no file fits {each!r} in {kind}")
+            found += files
+        elif path.is_file():
+            found.append(str(path.resolve()))
+        else:
+            valid = f", nor one of {shortened(sorted(names), 6)}" if names else ""
+            raise InputError(f"{where}: {each!r} in {kind} is no file{valid}")
+    return found
+
+
+def _method(given: str | dict[str, Any]) -> str | dict[str, Any]:
+    if isinstance(given, dict) and not isinstance(given.get("method"), str):
+        raise InputError(f"debiasing holds {given}: give a name, or a table with 'method' and its options")
+    return given
+
+
+def _state(file: Path) -> tuple[int, int, str]:
+    """Size, time of change and hash of a file."""
+    try:
+        with file.open("rb") as content:
+            known = os.fstat(content.fileno())
+            return known.st_size, known.st_mtime_ns, file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _said(task: Task) -> str:
+    return ", ".join(f"{key} {value}" for key, value in task.settings.items() if value is not None)
+
+
+def _prepare(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> None:
+    """The folder with its manifest; that of another plan is refused.
+
+    Raises
+    ------
+    InputError
+        There is a sweep of another plan, or something else.
+    """
+    asked = json.loads(_json({"plan": plan.model_dump(), "fits": {task.name: task.settings for task in tasks}}))
+    manifest = folder / MANIFEST
+    if manifest.is_file():
+        try:
+            held = json.loads(read_text(manifest))
+            before, fits = held["plan"], held["fits"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{manifest} is no manifest of a sweep: {error}") from error
+        changed = [key for key in asked["plan"] if before.get(key) != asked["plan"][key]]
+        if changed:
+            raise InputError(
+                f"{folder} holds the sweep of another plan, which differs in {', '.join(changed)}: give another folder"
+            )
+        if set(fits) != set(asked["fits"]):
+            raise InputError(
+                f"the files of the plan have changed since the sweep in {folder} began, or others are there now: give "
+                "another folder, or put the files back"
+            )
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is not empty and holds no sweep: give another folder")
+    for part in (FITS, RECORDS):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        for left in (folder / part).glob(".*"):  # of a process that was killed
+            left.unlink(missing_ok=True)
+    if not manifest.is_file():
+        write_text(manifest, json.dumps(asked, indent=1, ensure_ascii=False))
+
+
+def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
+    """Whether a fit is on record, and its file is there as it was written."""
+    record = _record(folder, task.name)
+    if record is None or (retry and record["status"] == "failed"):
+        return False
+    if record["status"] == "failed" or not saved:
+        return True
+    file = folder / FITS / f"{task.name}.nc"
+    return file.is_file() and _state(file)[2] == record["sha256"]
+
+
+def _record(folder: Path, name: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("status") in ("done", "failed") else None
+
+
+def run_fit(task: Task, folder: str) -> str:
+    """Make a fit and write it, and its record last; the name of the fit.
+
+    What goes wrong in the fit is its record; what goes wrong in writing is raised.
+    """
+    import time
+
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    begin = time.perf_counter()
+    record: dict[str, Any] = {"fit": task.name, "status": "done", "reason": "", "sha256": "", "faults": [], "notes": []}
+    post, rows = None, pd.DataFrame(columns=COLUMNS[7:])
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            _unchanged(task)
+            post = _fitted(task)
+            _unchanged(task)
+            rows = _contrast_rows(post, str(task.options["population"]))
+            record["faults"] = list(diagnose(post).faults)
+        except Exception as error:  # a record holds whatever went wrong
+            message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            record |= {"status": "failed", "reason": message}
+    record["notes"] = sorted({str(each.message) for each in caught})
+    if post is not None and record["status"] == "done" and task.options["save"]:
+        file = Path(folder) / FITS / f"{task.name}.nc"
+        save_fit(post, file)
+        record["sha256"] = _state(file)[2]
+    record["contrasts"] = _values(rows)
+    record["seconds"] = round(time.perf_counter() - begin, 3)
+    write_text(Path(folder) / RECORDS / f"{task.name}.json", json.dumps(record, ensure_ascii=False))
+    return task.name
+
+
+def _values(rows: pd.DataFrame) -> list[list[Any]]:
+    """Rows as plain values that JSON keeps to the last bit."""
+    return [[None if value is pd.NA else value for value in row] for row in rows.astype(object).to_numpy().tolist()]
+
+
+def _unchanged(task: Task) -> None:
+    for file, (size, changed, _) in task.files.items():
+        try:
+            now = Path(file).stat()
+        except OSError as error:
+            raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
+        if (now.st_size, now.st_mtime_ns) != (size, changed):
+            raise InputError(f"{file} changed while the sweep ran")
+
+
+def _fitted(task: Task) -> xr.DataTree:
+    settings, options = task.settings, task.options
+    if settings["table"] is None:
+        kv = _embedding(settings["embedding"], _json(settings["debiasing"]), tuple(map(str, task.files.values())))
+        table = distance_table(kv, settings["words"], case=options["case"])
+    else:
+        table = read_distance_table(settings["table"])
+    how = {name: options[name] for name in ("engine", "draws", "chains", "keep", "adjust")}
+    return fit(table, settings["model"], seed=settings["seed"], **how)
+
+
+@lru_cache(1)
+def _embedding(name: str, debiasing: str, state: tuple[str, ...]) -> KeyedVectors:
+    """An embedding, debiased; the last one stays loaded. (``state`` is that of its file.)"""
+    kv = load_embedding(name)
+    method = json.loads(debiasing)
+    if method == NONE:
+        return kv
+    options = {"method": method} if isinstance(method, str) else method
+    return debias(kv, **options)
+
+
+def _contrast_rows(post: xr.DataTree, population: str) -> pd.DataFrame:
+    names = post["constant_data"]["connection"].to_numpy().tolist()
+    pairs = [("associated", other) for other in beside_associated(post)] or [(names[0], name) for name in names[1:]]
+    pieces = [
+        contrasts(post, *pair, population=population).assign(contrast=" - ".join(pair))[COLUMNS[7:]] for pair in pairs
+    ]
+    return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=COLUMNS[7:])
+
+
+Pools = Callable[[], Any]
+"""A function to a context that gives an executor."""
+
+
+def _pools(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
+    """Where executors come from; a pool of processes is made anew when one of them dies.
+
+    Raises
+    ------
+    InputError
+        Another name, a scheduler that does not answer, or Dask is not installed.
+    """
+    if executor == "processes":
+        return lambda: _processes(workers)
+    if executor == "serial":
+        return lambda: _given(_Serial())
+    if isinstance(executor, str) and executor.startswith(ADDRESSES):
+        client = stack.enter_context(_client(executor))
+        return lambda: _given(client.get_executor(pure=False))
+    if isinstance(executor, Executor):
+        return lambda: _given(executor)
+    if hasattr(executor, "get_executor"):
+        return lambda: _given(executor.get_executor(pure=False))
+    raise InputError(
+        f"executor is {executor!r}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
+        "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
+    )
+
+
+@contextmanager
+def _given(executor: Executor) -> Iterator[Executor]:
+    """An executor that stays open."""
+    yield executor
+
+
+def _client(address: str) -> Client:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
+    try:
+        return Client(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+    except Exception as error:  # time-outs and refusals of several libraries
+        raise InputError(f"no Dask scheduler answers at {address} within {PATIENCE} s: {error}") from error
+
+
+class _Serial(Executor):
+    """Runs at once, in this process."""
+
+    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Executor]:
+    """Processes with one thread each, which end when this one does."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it is killed."""
+    parent = parent_process()
+    if parent is not None:
+
+        def watch() -> None:
+            wait_for([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def _run(tasks: Sequence[Task], folder: Path, pools: Pools, workers: int | None) -> None:
+    """Make fits; what a worker's death leaves undone is given out again.
+
+    Raises
+    ------
+    OSError
+        A result cannot be written.
+    """
+    waiting, deaths, finished = deque(tasks), Counter[str](), 0
+    at_once = 2 * workers if workers else max(64, len(tasks))
+    with progress("fitting", len(tasks)) as done:
+        while waiting:
+            flying: dict[Future[str], Task] = {}
+            try:
+                with pools() as pool:
+                    while waiting or flying:
+                        while waiting and len(flying) < at_once:
+                            flying[pool.submit(run_fit, waiting[0], str(folder.resolve()))] = waiting[0]
+                            waiting.popleft()
+                        for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                            _result(future, flying[future], folder)
+                            del flying[future]
+                            finished += 1
+                            done(finished)
+            except BrokenExecutor as error:
+                for task in flying.values():
+                    deaths[task.name] += 1
+                    if _record(folder, task.name) is not None:
+                        finished += 1
+                    elif deaths[task.name] < MOST_DEATHS:
+                        waiting.append(task)
+                    else:
+                        _failed(
+                            folder, task, f"its worker process died {MOST_DEATHS} times, perhaps for memory: {error}"
+                        )
+
+
+def _result(future: Future[str], task: Task, folder: Path) -> None:
+    """Wait for a fit; one that Dask gave up, since its workers died, is recorded as failed."""
+    try:
+        future.result()
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        _failed(folder, task, f"its workers died: {error}")
+
+
+def _failed(folder: Path, task: Task, reason: str) -> None:
+    record = {"fit": task.name, "status": "failed", "reason": reason, "sha256": "", "faults": [], "notes": []}
+    write_text(folder / RECORDS / f"{task.name}.json", json.dumps(record | {"contrasts": [], "seconds": 0.0}))
+
+
+def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
+    """All records as tables, in the order of the plan, written beside them."""
+    digest, fits, rows = sha256(), [], []
+    for task in tasks:
+        record = _record(folder, task.name)
+        if record is None:
+            raise InputError(f"the record of the fit {task.name} is gone from {folder}: run the sweep again")
+        seconds = record.pop("seconds")
+        digest.update(_json(record).encode())
+        settings = {key: _json(value) if isinstance(value, dict) else value for key, value in task.settings.items()}
+        shown = {"faults": "; ".join(record["faults"]), "notes": "; ".join(record["notes"]), "seconds": seconds}
+        fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **shown})
+        rows += [[task.name, *settings.values(), *row] for row in record["contrasts"]]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    text = ["fit", *SETTINGS[:-1], "contrast", "protected_word"]
+    table = table.astype(dict.fromkeys(text, "string") | dict.fromkeys(COLUMNS[9:], "float64"))
+    content = io.BytesIO()
+    table.to_parquet(content, index=False)
+    with whole_file(folder / CONTRASTS) as temporary:
+        temporary.write_bytes(content.getvalue())
+    manifest = json.loads(read_text(folder / MANIFEST)) | {"hash": digest.hexdigest(), "finished": len(tasks)}
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+    return Sweep(folder, pd.DataFrame(fits), table, digest.hexdigest(), plan.save)
