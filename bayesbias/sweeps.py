@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import threading
 import warnings
 from collections import Counter, deque
@@ -34,7 +35,7 @@ from bayesbias.debiasing import debias
 from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, shortened, shown
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.words import list_words
 
@@ -51,6 +52,8 @@ PATIENCE = 15
 ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
 ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
 SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
+HASHED = ("fit", "status", "reason", "sha256", "faults", "contrasts")
+"""What of a record counts as its result."""
 COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
 
 
@@ -67,8 +70,10 @@ class SweepPlan(Document):
         Each is fitted to each table.
     debiasing
         ``"none"``, the name of a method of :func:`debias`, or a mapping with ``method`` and its options.
-    engine, draws, chains, keep, adjust
+    engine, draws, chains, adjust
         As :func:`fit` takes them.
+    keep
+        What a fit keeps of single words, as :func:`fit` takes it; by default a summary, of adjusted distances draws.
     case
         As :func:`distance_table` takes it.
     population
@@ -86,7 +91,7 @@ class SweepPlan(Document):
     engine: str = "auto"
     draws: int = 4000
     chains: int = 4
-    keep: str = "auto"
+    keep: str | None = None
     adjust: str | None = None
     case: str = "as-is"
     population: str = "given"
@@ -265,6 +270,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     found = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
     methods = [_method(each) for each in plan.debiasing]
     options = plan.model_dump(include={"engine", "draws", "chains", "keep", "adjust", "case", "population", "save"})
+    options["keep"] = plan.keep or ("summary" if plan.adjust is None else "draws")
     chosen: list[dict[str, Any]] = [
         {"embedding": embedding, "words": words, "debiasing": method}
         for embedding, method, words in product(found["embeddings"], methods, found["words"])
@@ -411,15 +417,28 @@ def run_fit(task: Task, folder: str) -> str:
         except Exception as error:  # a record holds whatever went wrong
             message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             record |= {"status": "failed", "reason": message}
-    record["notes"] = sorted({str(each.message) for each in caught})
+    record["notes"] = sorted({str(each.message) for each in caught if issubclass(each.category, UserWarning)})
     if post is not None and record["status"] == "done" and task.options["save"]:
         file = Path(folder) / FITS / f"{task.name}.nc"
-        save_fit(post, file)
+        with _no_dask():
+            save_fit(post, file)
         record["sha256"] = _state(file)[2]
     record["contrasts"] = _values(rows)
     record["seconds"] = round(time.perf_counter() - begin, 3)
     write_text(Path(folder) / RECORDS / f"{task.name}.json", json.dumps(record, ensure_ascii=False))
     return task.name
+
+
+@contextmanager
+def _no_dask() -> Iterator[None]:
+    """Let xarray write within a Dask worker without a lock over all workers: each file is written by one."""
+    if "dask" not in sys.modules:
+        yield
+        return
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        yield
 
 
 def _values(rows: pd.DataFrame) -> list[list[Any]]:
@@ -480,19 +499,20 @@ def _pools(executor: str | Executor | Client, workers: int, stack: ExitStack) ->
     InputError
         Another name, a scheduler that does not answer, or Dask is not installed.
     """
-    if executor == "processes":
+    named = executor if isinstance(executor, str) else ""
+    if named == "processes":
         return lambda: _processes(workers)
-    if executor == "serial":
+    if named == "serial":
         return lambda: _given(_Serial())
-    if isinstance(executor, str) and executor.startswith(ADDRESSES):
-        client = stack.enter_context(_client(executor))
+    if named.startswith(ADDRESSES):
+        client = stack.enter_context(_client(named))
         return lambda: _given(client.get_executor(pure=False))
     if isinstance(executor, Executor):
         return lambda: _given(executor)
-    if hasattr(executor, "get_executor"):
-        return lambda: _given(executor.get_executor(pure=False))
+    if not isinstance(executor, str) and hasattr(executor, "get_executor"):
+        return lambda: _given(executor.get_executor(pure=False))  # type: ignore[no-untyped-call]
     raise InputError(
-        f"executor is {executor!r}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
+        f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
         "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
     )
 
@@ -611,11 +631,11 @@ def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
         record = _record(folder, task.name)
         if record is None:
             raise InputError(f"the record of the fit {task.name} is gone from {folder}: run the sweep again")
-        seconds = record.pop("seconds")
-        digest.update(_json(record).encode())
+        digest.update(_json({key: record[key] for key in HASHED}).encode())
         settings = {key: _json(value) if isinstance(value, dict) else value for key, value in task.settings.items()}
-        shown = {"faults": "; ".join(record["faults"]), "notes": "; ".join(record["notes"]), "seconds": seconds}
-        fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **shown})
+        said = {"faults": "; ".join(record["faults"]), "notes": "; ".join(record["notes"])}
+        said["seconds"] = record["seconds"]
+        fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **said})
         rows += [[task.name, *settings.values(), *row] for row in record["contrasts"]]
     table = pd.DataFrame(rows, columns=COLUMNS)
     text = ["fit", *SETTINGS[:-1], "contrast", "protected_word"]

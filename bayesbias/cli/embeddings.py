@@ -255,3 +255,19 @@ def _written(table: pd.DataFrame, out: Path | None, figure: Any, picture: Path |
     if picture is not None:
         save_picture(figure, picture)
         say(f"picture written to {picture}")
+
+
+def sweep(
+    plan: Annotated[Path, typer.Argument(help="A TOML file: embeddings, words, tables, models, debiasing, seeds.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder; a sweep that was stopped there goes on.")],
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one for each processor.", min=1)] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Make fits again that failed.")] = False,
+) -> None:
+    """Many fits into one folder, resumed after a stop."""
+    from bayesbias.cli.screen import say
+    from bayesbias.sweeps import sweep as sweep_of
+
+    found = sweep_of(plan, out, scheduler or "processes", workers, retry)
+    say(found.text())
+    say(f"contrasts written to {out / 'contrasts.parquet'}")

@@ -52,6 +52,8 @@ from bayesbias.words import (
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
 RELATEDNESS = ".relatedness.npz"
+SHOWN = 3
+"""Faults of a table that an error names."""
 MANY_ROWS = 100_000
 """Rows from which on words and labels are pandas categories, which take a tenth of the memory of text."""
 PUBLISHED_TEXT = ("word_to_compare", "word_class")
@@ -253,69 +255,63 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
 
 
 def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
-    import pandera.pandas as pa
+    """The table with text and numbers as they should be; words of many rows are categories.
 
+    Raises
+    ------
+    InputError
+        An empty or unprintable word, an unknown connection, what is no distance; no row at all.
+    """
     unknown = unknown_connections(table)
     checked_frames(table)
-
-    def shown(names: pd.Series) -> pd.Series:
-        odd = [name for name in names.dropna().unique() if name and not is_printable(name)]
-        return ~names.isin(odd)
-
-    named = pa.Check(shown, error="is no printable text without blanks at its ends")
-    word = pa.Column(checks=[pa.Check(lambda s: s.str.len() > 0, error="is empty"), named], coerce=True, dtype="string")
-    schema = pa.DataFrameSchema(
-        {
-            "protected_word": word,
-            "group": pa.Column("string", named, nullable=True, coerce=True),
-            "attribute_word": word,
-            "attribute_class": word,
-            "connection": pa.Column(
-                "string", pa.Check(lambda s: ~s.isin(unknown), error=f"is none of {VALID}"), coerce=True
-            ),
-            "distance": pa.Column(float, pa.Check.in_range(0, 2, error="is outside [0, 2]"), coerce=True),
-        }
-    )
     if table["distance"].dtype.kind in "bcmM":
         raise InputError(
             f"{file}: the column 'distance' holds {table['distance'].dtype}: give cosine distances as numbers"
         )
-    distance = pd.to_numeric(table["distance"], errors="coerce")
+    distance = pd.to_numeric(table["distance"], errors="coerce").astype(float)
     text = table.loc[distance.isna() & table["distance"].notna(), "distance"]
     if len(text):
         raise InputError(f"{file}: row {text.index[0]}, column 'distance': {text.iloc[0]!r} is not a number")
-    try:
-        checked = schema.validate(table.assign(distance=distance.astype(float)), lazy=True).reset_index(drop=True)
-    except pa.errors.SchemaErrors as error:
-        raise InputError(f"{file}: {_faults(error.failure_cases)} (rows count from 0)") from error
-    if checked.empty:
+    faults, count, checked = list[str](), 0, {}
+    for column in table.columns.drop("distance"):
+        codes, values = pd.factorize(table[column])
+        merged, names = pd.factorize(pd.Index([str(value) for value in values], dtype="str"))
+        codes = np.where(codes < 0, -1, merged[codes]) if len(names) else codes
+        reasons = {at: reason for at, name in enumerate(names) if (reason := _fault_of(column, name, unknown))}
+        if column != "group":
+            reasons[-1] = "where a value is needed"
+        wrong = np.flatnonzero(np.isin(codes, list(reasons)))
+        first = wrong[np.unique(codes[wrong], return_index=True)[1]]
+        count += len(first)
+        for row in first[:SHOWN]:
+            given = "an empty value" if codes[row] < 0 else repr(str(names[codes[row]]))
+            faults.append(f"row {table.index[row]}, column {column!r}: {given} {reasons[int(codes[row])]}")
+        checked[column] = pd.Categorical.from_codes(codes, names)
+    y = distance.to_numpy()
+    wrong = np.flatnonzero(~((y >= 0) & (y <= 2)))
+    count += len(wrong)
+    for row in wrong[:SHOWN]:
+        said = "an empty value where a value is needed" if np.isnan(y[row]) else f"{float(y[row])!r} is outside [0, 2]"
+        faults.append(f"row {table.index[row]}, column 'distance': {said}")
+    if faults:
+        more = f"; and {count - SHOWN} more" if count > SHOWN else ""
+        raise InputError(f"{file}: {'; '.join(faults[:SHOWN])}{more} (rows count from 0)")
+    if not len(y):
         raise InputError(f"{file} holds no distance")
-    return _with_labels(pd.DataFrame(checked))
+    found = pd.DataFrame({**checked, "distance": y})[list(table.columns)]
+    if len(found) >= MANY_ROWS:
+        return found
+    kinds = dict.fromkeys(checked, "str")
+    return found.astype({**kinds, "group": "string" if found["group"].isna().any() else "str"})
 
 
-def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its words and labels as text, or, where it has many rows, as categories."""
-    labels = table.columns.drop("distance")
-    if len(table) < MANY_ROWS:
-        kinds = dict.fromkeys(labels, "str")
-        return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})
-    for name in labels:
-        codes, values = pd.factorize(table[name])
-        table[name] = pd.Categorical.from_codes(codes, pd.Index(values, dtype="str"))
-    return table
-
-
-def _faults(cases: pd.DataFrame, shown: int = 3) -> str:
-    sentences = []
-    for case in cases.to_dict("records"):
-        column, row, given = case["column"], case["index"], case["failure_case"]
-        place = f"column {column!r}" if pd.isna(row) else f"row {row}, column {column!r}"
-        value = "an empty value" if pd.isna(given) else repr(given)
-        reason = {"not_nullable": "where a value is needed"}.get(str(case["check"]), str(case["check"]))
-        sentences.append(f"{place}: {value} {reason}")
-    unique = list(dict.fromkeys(sentences))
-    more = f"; and {len(unique) - shown} more" if len(unique) > shown else ""
-    return "; ".join(unique[:shown]) + more
+def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
+    """What is wrong with a label of a table; nothing where it is as it should be."""
+    if column == "connection":
+        return f"is none of {VALID}" if name in unknown else ""
+    if not name:
+        return "is empty"
+    return "" if is_printable(name) else "is no printable text without blanks at its ends"
 
 
 def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:

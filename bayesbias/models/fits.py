@@ -36,7 +36,7 @@ from bayesbias.models.results import (
     with_slope,
 )
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, keeps_summaries
+from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, keeps_summaries, kept_words
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
@@ -54,18 +54,28 @@ class Engine:
     obstacle
         Specification to the reason why this engine cannot fit it, or None.
     sample
-        Specification, data, chains, draws in each chain, a generator, and what is kept of words (:class:`Keep`, by
-        default all their draws) to draws.
+        Specification, data, chains, draws in each chain and a generator to draws.
+    streams
+        Whether ``sample`` takes ``keep`` too, what is kept of words, so that their draws need not all be held.
     """
 
     name: str
     obstacle: Callable[[ModelSpec], str | None]
     sample: Callable[..., Draws]
+    streams: bool = False
+
+    def draw(
+        self, spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep
+    ) -> Draws:
+        """Draws, with what is to be kept of single words."""
+        if self.streams:
+            return self.sample(spec, data, chains, draws, rng, keep)
+        return kept_words(self.sample(spec, data, chains, draws, rng), data, keep)
 
 
 ENGINES = (
-    Engine("exact", exact.obstacle, exact.sample),
-    Engine("marginal", marginal.obstacle, marginal.sample),
+    Engine("exact", exact.obstacle, exact.sample, streams=True),
+    Engine("marginal", marginal.obstacle, marginal.sample, streams=True),
     Engine("nuts", nuts.obstacle, nuts.sample),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""
@@ -211,7 +221,7 @@ def fit(
     kept, why = _kept(keep, spec, data, draws, frames is not None)
     data = replace(data, notes=(*note, *data.notes, *why))
     used = used_seed(seed)
-    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used), kept)
+    drawn = chosen.draw(spec, data, chains, draws // chains, np.random.default_rng(used), kept)
     post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
 
@@ -288,7 +298,7 @@ def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Datas
         spec, data = fit_for_crossed(spec, data)
     steps, rng = post["posterior"].sizes, np.random.default_rng(int(post.attrs["seed"]))
     engine = choose_engine(spec, str(post.attrs["engine"]))
-    drawn = engine.sample(spec, data, steps["chain"], steps["draw"], rng, Keep(DRAWS, *places))
+    drawn = engine.draw(spec, data, steps["chain"], steps["draw"], rng, Keep(DRAWS, *places))
     held = {name: drawn.posterior[name] for name in own if name in drawn.posterior}
     every = {"connection": data.connections, "group": data.group_names}
     every |= {dim: names[at] for (dim, at), names in zip(labels.items(), known, strict=True)}

@@ -20,7 +20,6 @@ from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
 from bayesbias.models.data import Draws, ModelData, scatter_cells
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
-from bayesbias.models.word_draws import ALL, Keep, kept_words
 
 if TYPE_CHECKING:
     import pymc
@@ -35,15 +34,10 @@ def obstacle(spec: ModelSpec) -> str | None:
     return None
 
 
-def sample(
-    spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
-) -> Draws:
+def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by NUTS, after ``TUNE`` steps of adaptation in each chain."""
-    draw = _sample_related if spec.related else _sample_unrelated
-    return kept_words(draw(spec, data, chains, draws, rng), data, keep)
-
-
-def _sample_unrelated(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+    if spec.related:
+        return _sample_related(spec, data, chains, draws, rng)
     sampled = run_nuts(build(spec, data), chains, draws, rng)
     values = dict(sampled.values)
     cell_mean = values.pop("cell_mean")

@@ -42,6 +42,7 @@ WRONG = {
     "an object": object(),
     "a complex number": 1j,
 }
+SWEEP = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
 UNTRIED = {
     "report": "slow: it draws every picture, and its own tests try its arguments",
     "checks.prior_sensitivity": "slow: every call that is understood fits a dozen models",
@@ -120,6 +121,7 @@ def calls(tmp_path_factory, random_embedding, text_encoder):
         "save_embedding": {"kv": kv, "path": folder / "o.npz"},
         "save_fit": {"post": post, "path": folder / "o.nc"},
         "summary": {"post": post},
+        "sweep": {"plan": SWEEP, "out": folder / "sweep", "executor": "serial", "workers": 1, "retry": False},
         "topic_null": {"kv": kv, "words_or_query": LISTS, "replicates": 5},
         "write_distance_table": {"table": table, "path": folder / "o.csv"},
         "checks.add_log_likelihood": {"post": post},

@@ -42,8 +42,11 @@ def classes():
     return {name: one for name, one in found.items() if inspect.isclass(one) and name not in OTHERS}
 
 
+SWEEP = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
+
+
 @pytest.fixture(scope="module")
-def results(random_embedding, text_encoder):
+def results(random_embedding, text_encoder, tmp_path_factory):
     """One result of each class."""
     kv, other = (random_embedding(LISTS, seed) for seed in (1, 2))
     related = bb.distance_table(kv, LISTS)
@@ -79,6 +82,7 @@ def results(random_embedding, text_encoder):
         bb.side_effects(table, after, kv, other, k=5, words=20, draws=50, comparison=result),
         bb.topic_null(kv, LISTS, replicates=5),
         bb.diagnose(post),
+        bb.sweep(SWEEP, tmp_path_factory.mktemp("sweep") / "out", "serial"),
         bb.calibration.null_distribution(None, table, "associated - neutral", draws=5),
         bb.calibration.simulate_null_weat(draws=20),
         bb.calibration.sbc("published", shape, replicates=3, draws=19),

@@ -1,0 +1,298 @@
+"""Sweeps: the same bits however they are made, nothing lost when something dies, and faults by name."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesbias as bb
+
+DRAW = {"draws": 200, "chains": 2}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of three simulated tables."""
+    folder = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    base = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    for number in range(3):
+        moved = base.assign(distance=np.clip(base["distance"] + 0.02 * rng.standard_normal(len(base)), 0, 2))
+        moved.attrs = dict(base.attrs)
+        bb.write_distance_table(moved, folder / f"table{number}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plan(tables):
+    return {"tables": [str(tables / "*.parquet")], "models": ["crossed", "published"], "seeds": [0, 1], **DRAW}
+
+
+@pytest.fixture(scope="module")
+def made(plan, tmp_path_factory):
+    """The plan's sweep, one fit after the other."""
+    return bb.sweep(plan, tmp_path_factory.mktemp("sweep") / "out", "serial")
+
+
+@pytest.fixture
+def written(plan, tmp_path):
+    """The plan as a TOML file."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in plan.items()]
+    (tmp_path / "plan.toml").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "plan.toml"
+
+
+def no_half_files(folder):
+    """Everything that is in a folder can be read, and is what its record says."""
+    for file in (folder / "records").glob("[!.]*.json"):
+        assert json.loads(file.read_text(encoding="utf-8"))["status"] in ("done", "failed")
+    for file in (folder / "fits").glob("[!.]*.nc"):
+        assert bb.load_fit(file).attrs["model"] in ("crossed", "published")
+
+
+def test_every_combination_is_fitted_once(made, plan):
+    assert len(made.fits) == 3 * 2 * 2
+    assert made.fits["status"].eq("done").all()
+    assert made.fits["fit"].is_unique
+    assert not made.fits.duplicated(["table", "model", "seed"]).any()
+    stored = pd.read_parquet(made.folder / "contrasts.parquet")
+    pd.testing.assert_frame_equal(stored, made.contrasts)
+    row = made.fits.iloc[3]
+    again = bb.fit(bb.read_distance_table(row["table"]), row["model"], seed=int(row["seed"]), keep="summary", **DRAW)
+    expected = bb.contrasts(again, "associated", "human")
+    own = made.contrasts[made.contrasts["fit"].eq(row["fit"]) & made.contrasts["contrast"].eq("associated - human")]
+    np.testing.assert_array_equal(own["mean"], expected["mean"])
+    np.testing.assert_array_equal(own["hdi_high"], expected["hdi_high"])
+    kept = made.load(row["fit"])
+    assert isinstance(kept, xr.DataTree)
+    assert kept.attrs["seed"] == row["seed"]
+    assert "12 done, 0 failed" in made.text()
+    assert len(made.table()) == 12 * 3
+    no_half_files(made.folder)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path, workers):
+    found = bb.sweep(plan, tmp_path / "out", workers=workers)
+    assert found.hash == made.hash
+    pd.testing.assert_frame_equal(found.contrasts, made.contrasts)
+
+
+def test_the_bits_do_not_depend_on_their_order(made, plan, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        assert bb.sweep(plan, tmp_path / "out", pool).hash == made.hash
+
+
+def test_what_is_finished_is_not_made_again(made, plan):
+    files = [file for part in ("fits", "records") for file in (made.folder / part).iterdir()]
+    before = {file: file.stat().st_mtime_ns for file in files}
+    assert bb.sweep(plan, made.folder, "serial").hash == made.hash
+    assert {file: file.stat().st_mtime_ns for file in files} == before
+    damaged = made.folder / "fits" / f"{made.fits['fit'][0]}.nc"
+    damaged.write_bytes(damaged.read_bytes()[:1000])
+    (made.folder / "records" / f"{made.fits['fit'][1]}.json").write_text('{"status": "do')
+    assert bb.sweep(plan, made.folder, "serial").hash == made.hash
+    changed = {file for file in files if file.stat().st_mtime_ns != before[file]}
+    assert {file.stem for file in changed} == set(made.fits["fit"][:2])
+
+
+def started(plan, out):
+    """The command line's sweep, in a process group of its own."""
+    program = "from bayesbias.cli import main; main()"
+    command = [sys.executable, "-c", program, "sweep", str(plan), "-o", str(out), "--workers", "2"]
+    return subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def children(process):
+    """Processes that a process has started, by their ids."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(after[1]) == process.pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.study
+def test_killed_coordinators_and_workers_lose_nothing(made, written, tmp_path, sized):
+    """kill -9 at random moments, of the coordinator and of workers in turn; then the sweep is finished."""
+    rng, out = np.random.default_rng(5), tmp_path / "out"
+    for number in range(sized(20, 3)):
+        process = started(written, out)
+        time.sleep(rng.uniform(2, 9))
+        if number % 2:
+            for pid in children(process)[-1:]:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(rng.uniform(0, 4))
+        workers = children(process)
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 20
+        while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in workers), "a worker outlives its coordinator"
+        if (out / "manifest.json").is_file():
+            no_half_files(out)
+    before = {file: file.stat().st_mtime_ns for file in (out / "records").glob("[!.]*.json")}
+    found = bb.sweep(written, out, workers=2)
+    assert found.hash == made.hash
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    assert not list(out.rglob(".*"))
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+def test_a_sweep_goes_on_when_a_worker_dies(made, written, tmp_path):
+    process = started(written, tmp_path / "out")
+    deadline = time.monotonic() + 60
+    records = tmp_path / "out" / "records"
+    while not (records.is_dir() and list(records.glob("[!.]*.json"))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in children(process)[-1:]:
+        os.kill(pid, signal.SIGKILL)
+    _, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors.decode()
+    assert bb.sweep(written, tmp_path / "out", "serial").hash == made.hash
+
+
+def test_dask_finishes_when_a_worker_is_killed(made, plan, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        ThreadPoolExecutor(1) as beside,
+    ):
+        running = beside.submit(bb.sweep, plan, tmp_path / "out", cluster.scheduler_address)
+        records = tmp_path / "out" / "records"
+        deadline = time.monotonic() + 90
+        while not (records.is_dir() and list(records.glob("[!.]*.json"))) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+        found = running.result(timeout=200)
+    assert found.fits["status"].eq("done").all()
+    assert found.hash == made.hash
+
+
+def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):
+    short = tmp_path / "short.csv"
+    short.write_text("protected_word,attribute_word,connection,distance\na,q,nothing,0.5\n")
+    control = tmp_path / "control.toml"
+    control.write_text('kind = "words"\nname = "c"\n[protected]\na = ["he\\u0007"]\n[stereotypes]\na = ["boss"]\n')
+    plan = {
+        "tables": [str(short), str(tables / "table0.parquet")],
+        "embeddings": ["google-news-slice"],
+        "words": [str(control)],
+        "models": ["published"],
+        **DRAW,
+    }
+    found = bb.sweep(plan, tmp_path / "out", "serial")
+    assert found.fits["status"].tolist() == ["failed", "failed", "done"]
+    assert "he\\x07" in found.fits["reason"][0]
+    assert "'nothing'" in found.fits["reason"][1]
+    assert set(found.contrasts["fit"]) == {found.fits["fit"][2]}
+    assert "2 failed" in found.text()
+    assert bb.sweep(plan, tmp_path / "out", "serial").hash == found.hash
+    with pytest.raises(bb.InputError, match="no fit of that name is done"):
+        found.load(found.fits["fit"][0])
+    assert bb.sweep(plan, tmp_path / "out", "serial", retry=True).hash == found.hash
+
+
+def test_a_full_disk_stops_the_sweep_and_loses_nothing(made, plan, tmp_path, limited_files):
+    size = max(file.stat().st_size for file in (made.folder / "fits").glob("*.nc"))
+    with limited_files(size - 1), pytest.raises(OSError, match="cannot write"):
+        bb.sweep(plan, tmp_path / "out", "serial")
+    no_half_files(tmp_path / "out")
+    assert not list((tmp_path / "out").rglob(".*"))
+    assert bb.sweep(plan, tmp_path / "out", "serial").hash == made.hash
+
+
+def test_a_file_that_changes_is_noticed(tables, tmp_path, monkeypatch):
+    file = tmp_path / "table.parquet"
+    file.write_bytes((tables / "table0.parquet").read_bytes())
+    plan = {"tables": [str(file)], "models": ["published"], **DRAW}
+    read = bb.sweeps.read_distance_table
+
+    def changing(path):
+        table = read(path)
+        file.write_bytes((tables / "table1.parquet").read_bytes())
+        return table
+
+    monkeypatch.setattr("bayesbias.sweeps.read_distance_table", changing)
+    found = bb.sweep(plan, tmp_path / "out", "serial")
+    assert "changed while the sweep ran" in found.fits["reason"][0]
+    with pytest.raises(bb.InputError, match="files of the plan have changed"):
+        bb.sweep(plan, tmp_path / "out", "serial")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": [5]}, "differs in seeds"),
+        ({"draws": 400}, "differs in draws"),
+        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"tables": []}, "give embeddings and words, or tables"),
+        ({"embeddings": ["google-news-slice"]}, "give embeddings and words"),
+        ({"tables": ["nowhere.parquet"]}, "'nowhere.parquet' in tables is no file"),
+        ({"tables": ["nowhere/*.parquet"]}, "no file fits"),
+        ({"models": ["nonsense"]}, "'nonsense' in models"),
+        ({"models": []}, "models"),
+        ({"seeds": [0, 0]}, "asked for twice"),
+        ({"debiasing": [{"definitional": "gender_pairs"}]}, "'method'"),
+    ],
+)
+def test_wrong_plans_are_refused_by_name(made, plan, changes, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.sweep(plan | changes, made.folder, "serial")
+
+
+def test_other_folders_executors_and_schedulers_are_refused(plan, tmp_path, monkeypatch):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("mine")
+    with pytest.raises(bb.InputError, match="holds no sweep"):
+        bb.sweep(plan, tmp_path / "full")
+    assert [file.name for file in (tmp_path / "full").iterdir()] == ["thesis.tex"]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text("[]")
+    with pytest.raises(bb.InputError, match="no manifest of a sweep"):
+        bb.sweep(plan, tmp_path / "other")
+    with pytest.raises(bb.InputError, match="executor is 'threads'"):
+        bb.sweep(plan, tmp_path / "out", "threads")
+    pytest.importorskip("distributed", reason="needs the extra distributed")
+    monkeypatch.setattr("bayesbias.sweeps.PATIENCE", 1)
+    with pytest.raises(bb.InputError, match="no Dask scheduler answers"):
+        bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")
+
+
+def test_embeddings_lists_and_debiasing_are_crossed(tmp_path):
+    plan = {
+        "embeddings": ["google-news-slice"],
+        "words": ["weat7"],
+        "models": ["related"],
+        "debiasing": ["none", {"method": "hard", "definitional": "gender_pairs"}],
+        "save": False,
+        **DRAW,
+    }
+    found = bb.sweep(plan, tmp_path / "out", "serial")
+    assert found.fits["debiasing"].tolist() == ["none", '{"definitional": "gender_pairs", "method": "hard"}']
+    assert found.fits["status"].eq("done").all()
+    assert not list((tmp_path / "out" / "fits").iterdir())
+    with pytest.raises(bb.InputError, match="the plan does not save fits"):
+        found.load(found.fits["fit"][0])
+
+
+def test_the_command(written, tmp_path, program):
+    code, said, _ = program("sweep", written, "-o", tmp_path / "out", "--workers", "2")
+    assert code == 0
+    assert "12 done, 0 failed" in " ".join(said.split())
+    assert (tmp_path / "out" / "contrasts.parquet").is_file()
