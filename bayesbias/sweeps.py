@@ -579,8 +579,10 @@ def _run(tasks: Sequence[Task], folder: Path, pools: Pools, workers: int | None)
     ------
     OSError
         A result cannot be written.
+    InputError
+        Processes end before any fit is made.
     """
-    waiting, deaths, finished = deque(tasks), Counter[str](), 0
+    waiting, deaths, finished, breaks = deque(tasks), Counter[str](), 0, 0
     at_once = 2 * workers if workers else max(64, len(tasks))
     with progress("fitting", len(tasks)) as done:
         while waiting:
@@ -597,6 +599,13 @@ def _run(tasks: Sequence[Task], folder: Path, pools: Pools, workers: int | None)
                             finished += 1
                             done(finished)
             except BrokenExecutor as error:
+                breaks += 1
+                if not finished and breaks > 1:
+                    raise InputError(
+                        "no worker process could make a fit: in a script, call sweep below "
+                        "'if __name__ == \"__main__\":'; else there may be too little memory for one fit (give fewer "
+                        f"workers): {error}"
+                    ) from error
                 for task in flying.values():
                     deaths[task.name] += 1
                     if _record(folder, task.name) is not None:

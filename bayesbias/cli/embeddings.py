@@ -1,4 +1,4 @@
-"""Commands on many embeddings: pool, trend, criterion."""
+"""Commands on many embeddings: pool, trend, criterion, audit, sweep."""
 
 from __future__ import annotations
 
