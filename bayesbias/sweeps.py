@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import sys
 import threading
+import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -238,7 +238,8 @@ def sweep(
         pools = _pools(executor, workers, stack)
         pending = [task for task in tasks if not _finished(folder, task, read.save, retry)]
         if pending:
-            _run(pending, folder, pools, workers if isinstance(executor, str) and executor == "processes" else None)
+            at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
+            _run(pending, folder, pools, at_once.get(str(executor), len(pending)))
     return _collected(folder, read, tasks)
 
 
@@ -399,12 +400,10 @@ def run_fit(task: Task, folder: str) -> str:
 
     What goes wrong in the fit is its record; what goes wrong in writing is raised.
     """
-    import time
-
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     begin = time.perf_counter()
-    record: dict[str, Any] = {"fit": task.name, "status": "done", "reason": "", "sha256": "", "faults": [], "notes": []}
+    record = _new_record(task, "done")
     post, rows = None, pd.DataFrame(columns=COLUMNS[7:])
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
@@ -425,7 +424,7 @@ def run_fit(task: Task, folder: str) -> str:
         record["sha256"] = _state(file)[2]
     record["contrasts"] = _values(rows)
     record["seconds"] = round(time.perf_counter() - begin, 3)
-    write_text(Path(folder) / RECORDS / f"{task.name}.json", json.dumps(record, ensure_ascii=False))
+    _write_record(Path(folder), record)
     return task.name
 
 
@@ -459,7 +458,8 @@ def _unchanged(task: Task) -> None:
 def _fitted(task: Task) -> xr.DataTree:
     settings, options = task.settings, task.options
     if settings["table"] is None:
-        kv = _embedding(settings["embedding"], _json(settings["debiasing"]), tuple(map(str, task.files.values())))
+        name = settings["embedding"]
+        kv = _embedding(name, _json(settings["debiasing"]), task.files.get(name))
         table = distance_table(kv, settings["words"], case=options["case"])
     else:
         table = read_distance_table(settings["table"])
@@ -468,8 +468,8 @@ def _fitted(task: Task) -> xr.DataTree:
 
 
 @lru_cache(1)
-def _embedding(name: str, debiasing: str, state: tuple[str, ...]) -> KeyedVectors:
-    """An embedding, debiased; the last one stays loaded. (``state`` is that of its file.)"""
+def _embedding(name: str, debiasing: str, state: tuple[int, int, str] | None) -> KeyedVectors:
+    """An embedding, debiased; the last one stays loaded, until its file has another ``state``."""
     kv = load_embedding(name)
     method = json.loads(debiasing)
     if method == NONE:
@@ -572,8 +572,8 @@ def _end_with_parent() -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _run(tasks: Sequence[Task], folder: Path, pools: Pools, workers: int | None) -> None:
-    """Make fits; what a worker's death leaves undone is given out again.
+def _run(tasks: Sequence[Task], folder: Path, pools: Pools, at_once: int) -> None:
+    """Make fits, so many of them given out at once; what a worker's death leaves undone is given out again.
 
     Raises
     ------
@@ -583,7 +583,6 @@ def _run(tasks: Sequence[Task], folder: Path, pools: Pools, workers: int | None)
         Processes end before any fit is made.
     """
     waiting, deaths, finished, breaks = deque(tasks), Counter[str](), 0, 0
-    at_once = 2 * workers if workers else max(64, len(tasks))
     with progress("fitting", len(tasks)) as done:
         while waiting:
             flying: dict[Future[str], Task] = {}
@@ -629,8 +628,17 @@ def _result(future: Future[str], task: Task, folder: Path) -> None:
 
 
 def _failed(folder: Path, task: Task, reason: str) -> None:
-    record = {"fit": task.name, "status": "failed", "reason": reason, "sha256": "", "faults": [], "notes": []}
-    write_text(folder / RECORDS / f"{task.name}.json", json.dumps(record | {"contrasts": [], "seconds": 0.0}))
+    _write_record(folder, _new_record(task, "failed", reason))
+
+
+def _new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
+    """The record of a fit without results."""
+    facts: dict[str, Any] = {"fit": task.name, "status": status, "reason": reason, "sha256": ""}
+    return facts | {"faults": [], "notes": [], "contrasts": [], "seconds": 0.0}
+
+
+def _write_record(folder: Path, record: Mapping[str, Any]) -> None:
+    write_text(folder / RECORDS / f"{record['fit']}.json", json.dumps(record, ensure_ascii=False))
 
 
 def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
@@ -649,10 +657,8 @@ def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
     table = pd.DataFrame(rows, columns=COLUMNS)
     text = ["fit", *SETTINGS[:-1], "contrast", "protected_word"]
     table = table.astype(dict.fromkeys(text, "string") | dict.fromkeys(COLUMNS[9:], "float64"))
-    content = io.BytesIO()
-    table.to_parquet(content, index=False)
     with whole_file(folder / CONTRASTS) as temporary:
-        temporary.write_bytes(content.getvalue())
+        table.to_parquet(temporary, index=False)
     manifest = json.loads(read_text(folder / MANIFEST)) | {"hash": digest.hexdigest(), "finished": len(tasks)}
     write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
     return Sweep(folder, pd.DataFrame(fits), table, digest.hexdigest(), plan.save)

@@ -74,6 +74,7 @@ def test_a_kept_summary_survives_its_file(both, tmp_path):
         (bb.checks.add_predictive, "keeps summaries of its words"),
         (lambda post: bb.contrasts(post, prob=0.8), "prob=0.8"),
         (lambda post: bb.contrasts(post, rope=0.01), "a rope needs the draws"),
+        (lambda post: bb.contrasts(post, population="all"), "population is 'all'"),
         (lambda post: bb.contrasts(post, "human", "neutral"), "not of human - neutral"),
         (lambda post: bb.checks.word_draws(post, ["unheard"]), "no word unheard"),
         (lambda post: bb.checks.word_draws(post, []), "words"),

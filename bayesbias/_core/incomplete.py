@@ -43,7 +43,7 @@ class TablePart:
     products
         (U, S, S): sums over words of products of their summed distances.
     together
-        How many words two cells share: for each two groups an array (U, cells of one * cells of the other).
+        How many words two cells share: for each group and each from it on an array (U, cells of one * of the other).
     sums
         (U, C, S): sums over the words of a cell of their summed distances.
     """
@@ -153,8 +153,8 @@ def incomplete_sums(
                 met=kinds[:, 1:],
                 products=np.stack([totals[u].T @ totals[u] for u in of_kind]),
                 together=tuple(
-                    tuple(np.stack([(one[u].T @ other[u]).ravel() for u in of_kind]) for other in pieces)
-                    for one in pieces
+                    tuple(np.stack([(one[u].T @ other[u]).ravel() for u in of_kind]) for other in pieces[h:])
+                    for h, one in enumerate(pieces)
                 ),
                 sums=np.stack([here[u].T @ totals[u] for u in of_kind]),
             )
@@ -227,10 +227,8 @@ def part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: i
     for h, rows in enumerate(pieces):
         taken = (lower[:, :, h, part.strata[:, 1]] * of_stratum[:, None, :]).reshape(points, -1)
         right[:, rows] -= own[:, rows] * (taken @ part.sums[:, rows].transpose(0, 2, 1).reshape(taken.shape[1], -1))
-        for g, others in enumerate(pieces):
-            if g < h:
-                continue
-            block = (-lower[:, :, h, g] @ part.together[h][g]).reshape(points, len(part.cells[rows]), -1)
+        for g, others in enumerate(pieces[h:], h):
+            block = (-lower[:, :, h, g] @ part.together[h][g - h]).reshape(points, len(part.cells[rows]), -1)
             bordered[:, rows, others] = block
             if g > h:
                 bordered[:, others, rows] = block.transpose(0, 2, 1)

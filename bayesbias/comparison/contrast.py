@@ -107,10 +107,11 @@ def contrasts(
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
-    first, second = contrasted(first, second, *connections_of(post))
-    names, filled = post["constant_data"]["protected_word"].to_numpy(), connections_of(post)[1]
-    held = post["constant_data"]["connection"].to_numpy().tolist()
-    kept = filled[:, [held.index(first), held.index(second)]].all(axis=1)
+    one_of(population, tuple(POPULATIONS), "population")
+    valid, filled = connections_of(post)
+    first, second = contrasted(first, second, valid, filled)
+    names = post["constant_data"]["protected_word"].to_numpy()
+    kept = filled[:, [valid.index(first), valid.index(second)]].all(axis=1)
     groups = post["constant_data/group"].to_numpy()
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")

@@ -299,10 +299,15 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     if not len(y):
         raise InputError(f"{file} holds no distance")
     found = pd.DataFrame({**checked, "distance": y})[list(table.columns)]
-    if len(found) >= MANY_ROWS:
-        return found
-    kinds = dict.fromkeys(checked, "str")
-    return found.astype({**kinds, "group": "string" if found["group"].isna().any() else "str"})
+    return _text_where_few(found)
+
+
+def _text_where_few(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of categories with text in their place, unless it has many rows."""
+    if len(table) >= MANY_ROWS:
+        return table
+    kinds = dict.fromkeys(table.columns.drop("distance"), "str")
+    return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})
 
 
 def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
@@ -652,7 +657,7 @@ def _long(
         name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str")) for name, (codes, names) in labels.items()
     }
     table = pd.DataFrame({**held, "distance": matrix[rows, columns]})
-    return table if len(table) >= MANY_ROWS else table.astype(dict.fromkeys(labels, "str")), own
+    return _text_where_few(table), own
 
 
 def _in_several_lists(lists: WordLists, found: Collection[str]) -> dict[str, list[str]]:

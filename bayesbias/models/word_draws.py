@@ -75,6 +75,11 @@ def contrast_names(connections: NDArray[np.str_]) -> dict[str, tuple[int, int]]:
     return {f"{names[a]} - {names[b]}": (a, b) for a, b in pairs}
 
 
+def _beyond_words(name: str, data: ModelData) -> tuple[int, ...]:
+    """The shape of an effect of attribute words beyond these."""
+    return (len(data.group_names),) if name == "interaction_effect" else ()
+
+
 class DrawsOfWords:
     """A taker that keeps the draws of all words or some.
 
@@ -100,9 +105,8 @@ class DrawsOfWords:
         self.place = np.full(attributes, -1)
         self.place[self.attributes] = np.arange(len(self.attributes))
         self.values = {"word_mean": np.empty((points, len(self.protected), len(data.connections)))}
-        shapes = {"attribute_effect": (), "interaction_effect": (len(data.group_names),)}
         for name in effects:
-            self.values[name] = np.empty((points, len(self.attributes), *shapes[name]))
+            self.values[name] = np.empty((points, len(self.attributes), *_beyond_words(name, data)))
 
     def cells(self, words: slice, drawn: FloatArray, part: int = 0) -> None:
         """Take draws (words, K, B) of the cells of some protected words."""
@@ -140,9 +144,8 @@ class SummariesOfWords:
         size = (len(STATISTICS), len(data.protected_words))
         self.word_mean = np.full((*size, len(data.connections)), np.nan)
         self.contrast = np.full((*size, len(self.contrasts)), np.nan)
-        shapes = {"attribute_effect": (), "interaction_effect": (len(data.group_names),)}
         attributes = (len(STATISTICS), len(data.attribute_words))
-        self.values = {name: np.full((*attributes, *shapes[name]), np.nan) for name in effects}
+        self.values = {name: np.full((*attributes, *_beyond_words(name, data)), np.nan) for name in effects}
         self.sums: dict[int, FloatArray] = {}
 
     def cells(self, words: slice, drawn: FloatArray, part: int = 0) -> None:
