@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 import time
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from itertools import product
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +22,8 @@ import pandas as pd
 import xarray as xr
 from pydantic import Field
 
-from bayesbias._checks import flag, whole_number
+from bayesbias._checks import flag
+from bayesbias._executors import Pools, executors, workers_asked
 from bayesbias._files import Document, check, home_folder, read_text, read_toml, whole_file, write_text
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -35,7 +33,7 @@ from bayesbias.debiasing import debias
 from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
-from bayesbias.errors import InputError, shortened, shown
+from bayesbias.errors import InputError, shortened
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.words import list_words
 
@@ -47,10 +45,6 @@ MANIFEST, CONTRASTS, FITS, RECORDS = "manifest.json", "contrasts.parquet", "fits
 NONE = "none"
 MOST_DEATHS = 5
 """How often a fit's worker process may die before the fit is recorded as failed."""
-PATIENCE = 15
-"""Seconds that a scheduler has to answer."""
-ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
-ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
 SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
 HASHED = ("fit", "status", "reason", "sha256", "faults", "contrasts")
 """What of a record counts as its result."""
@@ -228,14 +222,13 @@ def sweep(
     1      associated - human -0.02
     """
     flag(retry, "retry")
-    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
-    workers = cores if workers is None else whole_number(workers, "workers", most=10_000)
+    workers = workers_asked(workers)
     read, base, where = _read_plan(plan)
     tasks = _tasks(read, base, where)
     folder = home_folder(out)
     _prepare(folder, read, tasks)
     with ExitStack() as stack:
-        pools = _pools(executor, workers, stack)
+        pools = executors(executor, workers, stack)
         pending = [task for task in tasks if not _finished(folder, task, read.save, retry)]
         if pending:
             at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
@@ -485,91 +478,6 @@ def _contrast_rows(post: xr.DataTree, population: str) -> pd.DataFrame:
         contrasts(post, *pair, population=population).assign(contrast=" - ".join(pair))[COLUMNS[7:]] for pair in pairs
     ]
     return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=COLUMNS[7:])
-
-
-Pools = Callable[[], Any]
-"""A function to a context that gives an executor."""
-
-
-def _pools(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
-    """Where executors come from; a pool of processes is made anew when one of them dies.
-
-    Raises
-    ------
-    InputError
-        Another name, a scheduler that does not answer, or Dask is not installed.
-    """
-    named = executor if isinstance(executor, str) else ""
-    if named == "processes":
-        return lambda: _processes(workers)
-    if named == "serial":
-        return lambda: _given(_Serial())
-    if named.startswith(ADDRESSES):
-        client = stack.enter_context(_client(named))
-        return lambda: _given(client.get_executor(pure=False))
-    if isinstance(executor, Executor):
-        return lambda: _given(executor)
-    if not isinstance(executor, str) and hasattr(executor, "get_executor"):
-        return lambda: _given(executor.get_executor(pure=False))  # type: ignore[no-untyped-call]
-    raise InputError(
-        f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
-        "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
-    )
-
-
-@contextmanager
-def _given(executor: Executor) -> Iterator[Executor]:
-    """An executor that stays open."""
-    yield executor
-
-
-def _client(address: str) -> Client:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
-    try:
-        return Client(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]
-    except Exception as error:  # time-outs and refusals of several libraries
-        raise InputError(f"no Dask scheduler answers at {address} within {PATIENCE} s: {error}") from error
-
-
-class _Serial(Executor):
-    """Runs at once, in this process."""
-
-    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        future: Future[T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-@contextmanager
-def _processes(workers: int) -> Iterator[Executor]:
-    """Processes with one thread each, which end when this one does."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-        for name, value in before.items():
-            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-
-
-def _end_with_parent() -> None:
-    """Let a worker end when the process that started it is killed."""
-    parent = parent_process()
-    if parent is not None:
-
-        def watch() -> None:
-            wait_for([parent.sentinel])
-            os._exit(1)
-
-        threading.Thread(target=watch, daemon=True).start()
 
 
 def _run(tasks: Sequence[Task], folder: Path, pools: Pools, at_once: int) -> None:

@@ -9,6 +9,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import norm
 
 import bayesbias as bb
+import bayesbias._core.shrinkage
 from bayesbias import _core
 from bayesbias.errors import InputError
 
@@ -190,3 +191,45 @@ def test_the_command_writes_what_the_function_gives(here):
     code, _, errors = here("audit", "google-news-slice", "--groups", "gender", "-o", "a.csv")
     assert code == 1
     assert ".parquet" in errors
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    words = [word for held in GROUPS.values() for word in held] + [f"w{at}" for at in range(70_000)]
+    vectors = rng.standard_normal((len(words), 12)).astype(np.float32)
+    path = tmp_path_factory.mktemp("audit") / "large.npz"
+    np.savez(path, words=words[::-1], vectors=vectors)  # the protected words come last, in the second block
+    return path
+
+
+@pytest.fixture(scope="module")
+def unshared(file):
+    return bb.audit(file, GROUPS)
+
+
+class TestWorkers:
+    def test_blocks_in_processes_give_the_same_bits(self, file, unshared):
+        found = bb.audit(file, GROUPS, executor="processes", workers=2)
+        pd.testing.assert_frame_equal(found.words, unshared.words, check_exact=True)
+        assert len(unshared.words) == 70_000
+
+    def test_blocks_on_dask_give_the_same_bits(self, file, unshared):
+        distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+            found = bb.audit(file, GROUPS, executor=cluster.scheduler_address)
+        pd.testing.assert_frame_equal(found.words, unshared.words, check_exact=True)
+
+    def test_workers_need_a_path(self):
+        kv = KeyedVectors(3)
+        kv.add_vectors(["a", "b"], np.eye(2, 3, dtype=np.float32))
+        with pytest.raises(InputError, match="given is KeyedVectors: give the path"):
+            bb.audit(kv, GROUPS, executor="processes")
+        with pytest.raises(InputError, match="valid are 'processes', 'serial'"):
+            bb.audit("google-news-slice", "gender", executor="thread")
+
+    def test_a_file_that_changes_is_refused(self, file):
+        from bayesbias.comparison.audits import _Source
+
+        with pytest.raises(InputError, match="has changed since the audit began"):
+            _Source(str(file), (1, 2)).vectors()

@@ -13,6 +13,7 @@ PACKAGE = Path(bb.__file__).parent
 LAYERS = (
     ("errors", "_core", "_progress", "_results"),
     ("_files", "_checks"),
+    ("_executors",),
     ("words",),
     ("embeddings",),
     ("sentences",),

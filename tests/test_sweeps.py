@@ -269,7 +269,7 @@ def test_other_folders_executors_and_schedulers_are_refused(plan, tmp_path, monk
     with pytest.raises(bb.InputError, match="executor is 'threads'"):
         bb.sweep(plan, tmp_path / "out", "threads")
     pytest.importorskip("distributed", reason="needs the extra distributed")
-    monkeypatch.setattr("bayesbias.sweeps.PATIENCE", 1)
+    monkeypatch.setattr("bayesbias._executors.PATIENCE", 1)
     with pytest.raises(bb.InputError, match="no Dask scheduler answers"):
         bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")
 

@@ -25,6 +25,18 @@ def ends(draws: FloatArray, prob: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def shortest_interval(ordered: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
+    """Ends (...) of the shortest interval with a share of draws (..., D) in ascending order, as ArviZ's ``hdi``.
+
+    NaN, which sorts last, stays NaN.
+    """
+    size = ordered.shape[-1]
+    inside = min(int(prob * size), size - 1)
+    begin = (ordered[..., inside:] - ordered[..., : size - inside]).argmin(axis=-1)[..., None]
+    low, high = (np.take_along_axis(ordered, end, -1)[..., 0] for end in (begin, begin + inside))
+    return low, high
+
+
 def mean_interval(values: FloatArray, prob: float) -> tuple[float, float]:
     """Student's t interval of the mean of values (rows,); NaN for fewer than two.
 

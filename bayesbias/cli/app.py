@@ -213,7 +213,6 @@ def fit(
 ) -> None:
     """Fit a model to a distance table."""
     from bayesbias.cli.screen import say, show, show_coverage
-    from bayesbias.comparison import adjustment
     from bayesbias.diagnostics import diagnose
     from bayesbias.distances import read_distance_table
     from bayesbias.models import fit as fit_model
@@ -228,6 +227,8 @@ def fit(
     save_fit(post, out)
     say(str(diagnose(post)))
     if adjust is not None:
+        from bayesbias.comparison import adjustment
+
         show(adjustment(post).round(3), "Contrasts before and after")
     say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {out}")
 

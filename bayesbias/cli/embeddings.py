@@ -32,6 +32,8 @@ Picture = Annotated[Path | None, typer.Option(help="Write the picture, .png.")]
 
 SHOWN = ["name", "estimate", "se", "mean", "hdi_low", "hdi_high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
+Workers = Annotated[int | None, typer.Option(help="Processes; a sweep takes one for each processor.", min=1)]
+Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")]
 
 
 def pool(
@@ -155,6 +157,8 @@ def audit(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all words, .parquet.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with search, .html.")] = None,
     picture: Picture = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Which words of the vocabulary lean to one social group, and how sure that is."""
     from bayesbias.cli.arguments import check_target
@@ -166,9 +170,13 @@ def audit(
     for path, suffixes, what in ((out, (".parquet",), "an audit"), (report, (".html", ".htm"), "a report")):
         if path is not None:
             check_target(path, suffixes, what)
-    with working("reading the embedding"):
-        kv = load_embedding(embedding, trust_pickle=trust_pickle)
-    found = audit_of(kv, groups, level=level, rope=rope, seed=seed)
+    asked = {"level": level, "rope": rope, "seed": seed}
+    if workers is not None or scheduler is not None:
+        found = audit_of(embedding, groups, **asked, executor=scheduler or "processes", workers=workers)  # type: ignore[arg-type]
+    else:
+        with working("reading the embedding"):
+            kv = load_embedding(embedding, trust_pickle=trust_pickle)
+        found = audit_of(kv, groups, **asked)  # type: ignore[arg-type]
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
     show(found.table().head(20)[columns], "Words called", whole="word")
     say(found.text())
@@ -260,8 +268,8 @@ def _written(table: pd.DataFrame, out: Path | None, figure: Any, picture: Path |
 def sweep(
     plan: Annotated[Path, typer.Argument(help="A TOML file: embeddings, words, tables, models, debiasing, seeds.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder; a sweep that was stopped there goes on.")],
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one for each processor.", min=1)] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     retry: Annotated[bool, typer.Option("--retry", help="Make fits again that failed.")] = False,
 ) -> None:
     """Many fits into one folder, resumed after a stop."""

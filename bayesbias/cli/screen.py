@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pandas as pd
@@ -23,7 +23,8 @@ def say(sentence: str) -> None:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show that something is going on, on a terminal."""
-    with Console(stderr=True).status(escape(what)):
+    terminal = Console(stderr=True)
+    with terminal.status(escape(what)) if terminal.is_terminal else nullcontext():
         yield
 
 

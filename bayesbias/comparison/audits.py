@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,16 +27,18 @@ from bayesbias._core.shrinkage import (
     shared_variance,
 )
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._files import check_target, whole_file
+from bayesbias._executors import Pools, executors, workers_asked
+from bayesbias._files import check_target, home_folder, whole_file
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, signed
 from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
-from bayesbias.embeddings import Embedding, about, find_words, opened
+from bayesbias.embeddings import Embedding, about, find_words, load_embedding, opened
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
+    from distributed import Client
     from gensim.models import KeyedVectors
 
 SAMPLE = 20_000
@@ -41,6 +46,9 @@ SAMPLE = 20_000
 RELATED_SAMPLE, FIELDS = 2000, 300
 """Words from which it is read how alike two protected words are, and words whose cosines to them are looked at."""
 BLOCK = 8192
+RANGE = 8 * BLOCK
+"""Words of a file that are one piece of work."""
+MAPPED = (".npz", ".safetensors")
 BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer": None}
 """Frequency bands by place in a file that is ordered by frequency."""
 SHAPES = {"mixture": True, "normal": False}
@@ -142,6 +150,8 @@ def audit(
     prob: float = PROB,
     sample: int = SAMPLE,
     seed: int = 0,
+    executor: str | Executor | Client = "serial",
+    workers: int | None = None,
 ) -> Audit:
     """Which words of the vocabulary lean to one social group, and how sure that is.
 
@@ -166,6 +176,10 @@ def audit(
         Mass of the intervals.
     sample, seed
         Words from which that distribution is fitted, drawn at random, and the seed of the draw.
+    executor, workers
+        Where blocks of the vocabulary are made, as in :func:`sweep`: ``"serial"`` (here), ``"processes"``, the address
+        of a Dask scheduler, a ``distributed.Client`` or another executor; all but the first need the path of a file
+        that every worker sees. The bits do not depend on it.
 
     Returns
     -------
@@ -175,7 +189,8 @@ def audit(
     Raises
     ------
     InputError
-        Fewer than two groups with two words each that are found, a word in two groups, a level or rope out of range.
+        Fewer than two groups with two words each that are found, a word in two groups, a level or rope out of range,
+        workers without the path of a file, or a file that changes meanwhile.
 
     References
     ----------
@@ -195,7 +210,7 @@ def audit(
     if rope < 0:
         raise InputError(f"rope is {rope}: give a distance of at least 0")
     most, start = whole_number(sample, "sample", least=500), whole_number(seed, "seed", least=0, most=None)
-    vectors = opened(kv)
+    vectors, source = _given(kv, executor)
     held, missing = _groups(vectors, groups)
     protected = unit_rows(
         vectors.vectors[[vectors.key_to_index[key] for keys in held.values() for key in keys]].astype(float)
@@ -215,7 +230,11 @@ def audit(
     errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
     mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
     relation = _relation(vectors, list(held.values()))
-    words = _audited(vectors, rows, list(held), (protected, weights, owner, relation), errors, mixtures, rope, prob)
+    side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
+    with ExitStack() as stack:
+        pools = executors(executor, workers_asked(workers), stack)
+        numbers = _blocks(vectors, source, rows, side, pools)
+    words = _table(vectors, rows, list(held), numbers, prob, relation is not None)
     words["called"] = words["s_value"] <= level
     return Audit(
         groups={name: tuple(keys) for name, keys in held.items()},
@@ -228,6 +247,18 @@ def audit(
         embedding=str(about(vectors)["name"]),
         notes=_notes(missing, vectors, mixtures),
     )
+
+
+def _given(kv: Embedding, executor: str | Executor | Client) -> tuple[KeyedVectors, _Source | None]:
+    """The embedding, and how workers find it; None where none is needed."""
+    if executor == "serial":
+        return opened(kv), None
+    if not isinstance(kv, str | Path):
+        raise InputError(f"workers open the embedding by its path, and given is {type(kv).__name__}: give the path")
+    file = home_folder(kv)
+    path = str(file.resolve()) if file.is_file() else str(kv)
+    state = _state(path)
+    return _opened(path, state), _Source(path, state)
 
 
 @dataclass(frozen=True)
@@ -338,38 +369,102 @@ def _relation(kv: KeyedVectors, groups: list[list[str]]) -> FloatArray | None:
     return found
 
 
-def _audited(
-    kv: KeyedVectors,
-    rows: NDArray[np.intp],
-    names: list[str],
-    sides: tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray | None],
-    errors: _Errors,
-    mixtures: list[Mixture],
-    rope: float,
-    prob: float,
+@dataclass(frozen=True)
+class _Side:
+    """What the contrasts of a block of words are made from: the protected side, the errors and the distribution."""
+
+    protected: FloatArray
+    weights: FloatArray
+    owner: NDArray[np.intp]
+    relation: FloatArray | None
+    errors: _Errors
+    mixtures: list[Mixture]
+    rope: float
+
+    def block(self, vectors: NDArray[np.floating], rows: NDArray[np.intp]) -> FloatArray:
+        """Contrast, standard error, shrunken mean and sd, P(below 0) and P(inside the rope), with RIPA in a row of its
+        own for each contrast: (contrasts, 7, n).
+        """
+        values, scatter, ripa = _measured(vectors, rows, self.protected, self.weights, self.owner, self.relation)
+        pieces = []
+        for at, mixture in enumerate(self.mixtures):
+            se = self.errors.of(at, scatter)
+            shrunken = mixture.posterior(values[at], se, self.rope, self.errors.freedom + self.errors.shared.freedom)
+            pieces.append([values[at], se, shrunken.mean, shrunken.sd, shrunken.below, shrunken.inside, ripa])
+        return np.array(pieces)
+
+
+class _Source(NamedTuple):
+    """An embedding that a worker opens by itself."""
+
+    path: str
+    state: tuple[int, int]
+
+    def vectors(self) -> NDArray[np.floating]:
+        """The vectors, mapped where the format allows.
+
+        Raises
+        ------
+        InputError
+            The file is not the one that it was.
+        """
+        if self.state != _state(self.path):
+            raise InputError(f"{self.path} has changed since the audit began: begin again")
+        found: NDArray[np.floating] = _opened(self.path, self.state).vectors
+        return found
+
+
+def _state(path: str) -> tuple[int, int]:
+    """Size and time of change of a file; (0, 0) of a bundled name."""
+    file = home_folder(path)
+    return (file.stat().st_size, file.stat().st_mtime_ns) if file.is_file() else (0, 0)
+
+
+@lru_cache(maxsize=1)
+def _opened(path: str, state: tuple[int, int]) -> KeyedVectors:
+    """An embedding, kept over the blocks that one worker makes."""
+    return load_embedding(path, mmap=path.endswith(MAPPED))
+
+
+def _block_of_file(source: _Source, rows: tuple[int, int, tuple[int, ...]], side: _Side) -> FloatArray:
+    """A block of words of a file, from the first row up to the last, some left out."""
+    begin, end, without = rows
+    return side.block(source.vectors(), np.setdiff1d(np.arange(begin, end), without))
+
+
+def _blocks(kv: KeyedVectors, source: _Source | None, rows: NDArray[np.intp], side: _Side, pools: Pools) -> FloatArray:
+    """The numbers of all words (contrasts, 7, n), each block of the file by itself; any order gives the same bits."""
+    starts = range(0, len(kv.index_to_key), RANGE)
+    own = np.setdiff1d(np.arange(len(kv.index_to_key)), rows)
+    found = np.empty((len(side.weights), 7, len(rows)))
+    with progress("auditing the vocabulary", len(rows)) as done, pools() as pool:
+        flying = {}
+        counted = 0
+        for begin in starts:
+            end = min(begin + RANGE, len(kv.index_to_key))
+            place = slice(*np.searchsorted(rows, (begin, end)).tolist())
+            if source is None:
+                found[:, :, place] = side.block(kv.vectors, rows[place])
+                done(counted := counted + place.stop - place.start)
+            else:
+                without = tuple(own[(own >= begin) & (own < end)].tolist())
+                flying[pool.submit(_block_of_file, source, (begin, end, without), side)] = place
+        for future in as_completed(flying):
+            place = flying[future]
+            found[:, :, place] = future.result()
+            done(counted := counted + place.stop - place.start)
+    return found
+
+
+def _table(
+    kv: KeyedVectors, rows: NDArray[np.intp], names: list[str], found: FloatArray, prob: float, paired: bool
 ) -> pd.DataFrame:
-    """One row for each word and contrast, made block by block."""
-    protected, weights, owner, relation = sides
+    """One row for each word and contrast, from their numbers."""
     size, reach = len(rows), float(ndtri((1 + prob) / 2))
-    columns = ("contrast", "se", "mean", "sd", "below", "inside")
-    found = {name: np.empty((len(weights), size), dtype=np.float64) for name in columns}
-    ripa = np.full(size, np.nan)
-    with progress("auditing the vocabulary", size) as done:
-        for begin in range(0, size, BLOCK):
-            part = slice(begin, begin + BLOCK)
-            values, scatter, ripa[part] = _measured(kv.vectors, rows[part], protected, weights, owner, relation)
-            for at, mixture in enumerate(mixtures):
-                se = errors.of(at, scatter)
-                shrunken = mixture.posterior(values[at], se, rope, errors.freedom + errors.shared.freedom)
-                parts = (values[at], se, shrunken.mean, shrunken.sd, shrunken.below, shrunken.inside)
-                for name, each in zip(columns, parts, strict=True):
-                    found[name][at, part] = each
-            done(min(begin + BLOCK, size))
     words = np.array([kv.index_to_key[at] for at in rows.tolist()], dtype=object)
     ordered = ordered_by_frequency(kv.index_to_key)
     frames = []
-    for at in range(len(weights)):
-        mean, sd, below = (found[name][at] for name in ("mean", "sd", "below"))
+    for at, (contrast, se, mean, sd, below, inside, ripa) in enumerate(found):
         rates = false_sign_rates(below)
         ranked = np.sort(mean)
         other = names[1] if len(names) == 2 else f"not {names[at]}"
@@ -378,13 +473,13 @@ def _audited(
                 {
                     "word": pd.array(words, dtype="str"),
                     "group": _category(np.full(size, at), names),
-                    "contrast": found["contrast"][at],
-                    "se": found["se"][at],
+                    "contrast": contrast,
+                    "se": se,
                     "mean": mean,
                     "sd": sd,
                     "low": mean - reach * sd,
                     "high": mean + reach * sd,
-                    "p_beyond_rope": 1 - found["inside"][at],
+                    "p_beyond_rope": 1 - inside,
                     "lfsr": rates,
                     "s_value": s_values(rates),
                     "leans_to": _category(mean > 0, [names[at], other]),
@@ -393,7 +488,7 @@ def _audited(
                     "rank_high": np.minimum(np.searchsorted(ranked, mean + reach * sd) + 1, size),
                     "place": rows + 1 if ordered else np.full(size, -1),
                     "band": _bands(rows) if ordered else _category(np.zeros(size), [UNKNOWN]),
-                    "db_wa": -found["contrast"][at] if relation is not None else np.nan,
+                    "db_wa": -contrast if paired else np.nan,
                     "ripa": ripa,
                 }
             )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from bayesbias._checks import one_of, probability, several, whole_number
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
@@ -284,6 +283,8 @@ def _right(test: str, found: IntArray, labels: IntArray, rng: np.random.Generato
 def _matched(found: IntArray, labels: IntArray) -> int:
     size = int(labels.max()) + 1
     table = np.bincount(found * size + labels, minlength=size * size).reshape(size, size)
+    from scipy.optimize import linear_sum_assignment  # loads slowly
+
     return int(table[linear_sum_assignment(-table)].sum())
 
 

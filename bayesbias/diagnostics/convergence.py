@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -22,8 +22,8 @@ from bayesbias.diagnostics.confounds import Balance, known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws, hdi, variance_draws
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
-from bayesbias.models.data import EFFECTS, ModelData, data_of_rows
-from bayesbias.models.fits import predictive_generator, residuals
+from bayesbias.models.data import ModelData, data_of_rows
+from bayesbias.models.fits import ENGINES, predictive_generator, residuals
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import further_word_sd, kernels_of
 from bayesbias.models.results import (
@@ -248,12 +248,13 @@ class Verdict(Result):
     ----------
     engine, chains, draws
         What made the fit, and how many draws it kept in all.
+    independent
+        Whether the engine draws independently, so that there is no R-hat.
     r_hat
-        The largest rank-normalised R-hat; None with a single chain.
+        The largest rank-normalised R-hat of NUTS; None with a single chain, and where draws are independent.
     ess
-        The smallest effective sample size, bulk or tail, over all parameters; that of the importance weights if it is
-        smaller. Effects of single attribute words are looked at after NUTS only: the other engines draw them exactly,
-        given the scales and means.
+        The smallest effective sample size of NUTS, bulk or tail, over all parameters. The other engines draw
+        independently: the number of draws, or the effective number of importance points if that is smaller.
     divergences
         Divergent transitions; None where the engine has none.
     pareto_k
@@ -271,6 +272,7 @@ class Verdict(Result):
     engine: str
     chains: int
     draws: int
+    independent: bool
     r_hat: float | None
     ess: float
     divergences: int | None
@@ -289,9 +291,12 @@ class Verdict(Result):
     def numbers(self) -> dict[str, str]:
         """The figures by name, as they are shown."""
         shown = {"engine": self.engine, "draws": f"{self.draws} in {self.chains} chains"}
+        if self.independent:
+            shown["draws"] = f"{self.draws}, independent"
         if self.r_hat is not None:
             shown["largest R-hat"] = f"{self.r_hat:.3f}"
-        shown["smallest ESS"] = f"{self.ess:.0f}"
+        if not self.independent:
+            shown["smallest ESS"] = f"{self.ess:.0f}"
         if self.divergences is not None:
             shown["divergences"] = str(self.divergences)
         if self.pareto_k is not None:
@@ -353,10 +358,14 @@ def diagnose(post: xr.DataTree) -> Verdict:
     """
     check_fit(post, summaries=True)
     chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
-    values, broken = _columns(post, () if post.attrs.get("engine") == "nuts" else EFFECTS)
-    r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
     stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
+    values, broken = _columns(post)
+    engine = str(post.attrs.get("engine", "unknown"))
+    if independent := divergences is None and any(each.independent and each.name == engine for each in ENGINES):
+        r_hat, ess = None, float(chains * draws)
+    else:
+        r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
     pareto_k = float(stats["pareto_k"]) if "pareto_k" in stats else None
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
@@ -381,9 +390,10 @@ def diagnose(post: xr.DataTree) -> Verdict:
         ),
     )
     return Verdict(
-        engine=str(post.attrs.get("engine", "unknown")),
+        engine=engine,
         chains=chains,
         draws=chains * draws,
+        independent=independent,
         r_hat=r_hat,
         ess=ess,
         divergences=divergences,
@@ -558,8 +568,8 @@ def _scatter_notes(post: xr.DataTree) -> list[str]:
     ]
 
 
-def _columns(post: xr.DataTree, without: Collection[str]) -> tuple[np.ndarray, list[str]]:
-    """Parameters as (chain, draw, parameter), empty cells and some left out, and the names of all broken ones."""
+def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
+    """Parameters as (chain, draw, parameter), empty cells left out, and the names of broken ones."""
     columns, broken = [], []
     places = pair_places(post)
     for name, values in post["posterior"].data_vars.items():
@@ -569,7 +579,7 @@ def _columns(post: xr.DataTree, without: Collection[str]) -> tuple[np.ndarray, l
         array = array[:, :, held] if labels else array[:, :, None]
         if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
             broken.append(str(name))
-        elif name not in without:
+        else:
             columns.append(array)
     if not columns:
         return np.empty((0, 0, 0)), broken

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, probability
-from bayesbias._core.resampling import clustered_contrast, t_ends
+from bayesbias._core.resampling import clustered_contrast, shortest_interval, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.errors import InputError
@@ -25,11 +25,12 @@ from bayesbias.words import counterparts
 
 
 def hdi(draws: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper ends (...) of the highest-density intervals of draws (D, ...); NaN stays NaN."""
-    from arviz_stats.base import array_stats
-
-    ends = array_stats.hdi(draws, prob, axis=0)
-    return ends[..., 0], ends[..., 1]
+    """Lower and upper ends (...) of the highest-density intervals of draws (D, ...); NaN where a draw is NaN."""
+    ordered = np.array(np.moveaxis(draws, 0, -1), order="C")
+    ordered.sort(axis=-1)
+    low, high = shortest_interval(ordered, prob)
+    missing = np.isnan(ordered[..., -1])
+    return np.where(missing, np.nan, low), np.where(missing, np.nan, high)
 
 
 def describe(draws: FloatArray, prob: float) -> dict[str, FloatArray]:

@@ -57,12 +57,16 @@ class Engine:
         Specification, data, chains, draws in each chain and a generator to draws.
     streams
         Whether ``sample`` takes ``keep`` too, what is kept of words, so that their draws need not all be held.
+    independent
+        Whether draws are independent, but where statistics of the sampler tell of divergent transitions: NUTS took
+        over.
     """
 
     name: str
     obstacle: Callable[[ModelSpec], str | None]
     sample: Callable[..., Draws]
     streams: bool = False
+    independent: bool = False
 
     def draw(
         self, spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep
@@ -74,8 +78,8 @@ class Engine:
 
 
 ENGINES = (
-    Engine("exact", exact.obstacle, exact.sample, streams=True),
-    Engine("marginal", marginal.obstacle, marginal.sample, streams=True),
+    Engine("exact", exact.obstacle, exact.sample, streams=True, independent=True),
+    Engine("marginal", marginal.obstacle, marginal.sample, streams=True, independent=True),
     Engine("nuts", nuts.obstacle, nuts.sample),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.interpolate import BSpline
 
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, home_folder, whole_file
@@ -376,6 +375,8 @@ class Curve:
 
 
 def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatArray:
+    from scipy.interpolate import BSpline  # loads slowly
+
     design: FloatArray = BSpline.design_matrix(np.clip(x, low, high), knots, 3).toarray()
     return design
 

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesbias._core.resampling import shortest_interval
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.models.data import EFFECTS, Draws, ModelData
 
@@ -40,10 +41,7 @@ ALL = Keep(DRAWS)
 
 
 def statistics(draws: FloatArray) -> FloatArray:
-    """The numbers of :data:`STATISTICS` (statistics, ...) of draws (..., B), which are sorted in place.
-
-    The highest-density intervals are the shortest that hold their share of the draws, as ArviZ finds them.
-    """
+    """The numbers of :data:`STATISTICS` (statistics, ...) of draws (..., B), which are sorted in place."""
     found = np.empty((len(STATISTICS), *draws.shape[:-1]))
     size = draws.shape[-1]
     found[0] = draws.mean(axis=-1)
@@ -51,11 +49,8 @@ def statistics(draws: FloatArray) -> FloatArray:
     draws.sort(axis=-1)
     at = 2
     for prob in PROBS:
-        inside = int(prob * size)
-        begin = (draws[..., inside:] - draws[..., : size - inside]).argmin(axis=-1)[..., None]
-        for end in (begin, begin + inside):
-            found[at] = np.take_along_axis(draws, end, -1)[..., 0]
-            at += 1
+        found[at], found[at + 1] = shortest_interval(draws, prob)
+        at += 2
     for q in QUANTILES.values():
         low, share = divmod(q * (size - 1), 1)
         found[at] = (1 - share) * draws[..., int(low)] + share * draws[..., min(int(low) + 1, size - 1)]

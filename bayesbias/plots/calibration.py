@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics import TopicNull
@@ -96,7 +95,9 @@ def _ranks(result: Ranks) -> Figure:
     rows = -(-len(names) // columns)
     grid = np.linspace(0, 1, 200)
     replicates = len(next(iter(result.ranks.values())))
-    band = stats.kstwo.ppf(BAND, replicates)
+    from scipy.stats import kstwo  # loads slowly
+
+    band = kstwo.ppf(BAND, replicates)
     with mpl.rc_context(FONT):
         figure = new_figure(2.7 * columns + 0.6, 1.6 * rows + 0.7)
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()

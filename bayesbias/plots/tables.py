@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import squareform
 
 from bayesbias._core.related import MIDDLES, STEP, similarity_bins
@@ -369,6 +368,8 @@ def _lists(axes: Axes, panel: Panel) -> None:
 def spread(middles: FloatArray, height: float, side: float) -> FloatArray:
     """Places of labels of a height, as near to the given ones as they can be without overlap, within a side."""
     steps = height * np.arange(len(middles))
+    from scipy.optimize import isotonic_regression  # loads slowly
+
     fitted: FloatArray = isotonic_regression(middles - steps).x
     return np.clip(fitted, height / 2, max(height / 2, side - height / 2 - steps[-1])) + steps
 

@@ -1,0 +1,112 @@
+"""Where work runs: in this process, in others, on a Dask cluster, or on an executor that is given."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for
+from typing import TYPE_CHECKING, Any
+
+from bayesbias._checks import whole_number
+from bayesbias.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE = 15
+"""Seconds that a scheduler has to answer."""
+ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
+ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
+Pools = Callable[[], Any]
+"""A function to a context that gives an executor."""
+
+
+def workers_asked(workers: int | None) -> int:
+    """How many workers; all processors unless a number is given."""
+    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
+    return cores if workers is None else whole_number(workers, "workers", most=10_000)
+
+
+def executors(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
+    """Where executors come from; a pool of processes is made anew when one of them dies.
+
+    Raises
+    ------
+    InputError
+        Another name, a scheduler that does not answer, or Dask is not installed.
+    """
+    named = executor if isinstance(executor, str) else ""
+    if named == "processes":
+        return lambda: _processes(workers)
+    if named == "serial":
+        return lambda: _given(_Serial())
+    if named.startswith(ADDRESSES):
+        client = stack.enter_context(_client(named))
+        return lambda: _given(client.get_executor(pure=False))
+    if isinstance(executor, Executor):
+        return lambda: _given(executor)
+    if not isinstance(executor, str) and hasattr(executor, "get_executor"):
+        return lambda: _given(executor.get_executor(pure=False))  # type: ignore[no-untyped-call]
+    raise InputError(
+        f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
+        "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
+    )
+
+
+@contextmanager
+def _given(executor: Executor) -> Iterator[Executor]:
+    """An executor that stays open."""
+    yield executor
+
+
+def _client(address: str) -> Client:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
+    try:
+        return Client(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+    except Exception as error:  # time-outs and refusals of several libraries
+        raise InputError(f"no Dask scheduler answers at {address} within {PATIENCE} s: {error}") from error
+
+
+class _Serial(Executor):
+    """Runs at once, in this process."""
+
+    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Executor]:
+    """Processes with one thread each, which end when this one does."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it is killed."""
+    parent = parent_process()
+    if parent is not None:
+
+        def watch() -> None:
+            wait_for([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=watch, daemon=True).start()
