@@ -23,8 +23,7 @@ def main():
             bb.write_distance_table(table, Path(room) / f"table{number:04}.parquet")
         for name, files, model, save, workers in (
             ("1,000 tables", "table*.parquet", "published", False, 2),
-            ("1,000 tables", "table*.parquet", "published", True, 2),
-            ("1,000 tables", "table*.parquet", "crossed", False, 2),
+            ("100 tables", "table00*.parquet", "published", True, 2),
             ("100 tables", "table00*.parquet", "crossed", True, 1),
             ("100 tables", "table00*.parquet", "crossed", True, 2),
         ):

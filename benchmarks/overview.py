@@ -1,0 +1,180 @@
+"""The headline figures in one table: ``uv run python -m benchmarks``, some three minutes.
+
+Each row is measured in a process of its own, beside something that runs in the same process. The table goes to
+``results/overview.csv`` and, with machine and versions, to ``results/overview.md``.
+"""
+
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "gensim", "pymc", "nutpie")
+COMMAND = str(Path(sys.executable).with_name("bayesbias"))
+VECTORS = 100_000
+DRAWS = 4000
+
+
+def cpu_of(command):
+    """Processor seconds of a command in a new process, the median of three."""
+    found = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return statistics.median(found)
+
+
+def cpu(work):
+    """Processor seconds of a piece of work, and its result."""
+    begin = time.process_time()
+    result = work()
+    return time.process_time() - begin, result
+
+
+def start():
+    """Processor seconds of commands, beside Python and the libraries that they cannot do without."""
+    python, libraries = [sys.executable, "-c"], "import numpy, pandas, xarray, scipy.special"
+    empty, needed = cpu_of([*python, "pass"]), cpu_of([*python, libraries])
+    with tempfile.TemporaryDirectory() as room:
+        demo = cpu_of([COMMAND, "demo", "--out", room])
+        fit = cpu_of([COMMAND, "fit", f"{room}/distances.csv", "--out", f"{room}/again.nc"])
+    return [
+        ("import bayesbias", cpu_of([*python, "import bayesbias"]), "python -c pass", empty),
+        ("bayesbias --help", cpu_of([COMMAND, "--help"]), "python -c pass", empty),
+        ("bayesbias fit of 2,684 distances", fit, libraries, needed),
+        ("bayesbias demo: fit, 200 random topics, five pictures, report", demo, libraries, needed),
+    ]
+
+
+def fits():
+    """Processor seconds of 4,000 draws of the bundled list, beside NUTS with as many on the same model."""
+    import nutpie
+
+    import bayesbias as bb
+    from benchmarks.inside import TARGET_ACCEPT, TUNE, build, model_data
+
+    table, rows = bb.distance_table("google-news-slice", "gender"), []
+    for model in ("published", "crossed"):
+        bb.fit(table, model, draws=DRAWS, seed=0)
+        exact = statistics.median(cpu(lambda m=model: bb.fit(table, m, draws=DRAWS, seed=1))[0] for _ in range(3))
+        compiled = nutpie.compile_pymc_model(build(bb.load_model(model), model_data(table)))
+        options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT, "seed": 1}
+        walked = cpu(lambda c=compiled, o=options: nutpie.sample(c, draws=DRAWS // 4, tune=TUNE, **o))[0]
+        rows.append((f"fit(model={model!r}), {DRAWS:,} independent draws", exact, "nutpie, as many draws", walked))
+    bb.fit(table, seed=0)
+    related = statistics.median(cpu(lambda: bb.fit(table, draws=DRAWS, seed=1))[0] for _ in range(3))
+    return [*rows, ("fit() of related words", related, rows[-1][2] + ", model 'crossed'", rows[-1][3])]
+
+
+def reading():
+    """Processor seconds of 800 words of 100,000, and of all, beside gensim's whole load of the same file."""
+    import numpy as np
+    from gensim.models import KeyedVectors
+
+    import bayesbias as bb
+    from benchmarks.large.reading import DIMENSIONS, made
+
+    rows = []
+    with tempfile.TemporaryDirectory() as room:
+        for kind, binary, count in (("binary", True, VECTORS), ("text", False, VECTORS // 10)):
+            path = made(Path(room), count, binary)
+            words = [f"word{at}" for at in np.linspace(0, count - 1, 800).astype(int)]
+            KeyedVectors.load_word2vec_format(path, binary=binary, limit=10)
+            bb.load_embedding(path, words=words[:1])
+            peer = cpu(lambda p=path, b=binary: KeyedVectors.load_word2vec_format(p, binary=b))[0]
+            size = f"{count:,} x {DIMENSIONS}, {kind}"
+            few = cpu(lambda p=path, w=words: bb.load_embedding(p, words=w))[0]
+            rows.append((f"800 words of {size}", few, "gensim, all", peer))
+            rows.append((f"all of {size}", cpu(lambda p=path: bb.load_embedding(p))[0], "gensim, all", peer))
+    return rows
+
+
+def size():
+    """Processor seconds of a large table, a large fit, an audit and a debiasing, beside the arithmetic they need."""
+    import numpy as np
+
+    import bayesbias as bb
+    from bayesbias.embeddings import keyed_vectors
+    from benchmarks.large.fits import table_of_pairs
+    from benchmarks.large.tables import simulated
+
+    bb.fit(simulated(20, 20), "crossed", seed=0)
+    table = simulated(10_000, 100)
+    grouping = cpu(lambda: table.groupby(["protected_word", "connection"], observed=True)["distance"].mean())[0]
+    crossed = cpu(lambda: bb.fit(table, "crossed", seed=0, keep="summary"))[0]
+    rows = [("fit of 10,000 x 100, crossed, summaries of words", crossed, "pandas groupby mean", grouping)]
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((VECTORS, 300), dtype=np.float32)
+    kv = keyed_vectors([f"word{at}" for at in range(VECTORS)], matrix)
+    pairs = [(f"word{at}", f"word{at + 1}") for at in range(0, 20, 2)]
+    product = cpu(lambda: matrix.copy() @ np.eye(300, dtype=np.float32))[0]
+    rows.append(
+        (
+            f"debias {VECTORS:,} x 300",
+            cpu(lambda: bb.debias(kv, "hard", definitional=pairs))[0],
+            "copy and product",
+            product,
+        )
+    )
+    groups = {"a": [f"word{at}" for at in range(7)], "b": [f"word{at}" for at in range(7, 14)]}
+    bb.audit(keyed_vectors(kv.index_to_key[:500], matrix[:500]), groups)
+    rows.append((f"audit of {VECTORS:,} words", cpu(lambda: bb.audit(kv, groups))[0], "copy and product", product))
+    name, _, memory, held = table_of_pairs()[0]
+    return [*rows, (f"{name}: megabytes", held, "megabytes of the process", memory)]
+
+
+def sweeps():
+    """Seconds of 40 fits on one and on two workers, start of the workers included."""
+    import bayesbias as bb
+    from benchmarks.large.tables import simulated
+
+    taken = []
+    with tempfile.TemporaryDirectory() as room:
+        for number in range(40):
+            bb.write_distance_table(simulated(20, 40, seed=number), f"{room}/table{number:02}.parquet")
+        plan = {"tables": [f"{room}/table*.parquet"], "models": ["crossed"]}
+        for workers in (2, 1):
+            begin = time.perf_counter()
+            bb.sweep(plan, f"{room}/out{workers}", workers=workers)
+            taken.append(time.perf_counter() - begin)
+    return [("sweep of 40 crossed fits, 2 workers", taken[0], "1 worker", taken[1])]
+
+
+def main():
+    """Measure, print and write the table."""
+    import pandas as pd
+
+    rows = []
+    for measure in (start, fits, reading, size, sweeps):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            rows += pool.submit(measure).result()
+        print(f"{measure.__name__} done", file=sys.stderr)
+    table = pd.DataFrame(rows, columns=["work", "seconds", "beside", "beside_seconds"])
+    table["ratio"] = table["beside_seconds"] / table["seconds"]
+    table = table.round({"seconds": 3, "beside_seconds": 3, "ratio": 2})
+    table.to_csv(RESULTS / "overview.csv", index=False)
+    where = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    lines = ["| work | seconds | beside | seconds | ratio |", "| --- | ---: | --- | ---: | ---: |"]
+    lines += [
+        f"| {r.work} | {r.seconds:.2f} | {r.beside} | {r.beside_seconds:.2f} | {r.ratio:.2f} |"
+        for r in table.itertuples()
+    ]
+    text = "\n".join([*lines, "", f"Processor seconds, of sweeps seconds; {where}; {libraries}.", ""])
+    (RESULTS / "overview.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
