@@ -296,18 +296,21 @@ def contrasts(
 @app.command()
 def report(
     fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Report to write, .html.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Report to write, .html or .md.")],
     prob: Prob = 0.89,
+    sensitivity: Annotated[
+        bool, typer.Option(help="Refit without single words, with other priors and other models.")
+    ] = True,
 ) -> None:
-    """Write a report on a fit: one HTML file."""
+    """Write a report on a fit: one HTML file, or Markdown."""
     from bayesbias.cli.screen import say, working
     from bayesbias.models import load_fit
     from bayesbias.reporting.page import report as write_report
 
-    check_target(out, (".html",), "a report")
+    check_target(out, (".html", ".htm", ".md"), "a report")
     post = load_fit(fit)
     with working("drawing pictures"):
-        write_report(post, out, prob=prob)
+        write_report(post, out, prob=prob, sensitivity=sensitivity)
     say(f"report written to {out}")
 
 

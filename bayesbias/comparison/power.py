@@ -374,14 +374,18 @@ class Plan(Result):
     def sentence(self) -> str:
         """The plan in words."""
         now = self.present
-        ways = [_way_in_words(row, now) for row in self.needed.to_dict("records")]
         controls = f", {now.control_words:,} control" if now.control_words else ""
         return (
             f"With {now.stereotype_words:,} stereotype{controls} and {many(now.protected_words, 'protected word')} the "
             f"{100 * self.prob:g}% interval of {self.first} \N{MINUS SIGN} {self.second} is about {now.width:.3f} "
             f"wide, and a difference of {self.effect:g} is seen with probability {share(now.power)} (scales: "
-            f"{self.scales_from}). For {100 * self.power:g}%: {'; '.join(ways)}."
+            f"{self.scales_from}). For {100 * self.power:g}%: {self.ways}."
         )
+
+    @property
+    def ways(self) -> str:
+        """The lists that would show the difference with the power that was asked for."""
+        return "; ".join(_way_in_words(row, self.present) for row in self.needed.to_dict("records"))
 
     def text(self) -> str:
         """The result in sentences."""

@@ -17,6 +17,7 @@ from bayesbias.plots.fits import plot_attribute_effects as plot_attribute_effect
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
 from bayesbias.plots.fits import plot_decomposition as plot_decomposition
+from bayesbias.plots.fits import plot_overview as plot_overview
 from bayesbias.plots.fits import plot_predictions as plot_predictions
 from bayesbias.plots.fits import plot_variance as plot_variance
 from bayesbias.plots.metrics import plot_plan as plot_plan
@@ -39,6 +40,7 @@ from bayesbias.plots.tables import plot_relatedness as plot_relatedness
 from bayesbias.plots.tables import plot_variogram as plot_variogram
 
 OF_A_FIT: dict[str, Callable[..., Figure]] = {
+    "overview": plot_overview,
     "contrasts": plot_contrasts,
     "decomposition": plot_decomposition,
     "coefficients": plot_coefficients,

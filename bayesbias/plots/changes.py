@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesbias._checks import probability
+from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
 from bayesbias.comparison.effects import KINDS
@@ -41,7 +41,9 @@ STILL, HEAD = 1e-12, 0.025
 LONGEST = 22
 
 
-def plot_change(result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None) -> Figure:
+def plot_change(
+    result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None, words: bool = True
+) -> Figure:
     """What changed between two embeddings, above for the whole list, below for each protected word.
 
     Left, an arrow leads from the posterior mean distance before to that after; the line at 1 is where unrelated words
@@ -57,6 +59,8 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
         Posterior mass of the thin bars.
     before, after
         Two of the embeddings, where there are more than two.
+    words
+        Whether each protected word has its rows, or the whole list alone is drawn.
 
     Examples
     --------
@@ -78,13 +82,13 @@ def plot_change(result: Comparison, prob: float = PROB, before: str | None = Non
     order = _by_change(result, number)
     constant = result.posterior["constant_data"]
     labels = word_labels(constant["protected_word"].to_numpy(), constant["group"].to_numpy())[order]
-    heights = (0.24 * len(names) + 0.55, 0.15 * max(len(names), 2) * len(labels) + 0.55)
+    heights = [0.24 * len(names) + 0.55, 0.15 * max(len(names), 2) * len(labels) + 0.55][: 1 + flag(words, "words")]
     one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
     with mpl.rc_context(FONT):
         figure = new_figure(9.6, sum(heights) + 0.7)
-        grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
+        grid = figure.add_gridspec(len(heights), 2, height_ratios=heights, width_ratios=(1.15, 1))
         columns: list[Axes] = []
-        for row, rows in enumerate((np.array([0]), 1 + order)):
+        for row, rows in enumerate((np.array([0]), 1 + order)[: len(heights)]):
             left = figure.add_subplot(grid[row, 0], sharex=columns[0] if columns else None)
             right = figure.add_subplot(grid[row, 1], sharex=columns[1] if columns else None)
             columns = columns or [left, right]

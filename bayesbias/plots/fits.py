@@ -11,7 +11,14 @@ import xarray as xr
 
 from bayesbias._checks import interval, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias.comparison import GIVEN, POPULATIONS, connections_of, contrast_draws, decomposition_draws
+from bayesbias.comparison import (
+    GIVEN,
+    POPULATIONS,
+    beside_associated,
+    connections_of,
+    contrast_draws,
+    decomposition_draws,
+)
 from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
 from bayesbias.diagnostics.summaries import (
     COMPONENTS,
@@ -23,6 +30,7 @@ from bayesbias.diagnostics.summaries import (
     share,
     variance_shares,
 )
+from bayesbias.diagnostics.topics import LISTS, TopicNull
 from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError
 from bayesbias.models.data import STEREOTYPE
@@ -34,6 +42,7 @@ from bayesbias.plots.style import (
     INNER_PROB,
     LOOKS,
     Look,
+    check_kind,
     connection_legend,
     connection_looks,
     draw_intervals,
@@ -57,6 +66,7 @@ if TYPE_CHECKING:
 
 
 DISTANCE = "cosine distance (smaller is closer)"
+MINUS = "\N{MINUS SIGN}"
 ONE_COLUMN = 20
 """With more protected words than this the words stand in two columns."""
 
@@ -213,11 +223,80 @@ def plot_contrasts(
     return figure
 
 
+NULL = "#C9C9C9"
+NULL_HEIGHT = 0.42
+
+
+def plot_overview(
+    post: xr.DataTree, topics: TopicNull | None = None, prob: float = PROB, ax: Axes | None = None
+) -> Figure:
+    """Associated words against each other connection, with what random topics give behind.
+
+    Each row is a contrast for these protected words: posterior mean, thick 50% and thin ``prob`` highest-density
+    intervals. The grey shape behind it is the distribution of the same contrast over random lists of the vocabulary
+    that are as coherent as the given ones: where there is no bias to find.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit` with associated distances.
+    topics
+        What :func:`topic_null` returns for the same word lists; None draws no null distribution.
+    prob
+        Posterior mass of the intervals.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Figure
+        The headline contrast on top.
+
+    Raises
+    ------
+    InputError
+        A fit without a contrast of associated words, or ``topics`` is something else.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plots.plot_overview(bb.fit(table, seed=0)).savefig("overview.png")
+    """
+    check_fit(post)
+    prob = probability(prob, "prob")
+    if topics is not None:
+        check_kind(topics, TopicNull, "plot_overview", "topic_null")
+    others = beside_associated(post)
+    if not others:
+        raise InputError("the fit has no contrast of associated words: there is nothing to draw")
+    names, said = ["associated", *others], labels_of(post)
+    looks = connection_looks(names, said)
+    with mpl.rc_context(FONT):
+        figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
+        for at, other in enumerate(others):
+            draws = contrast_draws(post, "associated", other)[0]
+            if topics is not None and f"associated - {other}" in topics.observed:
+                values = topics.of(f"associated - {other}")
+                counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
+                heights = NULL_HEIGHT * counts / counts.max()
+                axes.stairs(heights - at, edges, baseline=-at, fill=True, color=NULL, zorder=1)
+            draw_intervals(axes, np.array([-float(at)]), draws[:, None], prob, looks[other])
+            note_beside(axes, -float(at), share(float((draws < 0).mean())))
+        mark_line(axes, 0.0)
+        one = labelled("associated", said)
+        axes.set_yticks(-np.arange(len(others)), [f"{one} {MINUS}\n{labelled(other, said)}" for other in others])
+        axes.set_ylim(-len(others) + 0.55, 0.6)
+        title = f"Difference in mean distance, with 50% and {100 * prob:g}% intervals"
+        style_axes(axes, f"cosine distance (left of 0: {one} is closer; right: probability of closer)", title)
+        grey = f"Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
+        note_below(figure, grey, ax=ax)
+    return figure
+
+
 LOOKS_OF_PARTS = (LOOKS["associated"], LOOKS["different"], Look(INK, "D", "sum"))
 MEANINGS = ("special to own stereotypes", "shared by all stereotypes", "the sum of both")
 SIGNS = ("", "+ ", "= ")
 LEAST_HEIGHT = 2.4
-MINUS = "\N{MINUS SIGN}"
 
 
 def plot_decomposition(

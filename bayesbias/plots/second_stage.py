@@ -23,6 +23,7 @@ from bayesbias.plots.style import (
     label_rows,
     note_below,
     one_panel,
+    place_legend,
     style_axes,
     word_labels,
 )
@@ -66,7 +67,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
         draw_intervals(axes, heights - 0.12, draws, prob, POOLED)
         axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
         label_rows(axes, word_labels(raw["name"], [""] * len(raw)).tolist(), _measured(pool), "Embeddings", 0.0)
-        axes.legend(loc="best", frameon=False)
+        place_legend(figure, axes, ax, "upper right", ncols=2)
         note_below(figure, f"Bars: {100 * prob:g}% intervals; band: the mean over embeddings like these.", ax=ax)
     return figure
 

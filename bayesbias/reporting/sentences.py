@@ -62,8 +62,13 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     sentences += effective_sentences(post)
     sentences += frequency_sentences(post, prob)
     sentences += verdict.notes
-    sentences += RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
+    sentences += reservations(post)
     return list(dict.fromkeys(sentences))
+
+
+def reservations(post: xr.DataTree) -> tuple[str, ...]:
+    """What a fit's model takes for granted."""
+    return RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
 
 
 def contrast_sentences(post: xr.DataTree, prob: float) -> list[str]:

@@ -1,0 +1,556 @@
+"""The page of a fit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pandas as pd
+import xarray as xr
+
+from bayesbias.comparison import (
+    SIMILAR,
+    Plan,
+    adjustment,
+    beside_associated,
+    cluster_sentence,
+    contrasts,
+    decomposable_controls,
+    decomposition,
+    influence,
+    plan,
+    prior_sensitivity,
+)
+from bayesbias.comparison.contrast import MINUS
+from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
+from bayesbias.diagnostics.summaries import share, signed, summary, variance_shares
+from bayesbias.diagnostics.topics import TopicNull
+from bayesbias.distances.storage import labels_of, relatedness_of, stored_coverage
+from bayesbias.errors import listed, many
+from bayesbias.models.fits import fit
+from bayesbias.models.results import distances_of
+from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_overview, plot_predictions
+from bayesbias.plots.tables import plot_distances
+from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
+from bayesbias.reporting.sentences import contrast_sentences, effective_sentences, frequency_sentences, reservations
+from bayesbias.words import PHRASES, STEREOTYPES, labelled
+
+COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
+"""Models that are set beside a fit's own; the published one alone where nothing else is said."""
+
+
+def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
+    """Whole-list contrasts of these protected words under a fit's model and others, fitted to the same distances.
+
+    Columns ``contrast``, ``model``, ``mean``, ``hdi_low``, ``hdi_high``, ``width``. Counterparts are the published
+    model and, for related words, the crossed one; the default beside the published model.
+    """
+    names = COUNTERPARTS.get(post.attrs["model"], ("published",))
+    table, seed = distances_of(post), int(post.attrs["seed"])
+    others = [fit(table, name, seed=seed) for name in names]
+    rows = []
+    labels = labels_of(post)
+    for second in beside_associated(post):
+        for each in (*others, post):
+            row = contrasts(each, "associated", second, prob).iloc[0]
+            width = row["hdi_high"] - row["hdi_low"]
+            label = f"associated{MINUS}{labelled(second, labels)}"
+            rows.append((label, each.attrs["model"], row["mean"], row["hdi_low"], row["hdi_high"], width))
+    return pd.DataFrame(rows, columns=["contrast", "model", "mean", "hdi_low", "hdi_high", "width"])
+
+
+def what_changed(table: pd.DataFrame) -> list[str]:
+    """A sentence for each contrast of :func:`side_by_side`: how the width changed, and whether the conclusion did."""
+    sentences = []
+    pairs = [
+        (contrast, first, rows[-1])
+        for contrast, group in table.groupby("contrast", sort=False)
+        for rows in [group.to_dict("records")]
+        for first in rows[:-1]
+    ]
+    for contrast, first, second in pairs:
+        ratio = second["width"] / first["width"]
+        sentence = (
+            f"{contrast}: {signed(first['hdi_low'])} to {signed(first['hdi_high'])} under {first['model']}, "
+            f"{signed(second['hdi_low'])} to {signed(second['hdi_high'])} under {second['model']}, {ratio:.2f} times "
+            "as wide; "
+        )
+        settled = [row["hdi_low"] > 0 or row["hdi_high"] < 0 for row in (first, second)]
+        if settled[0] == settled[1]:
+            sentence += f"both intervals {'exclude' if settled[0] else 'include'} 0."
+        else:
+            names = (first["model"], second["model"]) if settled[0] else (second["model"], first["model"])
+            sentence += f"the {names[0]} interval excludes 0, the {names[1]} one does not."
+        sentences.append(sentence)
+    return sentences
+
+
+MOST_WORDS = 10
+NEAREST = 6
+"""Stereotype words that are named as nearest to a group."""
+MOST_GROUPS = 4
+"""Groups of whose words a picture is drawn."""
+HEAVY = {"nu", "word_nu"}
+"""Degrees of freedom of distributions with heavy tails."""
+SMALL = 0.05
+"""Contrast that is planned for where the headline is settled, in cosine distance."""
+NOT_ASKED = (
+    "How much the answer depends on the model, the prior and single words was not asked for; bayesbias report FIT "
+    "--out report.html adds it to the page."
+)
+UNKNOWN = "The table carried no coverage: how many of the words that were asked for it holds is not known."
+MODEL_SENTENCES = {
+    "related": "This fit reads off the vectors how the distances of alike words are correlated. The published model "
+    "takes all distances for independent, the crossed one those of different words.",
+    "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word are "
+    "correlated. It takes different words for unrelated. The published model takes all distances for independent.",
+    "independent": "This fit takes distances that share an attribute word for independent. They are correlated, as the "
+    "default model, set beside it here, allows for.",
+}
+METHODS = {
+    "related": "The covariance of the distances was estimated from the vectors of the embedding: attribute words that "
+    "are alike have correlated distances. A factor for each kind of list follows from the scatter within lists",
+    "modelled": "Attribute words had effects of their own, crossed with those of protected words, since distances that "
+    "share a word are correlated",
+    "independent": "Distances were taken for independent given the mean of their protected word and connection, as in "
+    "the published model",
+}
+ENGINES = {
+    "exact": "by quadrature, with {draws:,} independent draws",
+    "marginal": "by importance sampling of the scales and exact conditional distributions, with {draws:,} independent "
+    "draws",
+    "nuts": "by the No-U-Turn sampler, with {draws:,} draws",
+}
+DISTANCE = "cosine distance"
+ENDS = {
+    "mean": ("mean", "number"),
+    "sd": ("sd", "number"),
+    "hdi_low": ("low", "number"),
+    "hdi_high": ("high", "number"),
+}
+CLOSER = {**ENDS, "p_below_zero": ("P(closer)", "share")}
+
+
+class Reported(NamedTuple):
+    """A fit with what its page needs several times.
+
+    ``other`` is the connection of the headline contrast, and ``plan`` the list length that would settle it; None where
+    there is none. ``headline`` is its table.
+    """
+
+    post: xr.DataTree
+    table: pd.DataFrame
+    prob: float
+    topics: TopicNull | None
+    verdict: Verdict
+    labels: dict[str, str]
+    other: str | None
+    headline: pd.DataFrame
+    plan: Plan | None
+
+    @property
+    def percent(self) -> str:
+        """Mass of the intervals."""
+        return f"{100 * self.prob:g}%"
+
+
+def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivity: bool) -> Page:
+    """The page of a fit: the answer, one picture, three lines, then the details."""
+    table = distances_of(post)
+    words = table["protected_word"].nunique()
+    other = next(iter(beside_associated(post)), None) if words > 1 else None
+    headline = pd.DataFrame() if other is None else contrasts(post, "associated", other, prob)
+    planned = None if other is None else _plan(post, table, headline.iloc[0], prob, other)
+    given = Reported(post, table, prob, topics, diagnose(post), labels_of(post), other, headline, planned)
+    record = stored_coverage(table)
+    return Page(
+        title=f"Bias report: {'distance table' if record is None else record.word_list}",
+        lead=f"{len(table):,} cosine distances of {many(words, 'protected word')} to "
+        f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {post.attrs['model']}, engine "
+        f"{post.attrs['engine']}; intervals hold {given.percent} of the posterior mass.",
+        answer=_answer(given),
+        lines=_lines(given),
+        picture=None
+        if other is None
+        else Picture(
+            "overview", "The contrast with each other list", plot_overview(post, topics, prob), _spoken(given)
+        ),
+        fault="" if given.verdict.ok else given.verdict.headline(),
+        sections=filled(
+            (
+                Section("What was measured", list(_measured(given))),
+                Section("Words that are missing", list(_missing(given)), shut=True),
+                Section("Words", list(_words(given))),
+                Section("Contrasts", list(_contrasts(given)), shut=True),
+                Section("Frequency of words", list(_frequency(given)), shut=True),
+                Section("Checks", list(_checks(given))),
+                Section("Sensitivity", list(_sensitivity(given)) if sensitivity else [NOT_ASKED]),
+                Section("All coefficients", list(_coefficients(given)), shut=True),
+                Section("Methods text for a paper", [_method(given), *_references(given)], shut=True),
+                Section("How to reproduce this", list(_reproduction(given)), shut=True),
+            )
+        ),
+    )
+
+
+def _answer(given: Reported) -> str:
+    """The result in a sentence that needs no statistics."""
+    if given.other is None:
+        return contrast_sentences(given.post, given.prob)[0]
+    record, row = stored_coverage(given.table), given.headline.iloc[0]
+    where = "In this embedding" if record is None or not record.embedding else f"In {record.embedding['name']}"
+    groups = [str(name) for name in given.table["group"].drop_duplicates()]
+    named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
+    kind = labelled(given.other, given.labels, PHRASES)
+    if row["hdi_high"] < 0:
+        return f"Yes. {where}, {named} are closer to their own stereotypes than to {kind}."
+    if row["hdi_low"] > 0:
+        return f"No. {where}, {named} are farther from their own stereotypes than from {kind}."
+    return (
+        f"Not settled. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
+    )
+
+
+def _and(names: list[str]) -> str:
+    """Names as a sentence lists them."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _spoken(given: Reported) -> str:
+    """The picture of the first screen for those who hear it."""
+    rows = []
+    for other in beside_associated(given.post):
+        row = contrasts(given.post, "associated", other, given.prob).iloc[0]
+        rows.append(f"associated minus {labelled(other, given.labels)} {signed(row['mean'])}, {_ends(row)}")
+    return f"Differences in mean distance with their {given.percent} intervals: {'; '.join(rows)}."
+
+
+def _ends(row: Any) -> str:
+    return f"{signed(row['hdi_low'])} to {signed(row['hdi_high'])}"
+
+
+def _lines(given: Reported) -> dict[str, str]:
+    """How sure, about which words, and what would settle it."""
+    if given.plan is None:
+        return {}
+    table = given.headline
+    row, words = table.iloc[0], table.iloc[1:]
+    closer = float(row["p_below_zero"])
+    direction, sure = ("closer", closer) if row["mean"] < 0 else ("farther", 1 - closer)
+    similar = contrasts(given.post, "associated", given.other, given.prob, population=SIMILAR).iloc[0]
+    apart = {
+        "closer": words.loc[words["hdi_high"] < 0, "protected_word"].tolist(),
+        "farther": words.loc[words["hdi_low"] > 0, "protected_word"].tolist(),
+    }
+    named = [f"{len(held)} {name}" + (f" ({listed(held)})" if held else "") for name, held in apart.items()]
+    settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+    beyond = similar["hdi_low"] > 0 or similar["hdi_high"] < 0
+    return {
+        "How sure?": f"The probability that they are {direction} is {share(sure)}. The difference is "
+        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {_ends(row)}."
+        + ("" if given.topics is None else f" {given.topics.sentence}"),
+        "About which words?": f"About these {many(len(words), 'protected word')} and lists of stereotypes like these. "
+        f"Taken one by one: {', '.join(named)}, {len(words) - sum(map(len, apart.values()))} undecided. For further "
+        f"protected words like these it is {'settled too' if beyond else 'not settled'} ({_ends(similar)}).",
+        "What would settle it?": _open_question(settled, beyond, given.plan),
+    }
+
+
+def _open_question(settled: bool, beyond: bool, found: Plan) -> str:
+    """What further words would tell."""
+    if not settled:
+        return (
+            f"A difference of {signed(found.effect)} would be seen with probability {100 * found.power:g}% with longer "
+            f"lists: {found.ways}."
+        )
+    if beyond:
+        return "It is settled, for these words and for further ones like these."
+    return (
+        "For these words it is settled. For further words like these it would take more protected words, as unlike "
+        "each other as possible: longer lists of stereotypes do not help."
+    )
+
+
+def _plan(post: xr.DataTree, table: pd.DataFrame, row: pd.Series, prob: float, other: str) -> Plan:
+    """What list length would settle the headline contrast: as large as its posterior mean, or a small one if it is."""
+    settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+    effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
+    own_scales = post.attrs["attribute_words"] == "modelled" and not HEAVY & set(post["posterior"].data_vars)
+    return plan(post if own_scales else table, effect=effect, prob=prob, second=other)
+
+
+def _measured(given: Reported) -> Iterator[Block]:
+    record = stored_coverage(given.table)
+    if record is None:
+        yield UNKNOWN
+        return
+    related = relatedness_of(given.table)
+    worth = {} if related is None else related.effective_words().set_index(["kind", "list"])["effective"].to_dict()
+    if record.embedding:
+        size = f"{record.embedding['vectors']:,} vectors of {record.embedding['dimensions']} dimensions"
+        yield f"Embedding {record.embedding['name']}: {size}."
+    source = f": {record.source}" if record.source else ""
+    yield f"Word list {record.word_list}{source}{f', doi {record.doi}' if record.doi else ''}."
+    rows = [
+        (
+            labelled(each["list"], given.labels),
+            each["kind"],
+            "unknown" if each["asked"] is None else f"{each['asked']:,}",
+            each["found"],
+            worth.get((each["kind"], each["list"])),
+            listed(each["missing"]),
+        )
+        for each in record.lists
+    ]
+    columns = {"list": "text", "kind": "text", "asked": "text", "found": "count", "worth": "plain", "missing": "text"}
+    yield Table("Words asked for and found, by list; worth: as many unrelated words would tell as much", columns, rows)
+    yield Items([*record.notes(given.table, missing=False), *effective_sentences(given.post)])
+
+
+def _missing(given: Reported) -> Iterator[Block]:
+    """All missing words of lists that name only some of them above."""
+    record = stored_coverage(given.table)
+    for each in [] if record is None else record.lists:
+        if len(each["missing"]) > len(listed(each["missing"]).split(", ")):
+            yield f"{labelled(each['list'], given.labels)} ({each['kind']}): {', '.join(each['missing'])}."
+
+
+def _words(given: Reported) -> Iterator[Block]:
+    """The stereotype words nearest to each group, and the contrast of each protected word."""
+    table = given.table[given.table["connection"].isin(STEREOTYPES)]
+    if not table.empty:
+        rows = []
+        for group, part in table.groupby("group", sort=False, observed=True):
+            means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(NEAREST)
+            rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
+        caption = "Stereotype words nearest to the words of each group, with their mean cosine distance"
+        yield Table(caption, {"group": "text", "nearest": "text"}, rows)
+    if given.other is None:
+        return
+    words = given.headline.iloc[1:].set_index("protected_word")["mean"]
+    groups = given.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
+    for at, word in enumerate(chosen.head(MOST_GROUPS)):
+        yield Picture(f"word-{at}", f"Distances of {word} to each stereotype word", plot_distances(given.table, word))
+    drawn = plot_contrasts(given.post, prob=given.prob, second=given.other)
+    yield Picture(
+        "contrasts", f"Associated {MINUS.strip()} {labelled(given.other, given.labels)}, by protected word", drawn
+    )
+
+
+def _contrasts(given: Reported) -> Iterator[Block]:
+    yield Items(contrast_sentences(given.post, given.prob))
+    for at, name in enumerate(decomposable_controls(given.post)):
+        said = labelled(name, given.labels)
+        title = f"Associated{MINUS}{said} as the sum of two parts"
+        if not at:
+            yield Picture("decomposition", title, plot_decomposition(given.post, name, given.prob))
+        parts = decomposition(given.post, name, given.prob).fillna({"protected_word": "(whole list)"})
+        parts["contrast"] = [labelled(each, given.labels).replace(" - ", MINUS) for each in parts["contrast"]]
+        columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
+        yield table_of(
+            f"{title}: associated{MINUS}different, special to a word's own stereotypes, and different{MINUS}{said}, "
+            "shared by stereotype words of any kind; negative: closer",
+            parts,
+            columns,
+        )
+    for name in beside_associated(given.post):
+        rows = contrasts(given.post, "associated", name, given.prob)
+        title = f"Associated{MINUS}{labelled(name, given.labels)}"
+        named = rows.fillna({"protected_word": "(whole list)"})
+        caption = f"{title}: difference of mean cosine distances; negative: associated is closer"
+        yield table_of(caption, named, {"protected_word": ("protected word", "text"), **CLOSER})
+        yield f"{title}. {cluster_sentence(rows)}"
+        if rows.attrs["left_out"]:
+            yield f"Without distances under both connections: {', '.join(rows.attrs['left_out'])}."
+    groups = given.post["constant_data/group"].to_numpy()
+    if given.other is not None and len(set(groups)) > 1 and "" not in groups:
+        rows = contrasts(given.post, "associated", given.other, given.prob, by="group")
+        title = f"Associated{MINUS}{labelled(given.other, given.labels)} by group, and differences of groups"
+        yield table_of(title, rows, {"group": ("group", "text"), **CLOSER})
+
+
+def _frequency(given: Reported) -> Iterator[Block]:
+    balance = given.verdict.balance
+    if balance is not None:
+        yield balance.sentence
+        yield from balance.notes
+        lists = balance.lists.assign(list=[labelled(name, given.labels) for name in balance.lists["list"]])
+        columns = {
+            **{name: (name, "text") for name in ("list", "kind")},
+            **{name: (name, "count") for name in ("words", "known")},
+            **{name: (said, "plain") for name, said in (("mean", "mean"), ("low", "lowest"), ("high", "highest"))},
+        }
+        yield table_of(f"Words of each list by {balance.attribute} ({balance.unit}; {balance.source})", lists, columns)
+        pairs = balance.contrasts.assign(
+            contrast=[labelled(one, given.labels) for one in balance.contrasts["contrast"]]
+        )
+        yield table_of(
+            f"Lists of each contrast: difference of their mean {balance.attribute}, share of the two distributions "
+            "that is common, and the difference in distance that this alone predicts",
+            pairs,
+            {
+                "contrast": ("contrast", "text"),
+                "difference": ("difference", "plain"),
+                "overlap": ("in common", "percent"),
+                "expected": ("expected", "number"),
+            },
+        )
+    if "adjust" in given.post.attrs:
+        yield from frequency_sentences(given.post, given.prob)
+        found = adjustment(given.post, given.prob)
+        found["contrast"] = [labelled(one, given.labels).replace(" - ", MINUS) for one in found["contrast"]]
+        names = ("raw", "raw_low", "raw_high", "adjusted", "adjusted_low", "adjusted_high")
+        columns = {"contrast": ("contrast", "text"), **{name: (name.replace("_", " "), "number") for name in names}}
+        yield table_of(f"Contrasts as they are and adjusted for {given.post.attrs['adjust']}", found, columns)
+
+
+def _checks(given: Reported) -> Iterator[Block]:
+    yield given.verdict.headline()
+    yield Items([*given.verdict.notes, *reservations(given.post)])
+    yield Table("Figures of the fit", {"figure": "text", "value": "text"}, list(given.verdict.numbers().items()))
+    found = check_predictions(given.post, (0.5, given.prob))
+    found["connection"] = [labelled(name, given.labels) for name in found["connection"].fillna("all")]
+    shares = {name: (f"in {name[7:]}%", "percent") for name in found.columns if name.startswith("inside_")}
+    yield table_of(
+        "Share of distances inside their predictive highest-density intervals; a fitting model has shares near the "
+        "nominal ones",
+        found,
+        {"connection": ("connection", "text"), **shares, "n": ("n", "count")},
+    )
+    yield Picture("predictions", "Observed and predicted distances", plot_predictions(given.post, given.prob))
+    if given.topics is not None:
+        yield given.topics.text()
+        null = given.topics.table(given.prob)
+        columns = {"statistic": ("statistic", "text"), "observed": ("observed", "number"), "mean": ("mean", "number")}
+        columns |= {"low": ("low", "number"), "high": ("high", "number"), "p_value": ("p-value", "plain")}
+        yield table_of(f"Random topics: mean and central {given.percent} of the null distribution", null, columns)
+
+
+def _sensitivity(given: Reported) -> Iterator[Block]:
+    """What the model, the prior and single words change."""
+    models = side_by_side(given.post, given.prob)
+    if not models.empty:
+        yield MODEL_SENTENCES.get(given.post.attrs["attribute_words"], "")
+        names = ("mean", "hdi_low", "hdi_high", "width")
+        columns = {"contrast": ("contrast", "text"), "model": ("model", "text")}
+        columns |= {name: (name.removeprefix("hdi_"), "number") for name in names}
+        yield table_of("Whole-list contrasts under several models of the same distances", models, columns)
+        yield Items(what_changed(models))
+    if given.plan is None or given.other is None or {*HEAVY, "m"} & set(given.post["posterior"].data_vars):
+        return
+    yield given.plan.text()
+    yield str(prior_sensitivity(given.post, "associated", given.other))
+    moved = influence(given.post, words="stereotype").head(MOST_WORDS)
+    columns = {"word": ("word", "text"), "kind": ("kind", "text"), "list": ("list", "text")}
+    columns |= {"mean": ("contrast without it", "number"), "shift": ("change", "number")}
+    columns |= {"shift_sd": ("in posterior sds", "plain")}
+    yield table_of(
+        f"What associated{MINUS}{labelled(given.other, given.labels)} becomes without a word, by refits: the protected "
+        "and stereotype words that move it most",
+        moved,
+        columns,
+    )
+
+
+def _coefficients(given: Reported) -> Iterator[Block]:
+    drawn = plot_coefficients(given.post, given.prob)
+    yield Picture("coefficients", "Mean distances by connection and by protected word", drawn)
+    shares = variance_shares(given.post, given.prob)
+    columns = {"connection": ("connection", "text"), "component": ("part", "text")}
+    columns |= {name: (said, "percent") for name, said in (("mean", "share"), ("hdi_low", "low"), ("hdi_high", "high"))}
+    yield table_of("Shares of the variance of distances within each connection", shares, columns)
+    everything = summary(given.post, given.prob)
+    of_words = everything["protected_word"].notna()
+    everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
+    everything["connection"] = [labelled(name, given.labels) for name in everything["connection"]]
+    columns = {"connection": ("connection", "text"), **ENDS, "n": ("n", "count")}
+    whole = {"parameter": ("parameter", "text"), **columns}
+    yield table_of("Whole list, in cosine distance; n counts distances", everything[~of_words], whole)
+    single = {"protected_word": ("protected word", "text"), **columns}
+    yield table_of("Mean cosine distance of each protected word by connection", everything[of_words], single)
+
+
+def _method(given: Reported) -> str:
+    """What was done, as a paper says it."""
+    attrs, record = given.post.attrs, stored_coverage(given.table)
+    draws = given.post["posterior"].sizes["chain"] * given.post["posterior"].sizes["draw"]
+    versions = json.loads(attrs["versions"])
+    where, listed_as = "", ""
+    if record is not None:
+        listed_as = f" of the list {record.word_list}"
+        if record.embedding:
+            where = f" in {record.embedding['name']} ({record.embedding['vectors']:,} vectors)"
+    stereotypes = given.table[given.table["attribute_class"].isin(given.table["group"])]["attribute_word"].nunique()
+    engine = ENGINES.get(str(attrs["engine"]), "with {draws:,} draws").format(draws=draws)
+    text = (
+        f"We measured the cosine distances of {many(given.table['protected_word'].nunique(), 'protected word')}"
+        f"{listed_as} to {many(given.table['attribute_word'].nunique(), 'attribute word')}, {stereotypes:,} of them "
+        f"stereotypes{where}: {len(given.table):,} distances. We modelled all distances together (model "
+        f"{attrs['model']}). {METHODS.get(attrs['attribute_words'], 'The model is printed below')}. The posterior was "
+        f"computed {engine} (bayesbias {versions['bayesbias']}, seed {attrs['seed']}). We report posterior means and "
+        f"{given.percent} highest-density intervals."
+    )
+    if given.other is None:
+        return text
+    row = given.headline.iloc[0]
+    return (
+        f"{text} For these protected words and attribute lists like these, associated{MINUS}"
+        f"{labelled(given.other, given.labels)} was {signed(row['mean'])} ({given.percent} interval {_ends(row)}; "
+        f"negative: own stereotypes are closer)."
+    )
+
+
+def _references(given: Reported) -> Iterator[Block]:
+    record = stored_coverage(given.table)
+    works = [
+        "Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias "
+        "estimation. Computational Linguistics 50(2), doi 10.1162/coli_a_00507."
+    ]
+    if record is not None and record.source:
+        works.append(f"{record.source}{f', doi {record.doi}' if record.doi else ''}.")
+    yield Items([*works, "Cite the source of the embedding as well."])
+
+
+def _reproduction(given: Reported) -> Iterator[Block]:
+    attrs, record = given.post.attrs, stored_coverage(given.table)
+    words = "WORDS" if record is None else record.word_list
+    source = "EMBEDDING" if record is None or not record.embedding else record.embedding["name"]
+    yield Code(
+        f"bayesbias distances {_shell(source)} {_shell(words)} --out distances.csv\n"
+        f"bayesbias fit distances.csv --model {_shell(str(attrs['model']))} --seed {attrs['seed']} --out fit.nc\n"
+        "bayesbias report fit.nc --out report.html"
+    )
+    versions = ", ".join(f"{name} {value}" for name, value in json.loads(attrs["versions"]).items())
+    yield Items(
+        [
+            f"Versions: {versions}.",
+            f"Hash of the model: {attrs['model_hash'][:16]}. Hash of the distances: {_hash(given.table)[:16]}.",
+            f"Seed {attrs['seed']}, engine {attrs['engine']}.",
+        ]
+    )
+    yield Code(attrs["model_text"])
+
+
+def _shell(text: str) -> str:
+    """A word that a shell takes as one."""
+    return (
+        text
+        if text.replace("-", "").replace("_", "").replace(".", "").isalnum()
+        else "'" + text.replace("'", "'\\''") + "'"
+    )
+
+
+def _hash(table: pd.DataFrame) -> str:
+    """A number for the words and distances of a table, whatever the order of its rows."""
+    rows = sorted(
+        f"{word}\t{attribute}\t{connection}\t{distance!r}"
+        for word, attribute, connection, distance in table[
+            ["protected_word", "attribute_word", "connection", "distance"]
+        ]
+        .astype({"distance": float})
+        .itertuples(index=False)
+    )
+    return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()

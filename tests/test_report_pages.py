@@ -1,0 +1,209 @@
+"""Reports as a person reads them: in Chromium, on a wide and a narrow screen, in the dark, printed, by keyboard."""
+
+import csv
+import shutil
+
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+MARKUP = "<script>document.title = 'x'</script>"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+KINDS = ("fit", "comparison", "pool", "trend", "audit", "metrics")
+SIZES = ((1280, 900), (390, 844))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    with api.sync_playwright() as play:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        chromium = play.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One report of each kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    kv = bb.load_embedding("google-news-slice")
+    table = bb.distance_table(kv, "gender")
+    after = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")]), "gender")
+    tables = {"one": table, MARKUP: after, "three": table}
+    results = {
+        "fit": bb.fit(table, seed=0),
+        "comparison": bb.compare(before=table, after=after, seed=0),
+        "pool": bb.pool(tables, ("associated", "different")),
+        "trend": bb.trend(tables, {"one": 1990, MARKUP: 2000, "three": 2010}),
+        "audit": bb.audit(kv, "gender"),
+        "metrics": bb.run_metrics(kv, ["weat6", "weat7"], ["weat", "rnd", "mac"]),
+    }
+    null = bb.topic_null(kv, "gender", replicates=50, seed=0)
+    more = {"fit": {"topics": null}}
+    return {kind: bb.report(result, folder / f"{kind}.html", **more.get(kind, {})) for kind, result in results.items()}
+
+
+@pytest.fixture
+def opened(browser, made):
+    """A function to an open page, and what it asked for or complained about."""
+    pages = []
+
+    def show(kind, size=SIZES[0], **how):
+        page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)), **how)
+        pages.append(page)
+        page.complaints = []
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("request", lambda request: page.complaints.append(request.url))
+        page.goto(made[kind].as_uri())
+        page.complaints.remove(made[kind].as_uri())
+        return page
+
+    yield show
+    for page in pages:
+        page.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_fetched_and_nothing_is_too_wide(opened, made, kind):
+    assert made[kind].stat().st_size < 500_000
+    for size in SIZES:
+        page = opened(kind, size)
+        assert page.complaints == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        wide = "[...document.querySelectorAll('figure svg, figure img')].filter(p => p.clientWidth > innerWidth).length"
+        assert page.evaluate(wide) == 0
+        assert page.locator(".headline").bounding_box()["y"] < 400  # the answer is on the first screen
+        assert page.title() != "x"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(opened, kind, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe").Axe()
+    for size in SIZES:
+        page = opened(kind, size, color_scheme=scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+        found = axe.run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_axe_would_find_one(opened):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe").Axe()
+    page = opened("fit")
+    page.evaluate("document.querySelector('.answer svg').removeAttribute('aria-label')")
+    page.evaluate("document.querySelector('.answer svg title').remove()")
+    assert axe.run(page).violations_count == 1
+
+
+def test_the_first_screen_answers(opened):
+    page = opened("fit")
+    headline = page.locator(".headline").inner_text()
+    assert headline.startswith("Yes. In google-news-slice, words for man and woman are closer to their own stereotypes")
+    assert page.locator("dt").all_inner_texts() == ["How sure?", "About which words?", "What would settle it?"]
+    assert "random lists as coherent as these" in page.locator("dd").first.inner_text()
+    assert page.locator(".answer svg").bounding_box()["y"] < 900
+    page = opened("comparison")
+    assert (
+        "it is not settled" in page.locator(".headline").inner_text()
+        or "moved" in page.locator(".headline").inner_text()
+    )
+
+
+def test_tables_sort_by_number_and_by_keyboard(opened):
+    page = opened("audit")
+    table = page.locator("table").first
+    button = table.get_by_role("button", name="contrast")
+    button.focus()
+    page.keyboard.press("Enter")
+    assert table.locator("th[aria-sort=ascending]").count() == 1
+    column = [
+        float(text.replace("\N{MINUS SIGN}", "-")) for text in table.locator("tbody td:nth-child(3)").all_inner_texts()
+    ]
+    assert column == sorted(column)
+    page.keyboard.press("Enter")
+    assert table.locator("th[aria-sort=descending]").count() == 1
+    column = [
+        float(text.replace("\N{MINUS SIGN}", "-")) for text in table.locator("tbody td:nth-child(3)").all_inner_texts()
+    ]
+    assert column == sorted(column, reverse=True)
+
+
+def test_tables_filter_and_say_how_many_are_left(opened):
+    page = opened("audit")
+    every = page.locator("tbody").first.locator("tr").count()
+    page.get_by_label("Filter rows").first.fill("lady")
+    shown = page.locator("tbody").first.locator("tr:visible")
+    assert 0 < shown.count() < every
+    assert all("lady" in text.lower() for text in shown.all_inner_texts())
+    assert page.locator(".tools span").first.inner_text() == f"{shown.count()} of {every} rows"
+
+
+def test_tables_download_as_csv(opened, tmp_path):
+    page = opened("pool")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download as CSV").first.click()
+    path = tmp_path / "table.csv"
+    waiting.value.save_as(path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0][:2] == ["name", "estimate"]
+    assert MARKUP in [row[0] for row in rows]
+    assert all(float(row[1]) < 0.1 for row in rows[1:])  # a plain minus sign, so that programs read numbers
+    assert page.complaints == [] or all(one.startswith("blob:") for one in page.complaints)
+
+
+def test_a_page_without_its_script_is_complete(opened):
+    page = opened("fit", java_script_enabled=False)
+    assert page.locator(".tools").count() == 0
+    assert page.locator("th button").count() == 0
+    assert page.get_by_text("Words asked for and found").count() > 0
+    page.get_by_role("heading", name="All coefficients").click()  # folded parts open without it
+    assert page.get_by_text("Whole list, in cosine distance").is_visible()
+
+
+def test_links_of_the_contents_open_what_they_lead_to(opened):
+    page = opened("fit")
+    assert not page.locator("#how-to-reproduce-this").evaluate("part => part.open")
+    page.get_by_role("link", name="How to reproduce this").click()
+    page.wait_for_function("document.getElementById('how-to-reproduce-this').open")
+    assert (
+        "bayesbias fit distances.csv --model related --seed 0"
+        in page.locator("#how-to-reproduce-this pre").first.inner_text()
+    )
+
+
+def test_print_shows_folded_parts(opened, tmp_path):
+    page = opened("fit", java_script_enabled=False)
+    page.emulate_media(media="print")
+    assert page.get_by_text("Whole list, in cosine distance").is_visible()
+    assert not page.locator("nav").is_visible()
+    pdf = page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True)
+    assert pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") >= 4 or len(pdf) > 50_000
+
+
+def test_markdown_says_the_same(made, tmp_path):
+    table = bb.distance_table("google-news-slice", "weat7")
+    post = bb.fit(table, seed=0)
+    text = bb.report(post, tmp_path / "r.md", sensitivity=False).read_text(encoding="utf-8")
+    assert text.startswith("# Bias report: weat7\n")
+    row = bb.contrasts(post).iloc[0]
+    assert f"{row['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
+    assert "| protected word | mean | sd | low | high | P(closer) |" in text
+    assert bb.report(post, tmp_path / "r.html", format="html", sensitivity=False).is_file()
+    with pytest.raises(bb.InputError, match=r"ends in \.md"):
+        bb.report(post, tmp_path / "r.html", format="md")
+    with pytest.raises(bb.InputError, match="format is 'pdf'"):
+        bb.report(post, tmp_path / "r.html", format="pdf")
+    for kind in ("pool", "metrics"):
+        assert made[kind].is_file()
+
+
+def test_what_has_no_report_is_refused(tmp_path):
+    for wrong in (pd.DataFrame({"a": [1]}), 5, None, "weat7"):
+        with pytest.raises(bb.InputError):
+            bb.report(wrong, tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
