@@ -73,7 +73,10 @@ def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_p
         assert code == 0, errors
         assert Path(f"{kind}.png").read_bytes().startswith(b"\x89PNG")
     for arguments, message in (
-        (("plot", "x", "made/fit.nc", "-o", "x.png"), "there is no picture 'x' of a fit: valid are contrasts"),
+        (
+            ("plot", "x", "made/fit.nc", "-o", "x.png"),
+            "there is no picture 'x' of a fit: valid are overview, contrasts",
+        ),
         (("plot", "contrasts", "made/distances.csv", "-o", "x.png"), "of a distance table: valid are distances"),
         (("plot", "contrasts", "made/fit.nc", "-o", "x.pdf"), ".png"),
         (("plot", "contrasts", "made/fit.nc", "-o", "x.png", "--probe", "1"), "no option --probe of contrasts"),
@@ -531,6 +534,6 @@ def test_demo_writes_pictures_and_reports_and_debiases(here):
     assert {"distances.csv", "fit.nc", "report.html"} <= made
     assert "(whole list)" in out
     page = Path("d/change.html").read_text(encoding="utf-8")
-    assert page.index("What changed.") < page.index("What broke.") < page.index("<figure>")
+    assert page.index("<figure>") < page.index("What changed.") < page.index("What broke.")
     # two to four words a group: nothing tells them apart, and nothing is removed
     assert "the change is exactly 0" in page

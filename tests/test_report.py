@@ -147,7 +147,7 @@ def test_a_fit_that_did_not_converge_says_so_first(religion, tmp_path):
     path = bb.report(bb.fit(religion, draws=40, seed=0), tmp_path / "r.html")
     text = path.read_text(encoding="utf-8")
     assert text.index("This fit should not be read") < text.index("What was measured")
-    assert "class=\"fault\"" in text
+    assert 'class="fault"' in text
 
 
 def test_a_table_without_associated_words_has_a_report(tmp_path, religion):

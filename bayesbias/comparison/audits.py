@@ -251,7 +251,7 @@ def audit(
 
 def _given(kv: Embedding, executor: str | Executor | Client) -> tuple[KeyedVectors, _Source | None]:
     """The embedding, and how workers find it; None where none is needed."""
-    if executor == "serial":
+    if isinstance(executor, str) and executor == "serial":
         return opened(kv), None
     if not isinstance(kv, str | Path):
         raise InputError(f"workers open the embedding by its path, and given is {type(kv).__name__}: give the path")

@@ -185,6 +185,7 @@ def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivi
                 Section("Words", list(_words(given))),
                 Section("Contrasts", list(_contrasts(given)), shut=True),
                 Section("Frequency of words", list(_frequency(given)), shut=True),
+                Section(f"Distances adjusted for {post.attrs.get('adjust')}", list(_adjusted(given))),
                 Section("Checks", list(_checks(given))),
                 Section("Sensitivity", list(_sensitivity(given)) if sensitivity else [NOT_ASKED]),
                 Section("All coefficients", list(_coefficients(given)), shut=True),
@@ -398,6 +399,10 @@ def _frequency(given: Reported) -> Iterator[Block]:
                 "expected": ("expected", "number"),
             },
         )
+
+
+def _adjusted(given: Reported) -> Iterator[Block]:
+    """Contrasts before distances were adjusted for an attribute of words."""
     if "adjust" in given.post.attrs:
         yield from frequency_sentences(given.post, given.prob)
         found = adjustment(given.post, given.prob)

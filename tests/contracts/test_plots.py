@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 import bayesbias as bb
 
 OF_A_FIT = {
+    "overview": bb.plots.plot_overview,
     "coefficients": bb.plot_coefficients,
     "predictions": bb.plots.plot_predictions,
     "contrasts": lambda post: bb.plot_contrasts(post, second="neutral"),
@@ -139,6 +140,7 @@ def test_pictures_of_one_panel_take_axes():
         "plot_contrasts",
         "plot_decision",
         "plot_distances",
+        "plot_overview",
         "plot_pool",
         "plot_relation",
         "plot_templates",
