@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from bayesbias._files import Document, check, home_folder, read_text, read_toml, shipped
+from bayesbias._files import Document, check, home_folder, read_text, read_toml
+from bayesbias._paths import shipped
 from bayesbias._progress import quiet
 from bayesbias.distances import read_distance_table
 from bayesbias.embeddings import load_embedding

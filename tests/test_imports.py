@@ -11,7 +11,7 @@ import bayesbias as bb
 
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_progress", "_results"),
+    ("errors", "_core", "_progress", "_results", "_paths"),
     ("_files", "_checks"),
     ("_executors",),
     ("words",),
