@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from typing import Any
 
 from bayesbias._paths import shipped
 
@@ -31,7 +32,13 @@ def models(incomplete: str) -> list[str]:
 
 def embeddings(incomplete: str) -> list[str]:
     """Bundled embeddings."""
-    return _beginning(incomplete, _headings("manifest.toml"))
+    return _beginning(incomplete, _content("manifest.toml"))
+
+
+def datasets(incomplete: str) -> list[str]:
+    """Data sets that are known by name."""
+    families = _content("datasets.toml").values()
+    return _beginning(incomplete, [name for family in families for name in family["files"]])
 
 
 def metrics(incomplete: str) -> list[str]:
@@ -44,9 +51,8 @@ def _stems(folder: str, pattern: str) -> list[str]:
     return [path.relative_to(place).with_suffix("").as_posix() for path in place.glob(pattern)]
 
 
-def _headings(file: str) -> list[str]:
-    """Keys of the tables of a bundled TOML file."""
-    return list(tomllib.loads((shipped("data") / file).read_text(encoding="utf-8")))
+def _content(file: str) -> dict[str, Any]:
+    return tomllib.loads((shipped("data") / file).read_text(encoding="utf-8"))
 
 
 def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
