@@ -25,17 +25,7 @@ LONGEST = 240
 """Bytes of the name of a file, which leave room for that of its temporary one."""
 TIMES, ROOM = 100, 1 << 26
 """What is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size."""
-PACKAGE = Path(__file__).parent
 DEEP_KEY = re.compile(r'(?:^|[\[{,])\s*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)
-
-
-def shipped(kind: str) -> Path:
-    """The folder of shipped files of a kind (``"models"`` or ``"data"``).
-
-    In a wheel they stand inside the package, in a checkout beside it.
-    """
-    inside = PACKAGE / f"_{kind}"
-    return inside if inside.is_dir() else PACKAGE.parent / kind
 
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:

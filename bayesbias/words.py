@@ -15,7 +15,8 @@ from unicodedata import normalize
 from pydantic import BeforeValidator, Field
 
 from bayesbias._checks import by_name_or_none, is_printable, printable
-from bayesbias._files import Document, check, home_folder, read_toml, shipped
+from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._paths import shipped
 from bayesbias.errors import InputError, shown
 
 if TYPE_CHECKING:

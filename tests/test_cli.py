@@ -62,7 +62,7 @@ def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_p
     code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--seed", "3")
     assert code == 0, errors
     assert "vectors of mine.npz, word list weat7: 2,256 distances" in out
-    assert "Open made/report.html in a browser." in out
+    assert out.splitlines()[-1] == "Next: open made/report.html in a browser"
     assert bb.load_fit("made/fit.nc").attrs["seed"] == 3
     for kind, file, options in (
         ("contrasts", "fit.nc", ("--second", "human", "--prob=0.5")),
@@ -533,6 +533,9 @@ def test_demo_writes_pictures_and_reports_and_debiases(here):
     assert {"coefficients.png", "contrasts.png", "decomposition.png", "predictions.png", "distances.png"} <= made
     assert {"distances.csv", "fit.nc", "report.html"} <= made
     assert "(whole list)" in out
+    assert "associated: a stereotype of the protected word's own group" in out
+    assert "times the spread of control words" in " ".join(out.split())
+    assert out.splitlines()[-1] == "Next: open d/change.html in a browser"
     page = Path("d/change.html").read_text(encoding="utf-8")
     assert page.index("<figure>") < page.index("What changed.") < page.index("What broke.")
     # two to four words a group: nothing tells them apart, and nothing is removed

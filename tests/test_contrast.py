@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.comparison import contrast_size, size_sentence
 
 COLUMNS = ["protected_word", "contrast", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
 PARTS = ["associated - different", "different - human", "associated - human"]
@@ -242,3 +243,24 @@ def test_the_picture_has_a_panel_for_each_part(religion_fit):
         np.testing.assert_allclose(drawn, by_word[part].reindex(labels))
         assert axes.get_xlim() == figure.axes[0].get_xlim()
     assert "70% intervals" in figure.get_supxlabel()
+
+
+def test_the_size_of_a_contrast_in_spreads_of_control_words(religion, religion_fit):
+    controls = religion[religion["connection"].isin(["neutral", "human"])]
+    spread = controls.groupby("attribute_word", observed=True)["distance"].mean().std()
+    expected = bb.contrasts(religion_fit, "associated", "human").loc[0, "mean"] / spread
+    assert contrast_size(religion_fit, "associated", "human") == pytest.approx(expected, rel=1e-9)
+    said = size_sentence(religion_fit, "associated", "human")
+    assert f"It is {abs(expected):.1f} times the spread of control words" in said
+    assert ("do not typically differ by as much" in said) == (abs(expected) >= 1)
+    with pytest.raises(bb.InputError, match="associated"):
+        contrast_size(religion_fit, "associated", "associated")
+    without = bb.fit(religion[religion["connection"].isin(["associated", "different"])], "published", seed=0)
+    assert contrast_size(without, "associated", "different") is None
+    assert "fewer than three control words" in size_sentence(without, "associated", "different")
+
+
+def test_the_size_does_not_depend_on_what_a_fit_keeps(religion, religion_fit):
+    kept = bb.fit(religion, seed=1, keep="summary")
+    sizes = [contrast_size(post, "associated", "different") for post in (religion_fit, kept)]
+    assert sizes[0] == pytest.approx(sizes[1], abs=0.05)

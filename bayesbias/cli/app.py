@@ -5,26 +5,58 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from bayesbias.cli import changes, embeddings, metrics
-from bayesbias.cli.arguments import EXTRA, check_target, extra_options, home_folder, save_picture
+from bayesbias.cli import changes, embeddings, first, metrics, names
+from bayesbias.cli.arguments import (
+    EXTRA,
+    EmbeddingName,
+    TrustPickle,
+    WordsName,
+    check_target,
+    extra_options,
+    home_folder,
+    save_picture,
+)
+
+HEADINGS = {
+    "Start": ("demo", "run", "new-words", "check-words", "doctor"),
+    "Step by step": ("distances", "fit", "contrasts", "plot", "report"),
+    "What can be told": ("plan", "balance", "relatedness", "topics", "calibrate"),
+    "Classic metrics": ("metrics", "rank", "silhouette", "reliability", "stability"),
+    "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "criterion", "audit", "sweep"),
+    "What is bundled or known": ("lists", "models", "queries", "datasets"),
+}
+
+
+class Grouped(TyperGroup):
+    """Commands below headings in the help."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, each heading a section."""
+        limit = formatter.width - 6 - max(map(len, self.commands))
+        for heading, commands in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit)) for name in commands])
+
 
 app = typer.Typer(
     help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     rich_markup_mode=None,
+    cls=Grouped,
 )
 _state = {"debug": False}
 
 Model = Annotated[
     str,
     typer.Option(
-        help="A model that 'bayesbias models' shows, a TOML file, or auto: related where the table knows how."
+        help="A model that 'bayesbias models' shows, a TOML file, or auto: related where the table knows how.",
+        autocompletion=names.models,
     ),
 ]
 Engine = Annotated[str, typer.Option(help="auto, exact, marginal or nuts.")]
@@ -35,7 +67,6 @@ Frequencies = Annotated[
     typer.Option(help="A file with two columns, word and count, or wordfreq; by default the order of the embedding."),
 ]
 Prob = Annotated[float, typer.Option(help="Posterior mass of the intervals.")]
-TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 
 
 def debugging() -> bool:
@@ -53,6 +84,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -62,11 +94,16 @@ def options(
     _state["debug"] = debug
     # matrix products here are small: more threads than one only wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if context.invoked_subcommand is None:
+        typer.echo(first.WELCOME)
 
 
 @app.command()
 def demo(
-    words: Annotated[str, typer.Option(help="A bundled word list, or the path of a TOML file.")] = "gender",
+    words: Annotated[
+        str,
+        typer.Option(help="A bundled word list, or the path of a TOML file.", autocompletion=names.word_lists),
+    ] = "gender",
     out: Annotated[Path, typer.Option(help="Folder for pictures, table, fit and report.")] = Path("bayesbias-demo"),
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
     debias: Annotated[bool, typer.Option("--debias", help="Debias the vectors too, and say what changed.")] = False,
@@ -81,8 +118,8 @@ def demo(
 
 @app.command()
 def run(
-    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
-    words: Annotated[str, typer.Argument(help="A bundled word list or the path of a TOML file.")],
+    embedding: EmbeddingName,
+    words: WordsName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for pictures, table, fit and report.")],
     model: Model = "auto",
     seed: Seed = None,
@@ -158,8 +195,8 @@ def models() -> None:
 
 @app.command()
 def distances(
-    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
-    words: Annotated[str, typer.Argument(help="A bundled word list or the path of a TOML file.")],
+    embedding: EmbeddingName,
+    words: WordsName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet.")],
     case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
     keep_duplicates: Annotated[bool, typer.Option(help="Count a pair as often as it is listed.")] = False,
@@ -397,9 +434,11 @@ def relatedness(
 
 @app.command()
 def topics(
-    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
+    embedding: EmbeddingName,
     words: Annotated[str, typer.Argument(help="A bundled word list or query, or the path of a TOML file.")],
-    metric: Annotated[str | None, typer.Option(help="A metric instead of the contrasts.")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="A metric instead of the contrasts.", autocompletion=names.metrics)
+    ] = None,
     replicates: Annotated[int, typer.Option(help="Random lists.", min=1)] = 1000,
     kind: Annotated[str, typer.Option(help="topical: as coherent as the lists; random: unrelated words.")] = "topical",
     seed: Annotated[int, typer.Option(help="Seed of the lists.", min=0)] = 0,
@@ -425,6 +464,10 @@ def topics(
         say(f"picture written to {out}")
 
 
+app.command()(first.new_words)
+app.command()(first.check_words)
+app.command()(first.datasets)
+app.command()(first.doctor)
 app.command()(metrics.queries)
 app.command(context_settings=EXTRA)(metrics.metrics)
 app.command()(metrics.rank)

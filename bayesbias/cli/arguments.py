@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesbias.cli import names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +19,13 @@ AUTO = "auto"
 """The model that a table allows; repeated here, since the engines load slowly."""
 
 
+EmbeddingName = Annotated[
+    str, typer.Argument(help="A bundled name or the path of an embedding file.", autocompletion=names.embeddings)
+]
+WordsName = Annotated[
+    str, typer.Argument(help="A bundled word list or the path of a TOML file.", autocompletion=names.word_lists)
+]
+TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 EXTRA = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that takes the options of what it runs, as ``--name value``."""
 

@@ -10,7 +10,14 @@ from bayesbias._files import write_text
 from bayesbias.cli.arguments import AUTO, save_picture
 from bayesbias.cli.changes import show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
-from bayesbias.comparison import beside_associated, compare, contrasts, decomposable_controls, side_effects
+from bayesbias.comparison import (
+    beside_associated,
+    compare,
+    contrasts,
+    decomposable_controls,
+    side_effects,
+    size_sentence,
+)
 from bayesbias.debiasing import debias
 from bayesbias.diagnostics import diagnose, topic_null
 from bayesbias.diagnostics.summaries import PROB
@@ -57,15 +64,14 @@ def run_analysis(
     listed = load_words(words)
     if model != AUTO:
         load_model(model)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {out}: {error.strerror or error}") from error
+    _make_folder(out)
     with working(f"reading {embedding}"):
         kv = load_embedding(embedding, trust_pickle=trust_pickle)
     table = distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
     say(f"{len(kv.index_to_key):,} {source}, word list {listed.name}: {len(table):,} distances")
+    for term in terms(listed):
+        say(term)
     show_coverage(table)
     with working("fitting"):
         post = fit(table, model, seed=seed)
@@ -73,6 +79,7 @@ def run_analysis(
     other = next(iter(beside_associated(post)), None)
     if other is not None:
         show_contrasts(contrasts(post, "associated", other))
+        say(size_sentence(post, "associated", other))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
     null = None
@@ -96,7 +103,28 @@ def run_analysis(
             save_picture(figure, out / f"{name}.png")
         report(post, out / "report.html", topics=null)
     say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
-    say(f"Open {out / 'report.html'} in a browser.")
+    say(f"Next: open {out / 'report.html'} in a browser")
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {out}: {error.strerror or error}") from error
+
+
+def terms(listed: WordLists) -> list[str]:
+    """One line for each term of the tables that follow."""
+    words = next(iter(listed.protected.values()))
+    controls = ", ".join(listed.labels.get(name, name) for name in listed.controls)
+    lines = [
+        f"protected: a word whose bias is measured, such as {words[0]}",
+        "associated: a stereotype of the protected word's own group",
+        *(["different: a stereotype of another group"] if len(listed.stereotypes) > 1 else []),
+        f"control: a word of no stereotype, to compare with ({controls or 'this list has none'})",
+        f"{100 * PROB:g}% interval: holds the true value with probability {PROB:g}, given model and data",
+    ]
+    return [f"  {line}" for line in lines]
 
 
 def run_debiasing(words: str, out: Path, seed: int) -> None:
@@ -124,6 +152,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         report(found, out / "change.html", effects=beside)
     written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
     say(f"Written to {out}: {', '.join(written)}")
+    say(f"Next: open {out / 'change.html'} in a browser")
 
 
 def _method(listed: WordLists) -> tuple[str, dict[str, Any]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 console = Console()
 
@@ -30,8 +32,10 @@ def working(what: str) -> Iterator[None]:
 
 def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
     """A DataFrame as a table: numbers right, text left and folded, but for the column that is shown whole."""
+    from pandas.api.types import is_numeric_dtype
+
     table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
-    numeric = {column: pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns}
+    numeric = {column: is_numeric_dtype(frame[column]) for column in frame.columns}
     for column in frame.columns:
         table.add_column(
             str(column).replace("_", " "),
@@ -78,6 +82,8 @@ def show_contrasts(found: pd.DataFrame) -> None:
 
 
 def _cell(value: Any) -> str:
+    import pandas as pd
+
     if pd.isna(value):
         return ""
     return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else str(value)

@@ -12,11 +12,13 @@ from bayesbias.comparison.contrast import (
     cluster_sentence,
     connections_of,
     contrast_draws,
+    contrast_size,
     contrasts,
     decomposable_controls,
     decomposition,
     decomposition_draws,
     decomposition_sentence,
+    size_sentence,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.frames import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
@@ -55,6 +57,7 @@ __all__ = [
     "compare_models",
     "connections_of",
     "contrast_draws",
+    "contrast_size",
     "contrasts",
     "decomposable_controls",
     "decomposition",
@@ -69,4 +72,5 @@ __all__ = [
     "rank",
     "side_effects",
     "similarity_shift",
+    "size_sentence",
 ]

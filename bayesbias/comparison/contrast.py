@@ -26,7 +26,8 @@ from bayesbias.diagnostics.summaries import (
 )
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError
-from bayesbias.models.results import GROUP, check_fit
+from bayesbias.models.data import ModelData
+from bayesbias.models.results import GROUP, check_fit, fit_data
 from bayesbias.models.word_draws import GROUP as WORDS
 from bayesbias.models.word_draws import keeps_summaries, mean_over_words
 from bayesbias.words import CONTROLS, controls_of, labelled
@@ -213,13 +214,76 @@ def cluster_sentence(table: pd.DataFrame) -> str:
     if cluster.reason:
         return f"There is no interval with attribute words as clusters: {cluster.reason}."
     sentence = (
-        f"If the attribute words of a list were unrelated: {signed(cluster.estimate)} ({100 * cluster.prob:g}% cluster "
-        f"interval {signed(cluster.low)} to {signed(cluster.high)}, {cluster.df:.1f} degrees of freedom). The "
-        f"posterior sd for {POPULATIONS[table.attrs['population']]} is {ratio:.2f} times its standard error."
+        f"A check that takes attribute words for unrelated, as if each were evidence of its own, gives "
+        f"{signed(cluster.estimate)} ({100 * cluster.prob:g}% interval {signed(cluster.low)} to "
+        f"{signed(cluster.high)}). The uncertainty of the whole list, for "
+        f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as large."
     )
     if ratio < LEAST_RATIO and not table.attrs["related"]:
         sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
     return sentence
+
+
+FEWEST_CONTROLS = 3
+"""Control words below which their spread is not taken for a measure."""
+
+
+def contrast_size(post: xr.DataTree, first: str, second: str) -> float | None:
+    """A contrast of the whole list in spreads of control words: its mean over their standard deviation.
+
+    The spread is the standard deviation, over the words of all control lists, of a word's mean distance to the
+    protected words.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, for these protected words.
+
+    Returns
+    -------
+    float or None
+        The ratio, with the sign of the contrast; None with fewer than three control words, or if they do not differ.
+
+    Raises
+    ------
+    InputError
+        A connection that the fit does not hold, or the same one twice.
+    """
+    check_fit(post, summaries=True)
+    pair = contrasted(first, second, *connections_of(post))
+    if keeps_summaries(post):
+        draws = whole_draws(post, pair, GIVEN) @ [1.0, -1.0]
+    else:
+        draws = contrast_draws(post, *pair, GIVEN)[0]
+    spread = control_spread(fit_data(post))
+    return None if spread is None else float(draws.mean()) / spread
+
+
+def control_spread(data: ModelData) -> float | None:
+    """The standard deviation of control words' mean distances to the protected words; None where it is not known."""
+    names = data.connections.tolist()
+    rows = np.isin(data.connection, [names.index(name) for name in controls_of(names)])
+    counts = np.bincount(data.attribute[rows])
+    sums = np.bincount(data.attribute[rows], weights=data.y[rows])
+    means = sums[counts > 0] / counts[counts > 0]
+    spread = float(means.std(ddof=1)) if len(means) >= FEWEST_CONTROLS else 0.0
+    return spread if spread > 0 else None
+
+
+def size_sentence(post: xr.DataTree, first: str, second: str) -> str:
+    """Whether a contrast of the whole list is large, beside the spread of control words; or that this is unknown."""
+    size, spread = contrast_size(post, first, second), control_spread(fit_data(post))
+    if size is None or spread is None:
+        return "Whether the contrast is large cannot be said: there are fewer than three control words to compare with."
+    rule = "one control word typically differs from another by more than that"
+    if abs(size) >= 1:
+        rule = "control words do not typically differ by as much"
+    return (
+        f"Is {signed(size * spread)} large? It is {abs(size):.1f} times the spread of control words (the standard "
+        f"deviation of single control words' mean distance to the protected words): {rule}."
+    )
 
 
 def beside_associated(post: xr.DataTree) -> list[str]:

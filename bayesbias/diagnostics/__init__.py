@@ -13,6 +13,7 @@ from bayesbias.diagnostics.null_models import NullDistribution, null_distributio
 from bayesbias.diagnostics.simulation import NullWeat, null_from_noise, simulate, simulate_null_weat
 from bayesbias.diagnostics.summaries import ClusterInterval, cluster_interval, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull, topic_null
+from bayesbias.diagnostics.word_lists import WordCheck, check_words
 
 __all__ = [
     "Balance",
@@ -23,9 +24,11 @@ __all__ = [
     "Ranks",
     "TopicNull",
     "Verdict",
+    "WordCheck",
     "balance",
     "check_predictions",
     "check_relatedness",
+    "check_words",
     "cluster_interval",
     "coverage_study",
     "diagnose",

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._checks import flag
-from bayesbias._files import check_target, home_folder, shipped, whole_file
+from bayesbias._files import check_target, home_folder, whole_file
+from bayesbias._paths import shipped
 from bayesbias._progress import progress
 from bayesbias.embeddings.readers import blocks, is_pickle, mapped
 from bayesbias.errors import InputError, listed, shown

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, printable, share, whole_number
 from bayesbias._core.vectors import unit_rows
-from bayesbias._files import Document, check, home_folder, read_toml, shipped
+from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.errors import InputError, listed, shortened
 from bayesbias.metrics.base import Sets

@@ -16,7 +16,8 @@ from pydantic import Field, create_model
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray
-from bayesbias._files import Document, check, home_folder, parse_toml, read_text, shipped
+from bayesbias._files import Document, check, home_folder, parse_toml, read_text
+from bayesbias._paths import shipped
 from bayesbias.errors import InputError
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

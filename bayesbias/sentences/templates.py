@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from bayesbias._checks import is_printable, printable
-from bayesbias._files import Document, check, home_folder, read_toml, shipped
+from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._paths import shipped
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import PARTS_OF_SPEECH, WordLists, checked_grammar, subtag
 

@@ -1,0 +1,296 @@
+"""Whether word lists are fit for an embedding: coverage, near duplicates, effective numbers, frequency, spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unicodedata import combining, normalize
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._results import Result
+from bayesbias.diagnostics.confounds import Balance, balance
+from bayesbias.distances import distance_table, relatedness
+from bayesbias.distances.storage import list_entry
+from bayesbias.embeddings import Embedding, about, find_concepts, load_embedding
+from bayesbias.errors import InputError, listed, many
+from bayesbias.words import WordLists, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from bayesbias.embeddings.lookup import FoundConcepts
+
+NEAR = 0.9
+"""Cosine similarity above which two words are nearly one."""
+SAME = 1 - 1e-6
+BLOCK = 1_000
+FEWEST_PROTECTED = 3
+LEAST_WORTH = 2.0
+"""Protected words, and unrelated words that a list is worth, below which a contrast cannot be settled."""
+HALF = 0.5
+LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
+PAIRS = ["first", "second", "lists", "cosine"]
+SPELLINGS = ["word", "list", "found"]
+ENDINGS = (
+    (re.compile(r"is(e|es|ed|er|ers|ing|ation|ations)$"), r"iz\1"),
+    (re.compile(r"iz(e|es|ed|er|ers|ing|ation|ations)$"), r"is\1"),
+    (re.compile(r"ys(e|es|ed|er|ers|ing)$"), r"yz\1"),
+    (re.compile(r"yz(e|es|ed|er|ers|ing)$"), r"ys\1"),
+    (re.compile(r"our(s|ed|ing|ite|ites|ful|able)?$"), r"or\1"),
+    (re.compile(r"or(s|ed|ing|ite|ites|ful|able)?$"), r"our\1"),
+    (re.compile(r"(?<=...)s$"), ""),
+    (re.compile(r"$"), "s"),
+)
+"""British and American endings, and plurals."""
+
+
+@dataclass(frozen=True, repr=False)
+class WordCheck(Result):
+    """How word lists meet an embedding, before anything is measured.
+
+    Attributes
+    ----------
+    word_list, embedding
+        Their names.
+    lists
+        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words),
+        ``effective`` (unrelated words that it is worth; NaN where that is not known), ``missing`` (the words).
+    duplicates
+        Pairs of words with a cosine similarity above .9: ``first``, ``second``, the ``lists`` of both, ``cosine``; 1
+        where they have one vector.
+    repeated
+        Words of more than one list, with these lists.
+    spellings
+        Missing words that the embedding has under another spelling: ``word``, ``list``, ``found``.
+    balance
+        The :class:`Balance` of frequencies; None where they are not known, for the reason that a note gives.
+    notes
+        What cannot be settled with these lists, and what could not be checked.
+    """
+
+    word_list: str
+    embedding: str
+    lists: pd.DataFrame
+    duplicates: pd.DataFrame
+    repeated: Mapping[str, tuple[str, ...]]
+    spellings: pd.DataFrame
+    balance: Balance | None
+    notes: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """The lists: words asked for, found, and what they are worth."""
+        return self.lists
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return "\n".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """What was found, one finding each, what cannot be settled last."""
+        asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
+        said = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
+        half = self.lists[self.lists["found"] < HALF * self.lists["asked"]]
+        if len(half):
+            named = [
+                f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half.to_dict("records")
+            ]
+            said.append(f"Less than half of the words were found of: {listed(named)}.")
+        said += self._spelling_sentences() + self._duplicate_sentences()
+        if self.balance is not None:
+            said += [self.balance.sentence, *self.balance.notes]
+        return said + list(self.notes)
+
+    def _spelling_sentences(self) -> list[str]:
+        if self.spellings.empty:
+            return []
+        named = [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]
+        return [f"Missing words that the embedding has under another spelling: {listed(named)}."]
+
+    def _duplicate_sentences(self) -> list[str]:
+        said = []
+        if len(self.duplicates):
+            named = [
+                f"{row['first']} and {row['second']} ({_how_near(row['cosine'])})"
+                for row in self.duplicates.to_dict("records")
+            ]
+            said.append(f"Near duplicates, with a cosine similarity above {NEAR:g}: {listed(named)}. Keep one of each.")
+        else:
+            said.append(f"No two words are near duplicates (no cosine similarity above {NEAR:g}).")
+        if self.repeated:
+            named = [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]
+            said.append(f"In more than one list: {listed(named)}.")
+        return said
+
+    def _repr_html_(self) -> str:
+        tables = [
+            one.round(3).to_html(index=False) for one in (self.lists, self.duplicates, self.spellings) if len(one)
+        ]
+        return "".join([*(f"<p>{escape(one)}</p>" for one in self.sentences()), *tables])
+
+
+def _how_near(cosine: float) -> str:
+    return "one vector" if cosine == 1 else f"{cosine:.2f}"
+
+
+def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any = None) -> WordCheck:
+    """Check word lists against an embedding before anything is measured.
+
+    Parameters
+    ----------
+    words
+        Word lists, or what :func:`load_words` takes.
+    kv
+        An embedding, or what :func:`load_embedding` takes.
+    frequencies
+        Where frequencies of words come from, as in :func:`balance`.
+
+    Returns
+    -------
+    WordCheck
+        Coverage and effective number of words by list, near duplicates, words in several lists, other spellings of
+        missing words (capitals, underscores, hyphens, accents, British and American endings, plurals), the balance of
+        frequencies, and what these lists cannot settle: ``text()`` in sentences, ``table()`` by list.
+
+    Raises
+    ------
+    InputError
+        No such lists or embedding.
+
+    Examples
+    --------
+    >>> found = bb.checks.check_words("weat7", "google-news-slice")
+    >>> found.table()[["list", "asked", "found"]].head(2)
+       list  asked  found
+    0  math      8      8
+    1  arts      8      8
+    """
+    lists = words if isinstance(words, WordLists) else load_words(words)
+    vectors = load_embedding(kv)
+    found = find_concepts(vectors, lists.concepts, language=lists.language)
+    rows = [
+        list_entry(name, kind, list(each), [word for word in each if word not in found.concepts])
+        for kind, part in lists.by_kind
+        for name, each in part.items()
+    ]
+    table = pd.DataFrame(rows).assign(effective=np.nan)
+    notes: list[str] = []
+    balanced = None
+    if _measurable(table):
+        balanced = _measured(vectors, lists, table, frequencies, notes)
+    notes = [*_unsettled(table), *notes]
+    return WordCheck(
+        lists.name,
+        str(about(vectors)["name"]),
+        table[LISTS],
+        _near(found, _places(lists)),
+        {word: where for word, where in _places(lists).items() if len(where) > 1},
+        _spellings(table, lists, vectors),
+        balanced,
+        tuple(notes),
+    )
+
+
+def _measurable(table: pd.DataFrame) -> bool:
+    """Whether a protected and an attribute word are found."""
+    held = table[table["found"] > 0]["kind"]
+    return bool((held == "protected").any() and (held != "protected").any())
+
+
+def _measured(
+    vectors: KeyedVectors, lists: WordLists, table: pd.DataFrame, frequencies: Any, notes: list[str]
+) -> Balance | None:
+    """Write effective numbers into the table, and the balance of frequencies; what fails is noted."""
+    try:
+        distances = distance_table(vectors, lists)
+    except InputError as error:
+        notes.append(f"The distances of these lists cannot be measured: {error}.")
+        return None
+    try:
+        worth = relatedness(distances).effective_words().set_index(["kind", "list"])["effective"]
+        keys = pd.MultiIndex.from_frame(table[["kind", "list"]])
+        table["effective"] = worth.reindex(keys).to_numpy()
+    except InputError as error:
+        notes.append(f"How many unrelated words the lists are worth is not known: {error}.")
+    try:
+        return balance(distances, frequencies)
+    except InputError as error:
+        notes.append(f"Whether the lists differ in frequency is not known: {error}.")
+        return None
+
+
+def _unsettled(table: pd.DataFrame) -> list[str]:
+    """What these lists cannot settle, as far as their numbers tell."""
+    protected = table[table["kind"] == "protected"]
+    attributes = table[table["kind"] != "protected"]
+    said = []
+    if (number := int(protected["found"].sum())) < FEWEST_PROTECTED:
+        said.append(
+            f"{number} protected {'word is' if number == 1 else 'words are'} found: a contrast of the whole list "
+            f"cannot be settled with fewer than {FEWEST_PROTECTED}; add words."
+        )
+    if not attributes["found"].sum():
+        said.append("No attribute word is found: there is nothing to measure.")
+    poor = attributes[attributes["effective"] < LEAST_WORTH]
+    if len(poor):
+        named = [
+            f"{row['list']} ({many(row['found'], 'word')}, worth {row['effective']:.1f})"
+            for row in poor.to_dict("records")
+        ]
+        said.append(
+            f"Little more than one topic (worth less than {LEAST_WORTH:g} unrelated words), so that another such list "
+            f"may well give another contrast: {listed(named)}. Add words of other topics rather than more of the same."
+        )
+    return said
+
+
+def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
+    """Word to the lists that hold it."""
+    places: dict[str, tuple[str, ...]] = {}
+    for kind, part in lists.by_kind:
+        for name, words in part.items():
+            for word in words:
+                places[word] = (*places.get(word, ()), f"{kind} {name}")
+    return places
+
+
+def _near(found: FoundConcepts, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Pairs of words whose vectors are nearly one, the nearest first."""
+    names = list(found.concepts)
+    units = found.units(names) if names else np.empty((0, 1))
+    rows = []
+    for begin in range(0, len(names), BLOCK):
+        cosines = units[begin : begin + BLOCK] @ units.T
+        for at, other in np.argwhere(np.triu(cosines, begin + 1) > NEAR).tolist():
+            first, second, cosine = names[begin + at], names[other], float(cosines[at, other])
+            where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
+            rows.append((first, second, where, 1.0 if cosine > SAME else cosine))
+    return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
+
+
+def _spellings(table: pd.DataFrame, lists: WordLists, vectors: KeyedVectors) -> pd.DataFrame:
+    """Missing words that the embedding has under another spelling."""
+    held, rows = vectors.key_to_index, []
+    for row in table.to_dict("records"):
+        for word in row["missing"]:
+            forms = (one for form in lists.concepts[word] for one in variants(form))
+            if (found := next((form for form in forms if form in held), None)) is not None:
+                rows.append((word, f"{row['kind']} {row['list']}", found))
+    return pd.DataFrame(rows, columns=SPELLINGS).drop_duplicates("word", ignore_index=True)
+
+
+def variants(word: str) -> Iterator[str]:
+    """Other spellings of a word: joints, accents, British and American endings, plurals, each in other capitals."""
+    bare = "".join(letter for letter in normalize("NFD", word) if not combining(letter))
+    joined = (re.sub("[ _-]", joint, word) for joint in ("_", "-", "", " "))
+    ends = (pattern.sub(to, word, count=1) for pattern, to in ENDINGS if pattern.search(word))
+    for form in dict.fromkeys([word, *joined, normalize("NFC", bare), *ends]):
+        capitals = "_".join(part.capitalize() for part in form.split("_"))
+        yield from (
+            one for one in (form, form.lower(), form.capitalize(), form.upper(), capitals) if one != word and one
+        )

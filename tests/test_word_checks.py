@@ -1,0 +1,87 @@
+"""What is wrong with word lists is said before anything is measured."""
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.diagnostics.word_lists import variants
+
+
+def lists(protected, controls=("tree", "house")):
+    stereotypes = {"a": ["boss"], "b": ["nurse"]}
+    kept = {name: words for name, words in stereotypes.items() if name in protected}
+    return bb.WordLists("mine", protected, kept, {"neutral": list(controls)})
+
+
+def test_coverage_duplicates_and_words_of_two_lists():
+    words = lists({"a": ["he", "him"], "b": ["she"]}, ("tree", "boss", "lost"))
+    vectors = {"he": [1, 0, 0], "him": [2, 0, 0], "she": [1, 0.1, 0], "boss": [0, 1, 0], "nurse": [0, 0, 1]}
+    found = bb.checks.check_words(words, vectors | {"tree": [0, 1, 1]})
+    assert found.table().set_index(["kind", "list"])["found"].to_dict() == {
+        ("protected", "a"): 2,
+        ("protected", "b"): 1,
+        ("stereotype", "a"): 1,
+        ("stereotype", "b"): 1,
+        ("control", "neutral"): 2,
+    }
+    pairs = found.duplicates.set_index(["first", "second"])["cosine"]
+    assert pairs["he", "him"] == 1
+    assert pairs["he", "she"] == pytest.approx(1 / np.sqrt(1.01))
+    assert pairs["him", "she"] == pytest.approx(1 / np.sqrt(1.01))
+    assert found.repeated == {"boss": ("stereotype a", "control neutral")}
+    said = found.text()
+    assert "7 of 8 words of the list mine" in said
+    assert "he and him (one vector)" in said
+    assert "In more than one list: boss (stereotype a, control neutral)." in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        ("New York", "new_york"),
+        ("Theatre", "theatre"),
+        ("well-being", "wellbeing"),
+        ("café", "cafe"),
+        ("analyse", "analyze"),
+        ("organization", "organisation"),
+        ("colour", "color"),
+        ("nurses", "nurse"),
+        ("nurse", "nurses"),
+        ("ice_cream", "ice-cream"),
+    ],
+)
+def test_other_spellings_of_missing_words(asked, held):
+    found = bb.checks.check_words(lists({"a": [asked]}), {held: [1.0, 0], "boss": [1.0, 1]})
+    assert found.spellings[["word", "found"]].to_numpy().tolist() == [[asked, held]]
+    assert f"under another spelling: {asked} as {held}." in found.text()
+
+
+def test_variants_are_other_words_and_none_is_empty():
+    for word in ("a", "is", "s", "bus", "_", "日本"):
+        every = list(variants(word))
+        assert word not in every
+        assert "" not in every
+    assert "hi" not in variants("his")
+
+
+def test_short_lists_are_said_to_settle_nothing():
+    found = bb.checks.check_words(lists({"a": ["he"], "b": ["she"]}), "google-news-slice")
+    assert "2 protected words are found: a contrast of the whole list cannot be settled with fewer than 3" in str(found)
+    assert "Little more than one topic" in found.text()
+    assert found.balance is not None
+
+
+def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
+    found = bb.checks.check_words("gender", slice_vectors)
+    worth = bb.relatedness(bb.distance_table(slice_vectors, "gender")).effective_words()
+    assert found.table()["effective"].tolist() == pytest.approx(worth["effective"].tolist())
+    assert found.table()["asked"].sum() == 350
+    assert "Less than half of the words were found of: control neutral (61 of 226)." in found.text()
+    assert "<table" in found._repr_html_()
+
+
+def test_nothing_found_is_said():
+    found = bb.checks.check_words(lists({"a": ["x1"]}), {"y": [1.0, 2.0]})
+    assert "0 of 4 words" in found.text()
+    assert "No attribute word is found: there is nothing to measure." in found.notes
+    assert found.balance is None
