@@ -137,8 +137,8 @@ def test_lists_and_models_are_shown(here):
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("fit", "--help"), ("--version",)])
 def test_help_and_version(here, arguments):
     code, out, errors = here(*arguments)
-    assert code == (0 if arguments else 2)
-    assert "bayesbias" in out + errors
+    assert (code, errors) == (0, "")
+    assert "bayesbias" in out
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ LAYERS = (
     ("diagnostics",),
     ("comparison",),
     ("silhouettes", "reliability", "stability", "second_stage"),
-    ("plots",),
+    ("plots", "latex", "references"),
     ("reporting",),
     ("sweeps",),
     ("calibration", "checks"),

@@ -435,7 +435,12 @@ def relatedness(
 @app.command()
 def topics(
     embedding: EmbeddingName,
-    words: Annotated[str, typer.Argument(help="A bundled word list or query, or the path of a TOML file.")],
+    words: Annotated[
+        str,
+        typer.Argument(
+            help="A bundled word list or query, or the path of a TOML file.", autocompletion=names.word_lists
+        ),
+    ],
     metric: Annotated[
         str | None, typer.Option(help="A metric instead of the contrasts.", autocompletion=names.metrics)
     ] = None,

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesbias.cli.arguments import AUTO, check_target, csv_table, extra_options, save_picture, short_names
+from bayesbias.cli import names
+from bayesbias.cli.arguments import (
+    AUTO,
+    EmbeddingName,
+    check_target,
+    csv_table,
+    extra_options,
+    save_picture,
+    short_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +34,7 @@ BY_LIST = ("definitional", "sets", "groups", "subspace", "equalize", "neutralize
 
 def debias(
     context: typer.Context,
-    embedding: Annotated[str, typer.Argument(help="A bundled name or the path of an embedding file.")],
+    embedding: EmbeddingName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Embedding to write: .bin, .txt (word2vec) or .npz.")],
     method: Annotated[
         str, typer.Option(help="project, hard, hard_multiclass, soft, half_sibling or null_space.")
@@ -71,10 +80,15 @@ def debias(
 def compare(
     embeddings: Annotated[
         list[str],
-        typer.Argument(help="Bundled names, embedding files, or distance tables (.csv, .parquet)."),
+        typer.Argument(
+            help="Bundled names, embedding files, or distance tables (.csv, .parquet).", autocompletion=names.embeddings
+        ),
     ],
     words: Annotated[
-        str | None, typer.Option(help="A bundled word list or a TOML file, to measure embeddings with.")
+        str | None,
+        typer.Option(
+            help="A bundled word list or a TOML file, to measure embeddings with.", autocompletion=names.word_lists
+        ),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report, .html.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the changes as .csv.")] = None,

@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesbias.cli import names
 from bayesbias.cli.arguments import check_targets, csv_table, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Tables = Annotated[
-    list[str], typer.Argument(help="Bundled names, embedding files, or distance tables (.csv, .parquet).")
+    list[str],
+    typer.Argument(
+        help="Bundled names, embedding files, or distance tables (.csv, .parquet).", autocompletion=names.embeddings
+    ),
 ]
-Words = Annotated[str | None, typer.Option(help="A bundled word list or a TOML file, to measure embeddings with.")]
+Words = Annotated[
+    str | None,
+    typer.Option(
+        help="A bundled word list or a TOML file, to measure embeddings with.", autocompletion=names.word_lists
+    ),
+]
 Contrast = Annotated[str, typer.Option(help="Two connections with a comma between.")]
 Adjust = Annotated[str | None, typer.Option(help="frequency or length: adjust distances for it first.")]
 Frequencies = Annotated[

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesbias.cli import names
 from bayesbias.cli.arguments import EmbeddingName, TrustPickle, WordsName
 
 if TYPE_CHECKING:
@@ -118,11 +119,21 @@ def check_words(
         say(sentence)
 
 
-def datasets() -> None:
-    """Data sets that are known by name: published tables, embeddings, word lists, frequencies."""
-    from bayesbias.cli.screen import say, show
-    from bayesbias.datasets import FOLDER, list_datasets
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Fetch this one, and show where its file is.", autocompletion=names.datasets),
+    ] = None,
+) -> None:
+    """Data sets that are known by name, with their licences, or the file of one of them."""
+    from bayesbias.cli.screen import say, show, working
+    from bayesbias.datasets import FOLDER, dataset_path, list_datasets
 
+    if name is not None:
+        with working(f"fetching {name}"):
+            path = dataset_path(name)
+        typer.echo(path)
+        return
     table = list_datasets()
     table["size"] = table["bytes"].map(_size)
     table["here"] = table["here"].map({True: "yes", False: ""})

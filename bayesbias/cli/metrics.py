@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesbias.cli import names
 from bayesbias.cli.arguments import (
     check_target,
     check_targets,
@@ -30,17 +31,27 @@ if TYPE_CHECKING:
 
 TESTED = ("weat", "weat_effect_size")
 
-Embeddings = Annotated[list[str], typer.Argument(help="Bundled names or paths of embedding files.")]
+Embeddings = Annotated[
+    list[str], typer.Argument(help="Bundled names or paths of embedding files.", autocompletion=names.embeddings)
+]
 Queries = Annotated[
     list[str] | None,
-    typer.Option("--query", help="A bundled query ('bayesbias queries') or a TOML file; several times for several."),
+    typer.Option(
+        "--query",
+        help="A bundled query ('bayesbias queries') or a TOML file; several times for several.",
+        autocompletion=names.queries,
+    ),
 ]
 Words = Annotated[
     list[str] | None, typer.Option("--words", help="Word lists as a query: groups against their stereotypes.")
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", help="A metric; several times for several. By default those that need no pairs."),
+    typer.Option(
+        "--metric",
+        help="A metric; several times for several. By default those that need no pairs.",
+        autocompletion=names.metrics,
+    ),
 ]
 MaxMissing = Annotated[float, typer.Option(help="Share of a set's words that may be missing.")]
 Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")]

@@ -73,6 +73,8 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
         bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),
         bb.checks.cluster_interval(table),
+        bb.checks.check_words(LISTS, kv),
+        bb.cite(table),
         result,
         bb.checks.bootstrap_metric("weat", kv, QUERY, draws=20, posterior=False),
         bb.plan(table, seed=1),

@@ -1,0 +1,210 @@
+"""Results as LaTeX tables."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+
+from bayesbias._checks import whole_number
+from bayesbias._files import check_target, write_text
+from bayesbias._results import Result
+from bayesbias.errors import InputError, shortened, shown
+from bayesbias.words import labelled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+SPECIAL = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "\N{MINUS SIGN}": "$-$",
+}
+WHOLE = "(whole list)"
+WORDS = "protected_word"
+"""The first column of a table whose row without a word is that of the whole list."""
+MOST_DIGITS = 12
+
+
+def to_latex(
+    result: pd.DataFrame | xr.DataTree | Result,
+    path: str | Path | None = None,
+    caption: str | None = None,
+    label: str | None = None,
+    digits: int = 3,
+) -> str:
+    r"""A result as a LaTeX table, with the rules of the package booktabs.
+
+    Parameters
+    ----------
+    result
+        A DataFrame that a function of this package returns, such as those of :func:`contrasts`, :func:`summary`,
+        :func:`decomposition`, :func:`coverage` and :func:`run_metrics`; a fit, for its contrasts; a result of
+        :func:`compare`, for the changes of its headline contrast; or any other result with ``table()``.
+    path
+        File to write too, ``.tex``, whole or not at all.
+    caption
+        Caption, as plain text; by default one that names the contrast, the mass of the intervals and what the whole
+        list speaks about, as far as the table knows them.
+    label
+        Label for ``\ref``.
+    digits
+        Decimals of numbers.
+
+    Returns
+    -------
+    str
+        The table. LaTeX's special characters are escaped, numbers below 0 have a proper minus sign, the row of the
+        whole list is named, and what is missing is left empty; columns without any value are left out.
+
+    Raises
+    ------
+    InputError
+        No table, no result, or a file that does not end in ``.tex``.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> print(bb.to_latex(bb.coverage(table).head(2)[["list", "asked", "found"]]))
+    \begin{table}
+    \centering
+    \begin{tabular}{lrr}
+    \toprule
+    list & asked & found \\
+    \midrule
+    math & 8 & 8 \\
+    arts & 8 & 8 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    digits = whole_number(digits, "digits", least=0, most=MOST_DIGITS)
+    for text, name in ((caption, "caption"), (label, "label")):
+        if text is not None and not isinstance(text, str):
+            raise InputError(f"{name} is {shown(text)}: give a text")
+    target = None if path is None else check_target(path, (".tex",), "a LaTeX table")
+    table = _table_of(result)
+    title = _caption(table.attrs) if caption is None else caption
+    if label is not None and not re.fullmatch(r"[\w:.-]+", label):
+        raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
+    text = _latex(table, title, label, digits)
+    if target is not None:
+        write_text(target, text)
+    return text.rstrip("\n")
+
+
+def _table_of(result: Any) -> pd.DataFrame:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesbias.comparison import Comparison, contrasts
+
+    if isinstance(result, xr.DataTree):
+        return contrasts(result)
+    if isinstance(result, Comparison) and result.headline is not None:
+        changes = result.changes()
+        first, second = result.headline
+        changes.attrs |= {"first": first, "second": second, "population": result.population}
+        return changes
+    table = result.table() if isinstance(result, Result) else result
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(
+            f"to_latex takes a DataFrame, a fit, or a result with table(); given is {type(result).__name__}"
+        )
+    if table.empty:
+        raise InputError("the table has no row or no column: there is nothing to write")
+    return table
+
+
+def _caption(attrs: dict[Any, Any]) -> str:
+    """What a table of contrasts is about; empty for others."""
+    from bayesbias.comparison import POPULATIONS
+
+    parts = []
+    if "first" in attrs and "second" in attrs:
+        parts.append(labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {})))
+    if "prob" in attrs:
+        parts.append(f"{100 * attrs['prob']:g}% highest-density intervals")
+    if attrs.get("population") in POPULATIONS:
+        parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
+    said = "; ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
+    kept = [
+        at
+        for at in range(table.shape[1])
+        if not table.iloc[:, at].isna().all() or (at == 0 and table.columns[0] == WORDS)
+    ]
+    columns = [str(table.columns[at]) for at in kept]
+    cells = [
+        [
+            _escaped(WHOLE) if at == 0 and name == WORDS and _missing(value) else _cell(value, digits)
+            for value in table.iloc[:, at]
+        ]
+        for at, name in zip(kept, columns, strict=True)
+    ]
+    numeric = ["r" if _is_numeric(table.iloc[:, at]) else "l" for at in kept]
+    lines = [r"\begin{table}", r"\centering"]
+    lines += [rf"\caption{{{_escaped(caption)}}}"] if caption else []
+    lines += [rf"\label{{{label}}}"] if label else []
+    lines += [rf"\begin{{tabular}}{{{''.join(numeric)}}}", r"\toprule"]
+    lines += [_row([_escaped(name.replace("_", " ")) for name in columns]), r"\midrule"]
+    lines += [_row(list(row)) for row in zip(*cells, strict=True)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    values = [value for value in column if not _missing(value)]
+    return bool(values) and all(map(_is_number, values))
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _cell(value: Any, digits: int) -> str:
+    """A value in LaTeX; nothing where it is missing."""
+    if _missing(value):
+        return ""
+    if isinstance(value, list | tuple | set | frozenset):
+        return _escaped(shortened([str(one) for one in value]))
+    if _is_number(value):
+        return _number(value, digits)
+    return _escaped(str(value))
+
+
+def _number(value: float, digits: int) -> str:
+    if isinstance(value, int | np.integer):
+        said = str(int(value))
+    elif math.isinf(value):
+        said = r"\infty" if value > 0 else r"-\infty"
+    else:
+        said = f"{round(float(value), digits) + 0.0:.{digits}f}"
+    return f"${said}$" if said.startswith(("-", "\\")) else said
+
+
+def _escaped(text: str) -> str:
+    """Text in which LaTeX reads no command; what cannot be printed is shown as a question mark."""
+    said = text.replace(" - ", " \N{MINUS SIGN} ")
+    return "".join(SPECIAL.get(letter, letter if letter.isprintable() else "?") for letter in said)

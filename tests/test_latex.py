@@ -1,0 +1,87 @@
+"""LaTeX tables: escaped, with minus signs, captions and empty cells, and written whole."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+
+def test_a_table_by_hand():
+    table = pd.DataFrame(
+        {
+            "protected_word": [pd.NA, "a_b & 50%"],
+            "mean": [-0.0594, np.nan],
+            "n": [2, -3],
+            "p_in_rope": [np.nan, np.nan],
+            "words": [["x", "y#"], []],
+            "infinite": [np.inf, -np.inf],
+            "of": ["associated - human", "~^\\{}$<\x1b"],
+        }
+    )
+    assert bb.to_latex(table, caption="A & B", label="tab:one", digits=2) == "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            r"\caption{A \& B}",
+            r"\label{tab:one}",
+            r"\begin{tabular}{lrrlrl}",
+            r"\toprule",
+            r"protected word & mean & n & words & infinite & of \\",
+            r"\midrule",
+            r"(whole list) & $-0.06$ & 2 & x, y\# & $\infty$ & associated $-$ human \\",
+            r"a\_b \& 50\% &  & $-3$ &  & $-\infty$ & "
+            r"\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\$\textless{}? \\",
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def test_contrasts_of_a_fit_have_a_caption(religion_fit, tmp_path):
+    found = bb.contrasts(religion_fit, "associated", "human", prob=0.5, population="similar")
+    said = bb.to_latex(found, tmp_path / "t.tex")
+    assert (tmp_path / "t.tex").read_text(encoding="utf-8") == said + "\n"
+    assert (
+        r"\caption{Associated $-$ human; 50\% highest-density intervals; the whole list speaks about protected words "
+        "and attribute lists like these.}"
+    ) in said
+    assert said.count(r" \\") == len(found) + 1
+    assert f"(whole list) & ${found['mean'][0]:.3f}$ &" in said
+    assert "nan" not in said.lower()
+    assert bb.to_latex(religion_fit).startswith("\\begin{table}\n\\centering\n\\caption{Associated $-$ different; 89")
+
+
+def test_other_tables_and_results(religion, religion_fit, slice_vectors):
+    for table in (
+        bb.summary(religion_fit),
+        bb.decomposition(religion_fit),
+        bb.coverage(religion),
+        bb.run_metrics(slice_vectors, ["weat7"], ["weat", "mac"]),
+        bb.diagnose(religion_fit),
+    ):
+        said = bb.to_latex(table)
+        assert said.startswith("\\begin{table}")
+        assert "nan" not in said.replace("Caliskan", "").lower().replace("finance", "")
+        assert "<NA>" not in said
+    change = bb.compare(before=religion, after=religion, seed=0, draws=400)
+    assert "\\caption{Associated $-$ different; 89\\% highest-density intervals; the whole list" in bb.to_latex(change)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"result": 3}, "to_latex takes a DataFrame, a fit, or a result with table.*; given is int"),
+        ({"result": pd.DataFrame()}, "no row or no column"),
+        ({"path": "x.txt"}, "a LaTeX table ends in .tex"),
+        ({"digits": -1}, "digits is -1"),
+        ({"label": "a}b"}, "label is"),
+        ({"caption": 3}, "caption is 3: give a text"),
+    ],
+)
+def test_wrong_arguments_are_refused(given, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(bb.InputError, match=message):
+        bb.to_latex(**{"result": pd.DataFrame({"a": [1]})} | given)
+    assert list(tmp_path.iterdir()) == []

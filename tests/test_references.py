@@ -1,0 +1,77 @@
+"""What to cite: the sources that results carry, and entries for a bibliography."""
+
+import re
+
+import pytest
+
+import bayesbias as bb
+from bayesbias.debiasing.registry import METHODS
+from bayesbias.references import references
+
+APPROACH = "10.1162/coli_a_00507"
+CALISKAN = "10.1126/science.aal4230"
+MIKOLOV = "10.48550/arXiv.1310.4546"
+BOLUKBASI = "10.48550/arXiv.1607.06520"
+
+
+def dois(result):
+    return set(bb.cite(result).table()["doi"]) - {""}
+
+
+def test_a_table_a_fit_and_a_comparison(slice_vectors):
+    table = bb.distance_table(slice_vectors, "weat7")
+    assert dois(table) == dois(bb.fit(table, seed=0)) == {APPROACH, CALISKAN, MIKOLOV}
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    debiased = bb.debias(slice_vectors, "hard", definitional=pairs)
+    after = bb.distance_table(debiased, "weat7")
+    assert dois(bb.compare(before=table, after=after, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
+    assert dois(debiased) == {MIKOLOV, BOLUKBASI}
+    assert dois(debiased.bayesbias_debiasing) == {BOLUKBASI}
+    pooled = bb.pool({"a": table, "b": after, "c": table})
+    assert "does not record its word lists and embeddings" in bb.cite(pooled).text()
+
+
+def test_metrics_and_an_audit(slice_vectors):
+    assert dois(bb.metric("weat", slice_vectors, bb.load_query("weat7"))) == {CALISKAN, MIKOLOV}
+    several = bb.run_metrics(slice_vectors, ["weat7"], ["rnd", "mac"])
+    assert dois(several) == {"10.1073/pnas.1720347115", "10.18653/v1/N19-1062", CALISKAN, MIKOLOV}
+    assert "10.1093/biostatistics/kxw041" in dois(bb.audit(slice_vectors, "gender"))
+
+
+def test_a_published_table_carries_its_source(shared, monkeypatch):
+    monkeypatch.setenv("BAYESBIAS_DATA", str(shared / "paper_tables"))
+    assert dois(bb.datasets.load_dataset("weat_7_google")) == {APPROACH}
+
+
+def test_every_work_that_is_used_has_an_entry():
+    used = {method.doi for method in METHODS.values()} | set(bb.list_metrics()["doi"]) | set(bb.list_words()["doi"])
+    used |= set(bb.list_models()["doi"]) | set(bb.list_embeddings()["doi"]) | set(bb.list_queries()["doi"])
+    used |= set(bb.datasets.list_datasets()["doi"])
+    assert {doi for doi in used if isinstance(doi, str) and doi} <= set(references())
+
+
+@pytest.mark.parametrize("listed", [bb.list_metrics, bb.list_words])
+def test_entries_have_the_authors_and_the_year_that_the_source_names(listed):
+    for row in listed()[["source", "doi"]].dropna().itertuples():
+        work = references()[row.doi]
+        assert str(work.year) in row.source, row
+        assert work.authors.split(",")[0] in row.source, row
+
+
+def test_bibtex(slice_vectors):
+    found = bb.cite(bb.distance_table(slice_vectors, "weat7"))
+    entries = found.bibtex().split("\n\n")
+    assert len(entries) == 4
+    assert entries[1].startswith("@article{dobrzeniecka2024bayesian,\n  author = {Dobrzeniecka, Alicja and Urbaniak,")
+    keys = re.findall(r"@\w+\{([a-z0-9]+),", found.bibtex())
+    assert len(set(keys)) == 4
+    for entry in entries:
+        assert entry.count("{") == entry.count("}")
+        assert entry.endswith("\n}")
+    assert '<a href="https://doi.org/10.1126/science.aal4230">' in found._repr_html_()
+
+
+@pytest.mark.parametrize("value", [None, 3, "weat7", [], {}])
+def test_what_has_no_source_is_refused(value):
+    with pytest.raises(bb.InputError, match=r"nothing is known of the sources of .*: give a distance table, a fit"):
+        bb.cite(value)
