@@ -46,7 +46,7 @@ TOPICS = 200
 
 def run_demo(words: str, out: Path, seed: int) -> None:
     """The bundled vectors from distances to a report in the folder ``out``."""
-    run_analysis(EMBEDDING, words, out, seed, topics=TOPICS)
+    run_analysis(EMBEDDING, words, out, seed, topics=TOPICS, sensitivity=False)
 
 
 def run_analysis(
@@ -58,6 +58,7 @@ def run_analysis(
     case: str = "as-is",
     topics: int = TOPICS,
     trust_pickle: bool = False,
+    sensitivity: bool = True,
 ) -> None:
     """Distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
     one_of(case, ("as-is", "fallback"), "case")
@@ -101,7 +102,7 @@ def run_analysis(
             pictures["decomposition"] = plot_decomposition(post, control)
         for name, figure in pictures.items():
             save_picture(figure, out / f"{name}.png")
-        report(post, out / "report.html", topics=null)
+        report(post, out / "report.html", topics=null, sensitivity=sensitivity)
     say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
 

@@ -22,6 +22,7 @@ from bayesbias.comparison import (
     influence,
     plan,
     prior_sensitivity,
+    size_sentence,
 )
 from bayesbias.comparison.contrast import MINUS
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
@@ -234,7 +235,7 @@ def _ends(row: Any) -> str:
 
 def _lines(given: Reported) -> dict[str, str]:
     """How sure, about which words, and what would settle it."""
-    if given.plan is None:
+    if given.plan is None or given.other is None:
         return {}
     table = given.headline
     row, words = table.iloc[0], table.iloc[1:]
@@ -250,7 +251,8 @@ def _lines(given: Reported) -> dict[str, str]:
     beyond = similar["hdi_low"] > 0 or similar["hdi_high"] < 0
     return {
         "How sure?": f"The probability that they are {direction} is {share(sure)}. The difference is "
-        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {_ends(row)}."
+        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {_ends(row)}. "
+        + size_sentence(given.post, "associated", given.other)
         + ("" if given.topics is None else f" {given.topics.sentence}"),
         "About which words?": f"About these {many(len(words), 'protected word')} and lists of stereotypes like these. "
         f"Taken one by one: {', '.join(named)}, {len(words) - sum(map(len, apart.values()))} undecided. For further "
