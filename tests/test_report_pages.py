@@ -202,6 +202,19 @@ def test_markdown_says_the_same(made, tmp_path):
         assert made[kind].is_file()
 
 
+def test_pictures_are_written_beside_the_page(tmp_path):
+    post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    plain = bb.report(post, tmp_path / "plain.html", sensitivity=False)
+    found = bb.report(post, tmp_path / "r.html", sensitivity=False, pictures=tmp_path)
+    names = {path.stem for path in tmp_path.glob("*.png")}
+    assert {"overview", "contrasts", "decomposition", "predictions", "coefficients"} <= names
+    assert (
+        found.read_text(encoding="utf-8").count("<svg") == plain.read_text(encoding="utf-8").count("<svg") == len(names)
+    )
+    with pytest.raises(bb.InputError, match="there is no such folder"):
+        bb.report(post, tmp_path / "r.html", pictures=tmp_path / "absent")
+
+
 def test_what_has_no_report_is_refused(tmp_path):
     for wrong in (pd.DataFrame({"a": [1]}), 5, None, "weat7"):
         with pytest.raises(bb.InputError):

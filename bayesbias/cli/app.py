@@ -338,6 +338,7 @@ def report(
     sensitivity: Annotated[
         bool, typer.Option(help="Refit without single words, with other priors and other models.")
     ] = True,
+    pictures: Annotated[Path | None, typer.Option(help="A folder for the pictures of the page, as .png.")] = None,
 ) -> None:
     """Write a report on a fit: one HTML file, or Markdown."""
     from bayesbias.cli.screen import say, working
@@ -347,7 +348,7 @@ def report(
     check_target(out, (".html", ".htm", ".md"), "a report")
     post = load_fit(fit)
     with working("drawing pictures"):
-        write_report(post, out, prob=prob, sensitivity=sensitivity)
+        write_report(post, out, prob=prob, sensitivity=sensitivity, pictures=pictures)
     say(f"report written to {out}")
 
 

@@ -14,7 +14,6 @@ from bayesbias.comparison import (
     beside_associated,
     compare,
     contrasts,
-    decomposable_controls,
     side_effects,
     size_sentence,
 )
@@ -27,11 +26,7 @@ from bayesbias.errors import InputError
 from bayesbias.models import fit, load_model, save_fit
 from bayesbias.plots import (
     plot_change,
-    plot_coefficients,
-    plot_contrasts,
-    plot_decomposition,
     plot_distances,
-    plot_predictions,
     plot_side_effects,
     plot_similarity_shift,
 )
@@ -91,19 +86,9 @@ def run_analysis(
     with working("drawing pictures and writing the report"):
         write_distance_table(table, out / "distances.csv")
         save_fit(post, out / "fit.nc")
-        pictures = {
-            "coefficients": plot_coefficients(post),
-            "predictions": plot_predictions(post),
-            "distances": plot_distances(table),
-        }
-        if other is not None:
-            pictures["contrasts"] = plot_contrasts(post, second=other)
-        for control in decomposable_controls(post)[:1]:
-            pictures["decomposition"] = plot_decomposition(post, control)
-        for name, figure in pictures.items():
-            save_picture(figure, out / f"{name}.png")
-        report(post, out / "report.html", topics=null, sensitivity=sensitivity)
-    say(f"Written to {out}: report.html, {', '.join(f'{name}.png' for name in pictures)}, distances.csv, fit.nc")
+        save_picture(plot_distances(table), out / "distances.png")
+        report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
+    say(f"Written to {out}: report.html and its pictures (.png), distances.png, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
 
 

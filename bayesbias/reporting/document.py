@@ -17,12 +17,14 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from bayesbias._files import whole_file
 from bayesbias.diagnostics.summaries import share, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
+DPI = 150
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONT = re.compile(r"(?P<before>.*?)(?P<size>[\d.]+)px\s+(?P<family>.+)")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -91,6 +93,12 @@ class Picture:
     def svg(self) -> Markup:
         """The figure as an element of the page: our own drawing, whose words are escaped."""
         return Markup(inline_svg(self.figure, self.name, self.spoken or self.caption))
+
+    def write(self, folder: Path) -> None:
+        """The figure as PNG, whole or not at all; its layout is not sought again afterwards."""
+        with whole_file(folder / f"{self.name}.png") as temporary:
+            self.figure.savefig(temporary, dpi=DPI, format="png")
+        self.figure.set_layout_engine("none")
 
 
 @dataclass(frozen=True)
@@ -170,6 +178,11 @@ class Page:
     picture: Picture | Photo | None
     fault: str = ""
     sections: Sequence[Section] = field(default_factory=tuple)
+
+    def pictures(self) -> list[Picture]:
+        """All drawings of the page."""
+        blocks = [self.picture, *(block for section in self.sections for block in section.blocks)]
+        return [block for block in blocks if isinstance(block, Picture)]
 
 
 def filled(sections: Iterable[Section]) -> tuple[Section, ...]:

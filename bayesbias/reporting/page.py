@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import flag, one_of, probability
-from bayesbias._files import check_suffix, write_text
+from bayesbias._files import check_suffix, home_folder, write_text
 from bayesbias.comparison import Audit, Comparison, SideEffects
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.diagnostics.topics import TopicNull
@@ -33,6 +33,7 @@ def report(
     topics: TopicNull | None = None,
     format: str | None = None,  # noqa: A002  # what other libraries call it
     sensitivity: bool = True,
+    pictures: str | Path | None = None,
 ) -> Path:
     """Write a report: one HTML file without requests to anywhere, or Markdown.
 
@@ -58,6 +59,8 @@ def report(
     sensitivity
         Whether the page of a fit tells how much the answer depends on the model, the prior and single words, which
         takes a dozen refits.
+    pictures
+        A folder into which each picture of the page is written as PNG too, such as ``contrasts.png``; None for none.
 
     Returns
     -------
@@ -90,7 +93,14 @@ def report(
     if topics is not None and not isinstance(post, xr.DataTree):
         raise InputError("topics belong to a fit: give what fit returns")
     file = check_suffix(path, SUFFIXES[chosen], "a report")
-    write_text(file, WRITERS[chosen](_page(post, prob, effects, topics, flag(sensitivity, "sensitivity"))))
+    folder = None if pictures is None else home_folder(pictures)
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"pictures is {folder}: there is no such folder")
+    page = _page(post, prob, effects, topics, flag(sensitivity, "sensitivity"))
+    if folder is not None:
+        for picture in page.pictures():
+            picture.write(folder)
+    write_text(file, WRITERS[chosen](page))
     return file
 
 
