@@ -32,7 +32,7 @@ bayesbias measures bias in word embeddings. Five things to do:
   Compare two embeddings, such as before and after debiasing
     bayesbias compare BEFORE AFTER --words WORDS --report change.html
   Find the words of a whole vocabulary that lean to one group
-    bayesbias audit EMBEDDING WORDS
+    bayesbias audit EMBEDDING --groups WORDS
 
 EMBEDDING is a file of vectors or google-news-slice, which is bundled.
 'bayesbias lists' shows word lists, 'bayesbias doctor' what is installed,

@@ -35,7 +35,13 @@ from bayesbias.models.results import distances_of
 from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_overview, plot_predictions
 from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
-from bayesbias.reporting.sentences import contrast_sentences, effective_sentences, frequency_sentences, reservations
+from bayesbias.reporting.sentences import (
+    contrast_sentences,
+    effective_sentences,
+    frequency_sentences,
+    one_by_one,
+    reservations,
+)
 from bayesbias.words import PHRASES, STEREOTYPES, labelled
 
 COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
@@ -242,11 +248,6 @@ def _lines(given: Reported) -> dict[str, str]:
     closer = float(row["p_below_zero"])
     direction, sure = ("closer", closer) if row["mean"] < 0 else ("farther", 1 - closer)
     similar = contrasts(given.post, "associated", given.other, given.prob, population=SIMILAR).iloc[0]
-    apart = {
-        "closer": words.loc[words["hdi_high"] < 0, "protected_word"].tolist(),
-        "farther": words.loc[words["hdi_low"] > 0, "protected_word"].tolist(),
-    }
-    named = [f"{len(held)} {name}" + (f" ({listed(held)})" if held else "") for name, held in apart.items()]
     settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
     beyond = similar["hdi_low"] > 0 or similar["hdi_high"] < 0
     return {
@@ -255,7 +256,7 @@ def _lines(given: Reported) -> dict[str, str]:
         + size_sentence(given.post, "associated", given.other)
         + ("" if given.topics is None else f" {given.topics.sentence}"),
         "About which words?": f"About these {many(len(words), 'protected word')} and lists of stereotypes like these. "
-        f"Taken one by one: {', '.join(named)}, {len(words) - sum(map(len, apart.values()))} undecided. For further "
+        f"Taken one by one: {one_by_one(words)}. For further "
         f"protected words like these it is {'settled too' if beyond else 'not settled'} ({_ends(similar)}).",
         "What would settle it?": _open_question(settled, beyond, given.plan),
     }

@@ -126,21 +126,24 @@ def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     closer = row["mean"] < 0
     certainty = float(row["p_below_zero"]) if closer else 1 - float(row["p_below_zero"])
     direction, far = ("closer", "to") if closer else ("farther", "from")
-    words = table.iloc[1:]
-    counted = {
-        "closer": words.loc[words["hdi_high"] < 0, "protected_word"].tolist(),
-        "farther": words.loc[words["hdi_low"] > 0, "protected_word"].tolist(),
-    }
-    undecided = len(words) - sum(map(len, counted.values()))
-    named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in counted.items()]
     size = f"{abs(row['mean']):.3f}"
     what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
         f"{_answer(row, kind)} On average {what} "
         f"({100 * prob:g}% interval of the difference {_ends(row)} for {POPULATIONS[GIVEN]}, {_ends(similar)} for "
-        f"further protected words like these; probability of {direction}: {share(certainty)}). Of {len(words)} "
-        f"protected words, taken one by one, {', '.join(named)}, {undecided} undecided."
+        f"further protected words like these; probability of {direction}: {share(certainty)}). Of "
+        f"{len(table) - 1} protected words, taken one by one, {one_by_one(table.iloc[1:])}."
     )
+
+
+def one_by_one(words: pd.DataFrame) -> str:
+    """How many protected words are closer, farther and undecided, and which, from their contrasts."""
+    counted = {
+        "closer": words.loc[words["hdi_high"] < 0, "protected_word"].tolist(),
+        "farther": words.loc[words["hdi_low"] > 0, "protected_word"].tolist(),
+    }
+    named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in counted.items()]
+    return f"{', '.join(named)}, {len(words) - sum(map(len, counted.values()))} undecided"
 
 
 def _answer(row: pd.Series, kind: str) -> str:
