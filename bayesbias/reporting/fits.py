@@ -34,6 +34,7 @@ from bayesbias.models.fits import fit
 from bayesbias.models.results import distances_of
 from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_overview, plot_predictions
 from bayesbias.plots.tables import plot_distances
+from bayesbias.references import cite
 from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
 from bayesbias.reporting.sentences import (
     contrast_sentences,
@@ -512,14 +513,7 @@ def _method(given: Reported) -> str:
 
 
 def _references(given: Reported) -> Iterator[Block]:
-    record = stored_coverage(given.table)
-    works = [
-        "Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias "
-        "estimation. Computational Linguistics 50(2), doi 10.1162/coli_a_00507."
-    ]
-    if record is not None and record.source:
-        works.append(f"{record.source}{f', doi {record.doi}' if record.doi else ''}.")
-    yield Items([*works, "Cite the source of the embedding as well."])
+    yield Items(cite(given.post).text().splitlines())
 
 
 def _reproduction(given: Reported) -> Iterator[Block]:

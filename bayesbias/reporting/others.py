@@ -16,16 +16,14 @@ from bayesbias.metrics import list_metrics
 from bayesbias.plots.audits import plot_audit
 from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similarity_shift
 from bayesbias.plots.second_stage import plot_pool, plot_relation, plot_trend
+from bayesbias.references import cite
 from bayesbias.reporting.document import Block, Code, Items, Page, Photo, Picture, Section, Table, filled, table_of
 from bayesbias.second_stage import Pool, Trend
 from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
 
 MOST_ROWS = 2000
 """Words of an audit that a page shows."""
-APPROACH = (
-    "The approach: Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias "
-    "estimation. Computational Linguistics 50(2), doi 10.1162/coli_a_00507."
-)
+HIDDEN = "The test for bias that remains: Gonen, H. and Goldberg, Y. (2019), doi 10.18653/v1/N19-1061."
 METRIC_COLUMNS = ("embedding", "query", "metric", "value", "optimum", "found", "missing", "reason")
 
 
@@ -79,14 +77,8 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
                         Code(attrs["model_text"]),
                         f"Model hash {attrs['model_hash'][:16]}, engine {attrs['engine']}, seed {attrs['seed']}. "
                         f"Versions: {', '.join(f'{name} {value}' for name, value in versions.items())}.",
-                        f"bayesbias {versions['bayesbias']}. {APPROACH} Cite the debiasing method, and the sources of "
-                        "the word lists and of the embedding as well."
-                        + (
-                            ""
-                            if effects is None
-                            else " The test for bias that remains: Gonen, H. and Goldberg, Y. (2019), doi "
-                            "10.18653/v1/N19-1061."
-                        ),
+                        Items(cite(result).text().splitlines()),
+                        *([] if effects is None else [HIDDEN]),
                     ],
                     shut=True,
                 ),
@@ -264,7 +256,7 @@ def pool_page(result: Pool) -> Page:
             "Embeddings", [whole_table("Each embedding, raw and partially pooled, in cosine distance", result.table())]
         ),
         Section("Outside variables", _relations(result)),
-        Section("How it was made", [APPROACH], shut=True),
+        Section("How it was made", [Items(cite(result).text().splitlines())], shut=True),
     ]
     picture = Picture("pool", "Each embedding's estimate, and the partially pooled one", plot_pool(result))
     what = f"{first}{MINUS}{second} in {len(result.estimates):,} embeddings, partially pooled."
@@ -288,7 +280,9 @@ def trend_page(result: Trend) -> Page:
         Section(
             "Embeddings", [whole_table("Each embedding: its estimate, and the level of the trend", result.table())]
         ),
-        Section("How it was made", [f"Kind of trend: {result.kind}.", APPROACH], shut=True),
+        Section(
+            "How it was made", [f"Kind of trend: {result.kind}.", Items(cite(result).text().splitlines())], shut=True
+        ),
     ]
     times = result.estimates["time"]
     what = f"{first}{MINUS}{second} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
@@ -341,6 +335,7 @@ def audit_page(found: Audit) -> Page:
                         *found.notes,
                     ],
                 ),
+                Section("How to cite", [Items(cite(found).text().splitlines())], shut=True),
             )
         ),
     )
@@ -389,6 +384,7 @@ def metrics_page(table: pd.DataFrame) -> Page:
                     "Values", [whole_table("Values of the metrics, with the words found and missing", shown), *notes]
                 ),
                 Section("Definitions", [whole_table("The metrics used, with their sources", definitions)]),
+                Section("How to cite", [Items(cite(table).text().splitlines())], shut=True),
             )
         ),
     )
