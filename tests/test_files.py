@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bayesbias._files import home_folder, shipped, whole_file, write_text
+from bayesbias._files import home_folder, whole_file, write_text
+from bayesbias._paths import shipped
 
 
 @contextmanager

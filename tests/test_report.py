@@ -125,7 +125,7 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     assert "reads off the vectors how the distances of alike words are correlated" in text
     assert "This fit can be read, within limits." in text
     cluster = bb.checks.cluster_interval(religion_fit)
-    assert f"cluster interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
+    assert f"interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
     published = bb.contrasts(bb.fit(religion, "published", seed=1)).iloc[0]
     ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("hdi_low", "hdi_high")]
     sentence = f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under related"
