@@ -149,7 +149,9 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
     columns = [str(table.columns[at]) for at in kept]
     cells = [
         [
-            _escaped(WHOLE) if at == 0 and name == WORDS and _missing(value) else _cell(value, digits)
+            _escaped(WHOLE)
+            if at == 0 and name == WORDS and _missing(value)
+            else _cell(value, digits, name.startswith("p_"))
             for value in table.iloc[:, at]
         ]
         for at, name in zip(kept, columns, strict=True)
@@ -183,12 +185,15 @@ def _missing(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _cell(value: Any, digits: int) -> str:
-    """A value in LaTeX; nothing where it is missing."""
+def _cell(value: Any, digits: int, share: bool = False) -> str:
+    """A value in LaTeX; nothing where it is missing. A share of draws is never said to be 0 or 1."""
     if _missing(value):
         return ""
     if isinstance(value, list | tuple | set | frozenset):
         return _escaped(shortened([str(one) for one in value]))
+    least = 10.0**-digits
+    if share and _is_number(value) and not least <= value <= 1 - least:
+        return f"$< {least:.{digits}f}$" if value < least else f"$> {1 - least:.{digits}f}$"
     if _is_number(value):
         return _number(value, digits)
     return _escaped(str(value))
