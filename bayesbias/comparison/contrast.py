@@ -79,7 +79,7 @@ def contrasts(
         distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
         (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). With ``by="group"`` there is ``group``
         in place of ``protected_word``: one row a group, and one for each two groups (``g - h``, negative: the contrast
-        of g is the smaller one). ``bb.to_latex`` writes the table with its first row named. ``attrs["population"]`` names
+        of g is the smaller one). ``bb.to_latex`` names the first row. ``attrs["population"]`` names
         the population; ``attrs["left_out"]`` the words without one of the two connections; ``attrs["cluster"]`` is the
         :class:`ClusterInterval` of the whole list, and ``attrs["sd_ratio"]`` the posterior sd over its standard error
         (NaN without one).
