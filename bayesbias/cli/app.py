@@ -33,7 +33,14 @@ HEADINGS = {
 
 
 class Grouped(TyperGroup):
-    """Commands below headings in the help."""
+    """Commands below headings in the help, and five of them where nothing is asked for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say what one can do before anything is loaded to read arguments."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(first.WELCOME)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, each heading a section."""

@@ -276,9 +276,9 @@ def size_sentence(post: xr.DataTree, first: str, second: str) -> str:
     size, spread = contrast_size(post, first, second), control_spread(fit_data(post))
     if size is None or spread is None:
         return "Whether the contrast is large cannot be said: there are fewer than three control words to compare with."
-    rule = "one control word typically differs from another by more than that"
+    rule = "single control words typically lie farther from their mean than that"
     if abs(size) >= 1:
-        rule = "control words do not typically differ by as much"
+        rule = "single control words typically lie nearer to their mean than that"
     return (
         f"Is {signed(size * spread)} large? It is {abs(size):.1f} times the spread of control words (the standard "
         f"deviation of single control words' mean distance to the protected words): {rule}."
