@@ -247,14 +247,14 @@ def _priors(path: Path) -> dict[str, str]:
 
 def metrics() -> dict[str, str]:
     """The registered metrics."""
-    rows = [
-        [f"``{row.name}``", plain(row.title), f"{row.targets}; {row.attributes}", f"{row.optimum:g}", plain(row.options),
-         f"{plain(row.source)} {doi(row.doi)}"]
-        for row in bb.list_metrics().itertuples()
-    ]  # fmt: skip
+    rows = []
+    for row in bb.list_metrics().itertuples():
+        sets, source = f"{row.targets}; {row.attributes}", f"{plain(row.source)} {doi(row.doi)}"
+        rows.append([f"``{row.name}``", plain(row.title), sets, f"{row.optimum:g}", plain(row.options), source])
     lines = [
         *heading("Metrics", "="),
-        "What ``bb.list_metrics()`` knows. :doc:`/metrics` has the formulas and what each metric misses.",
+        "What ``bb.list_metrics()`` knows. *Sets* are the numbers of target sets and of attribute sets. "
+        ":doc:`/metrics` has the formulas and what each metric misses.",
         "",
         *table(
             ["name", "title", "target and attribute sets", "no bias", "options", "source"], rows, "12 12 14 8 24 30"
