@@ -207,7 +207,7 @@ def model_formula(spec) -> str:
 SYMBOLS = (
     "y is the distance of protected word j of group h and attribute word w under connection k. In the models' "
     "parameters: μ_jk is ``word_mean``, μ_k ``connection_mean``, τ_k ``connection_sd``, a_w ``attribute_effect``, "
-    "α_c ``attribute_sd`` of the class c of w, g_wh ``interaction_effect``, γ ``interaction_sd``, σ ``sigma``, "
+    "α_c ``attribute_sd`` of the class c of w, g_wh ``interaction_effect``, γ ``interaction_sd``, σ ``sigma``. "
     "With an intercept m, o_jk and o_k are the offsets of words and connections."
 )
 

@@ -59,7 +59,15 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "changelog": [], "faq": [], "comparison": [], "contributing": [], "gallery/index": []}
+html_sidebars = {
+    "index": [],
+    "tutorial/index": [],
+    "changelog": [],
+    "faq": [],
+    "comparison": [],
+    "contributing": [],
+    "gallery/index": [],
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
