@@ -52,7 +52,7 @@ class MetricStability(Result):
     rows
         One row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``, ``subquery``
         (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
-        ``standardised``, for measures that are sums or means of cosines: over the mean |cosine| of random pairs),
+        ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
         ``value`` less the metric's value of no bias, ``low``
         and ``high`` (HDI of the contrast; NaN for others) and ``reason`` of a missing value.
     notes

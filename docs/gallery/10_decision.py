@@ -1,0 +1,13 @@
+"""How many base pairs and seeds are enough.
+
+Reliability of bias scores as the number of base pairs and of training seeds grows, in embeddings of a toy text with a
+planted bias.
+"""
+
+import bayesbias as bb
+
+toy = bb.stability.toy_corpus(bias=0.5, seed=0, sentences=1_500)
+kvs = bb.stability.train_embeddings(toy, seeds=3, dims=20, epochs=8)
+scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs)
+components = bb.reliability.variance_components(scores, seed=0)
+figure = bb.plots.plot_decision(components)

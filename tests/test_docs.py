@@ -1,0 +1,137 @@
+"""The site of the documentation: its code runs, its links lead somewhere, and no public name is missing."""
+
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import bayesbias as bb
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
+GENERATED = re.compile(r"^(reference/(api|command-line|models|metrics|data)|gallery/index)\.rst$")
+RUN = sorted(page for page in PAGES if page.startswith("how-to/") and "```python" in PAGES[page])
+FENCE = re.compile(r"^(`{3,})(?!.*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def made():
+    """The module that makes pages from the package."""
+    spec = importlib.util.spec_from_file_location("_pages", DOCS / "_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def anchors(text):
+    """The names of a page's headings, as MyST and GitHub make them."""
+    titles = re.findall(r"^#{1,4} +(.+?)\s*$", FENCE.sub("", text), re.MULTILINE)
+    plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in titles)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in plain}
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_the_code_of(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE):
+        exec(compile(block, page, "exec"), names)
+    plt.close("all")
+
+
+def test_the_lists_of_the_pages_load(tmp_path):
+    block = next(one for one in re.findall(r"```toml\n(.*?)```", PAGES["how-to/word-lists.md"], re.DOTALL))
+    (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
+    assert set(bb.load_words(tmp_path / "mine.toml").protected) == {"nurses", "engineers"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_links_of(page):
+    targets = re.findall(r"\]\(((?!https?:|mailto:)[^)\s]+)\)", FENCE.sub("", PAGES[page]))
+    assert [target for target in targets if not leads_somewhere(page, target)] == []
+
+
+def leads_somewhere(page, target):
+    """Whether a link of a page names a file of the site and one of its headings."""
+    path, _, anchor = target.partition("#")
+    place = ((DOCS / page).parent / path if path else DOCS / page).resolve()
+    if not place.is_relative_to(DOCS):
+        return False
+    name = place.relative_to(DOCS).as_posix()
+    if name in PAGES:
+        return not anchor or anchor in anchors(PAGES[name])
+    return place.exists() or bool(GENERATED.match(name))
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {"index.md"}
+    for page, text in PAGES.items():
+        for toc in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL):
+            entries = [line.strip() for line in toc.splitlines() if line.strip() and not line.startswith(":")]
+            listed |= {
+                ((DOCS / page).parent / f"{entry}.md").resolve().relative_to(DOCS).as_posix() for entry in entries
+            }
+    assert sorted(set(PAGES) - listed) == []
+
+
+def test_every_public_name_is_documented_once(made):
+    listed = [address for names in made.public_names().values() for address in names]
+    assert len(listed) == len(set(listed))
+    ids = {id(made.resolve(address)) for address in listed}
+    for module in (bb, *(getattr(bb, name) for name in made.MODULES)):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            assert inspect.ismodule(thing) or id(thing) in ids, name
+
+
+def test_every_public_name_is_written_to_a_page(made):
+    text = "\n".join(made.api().values())
+    for names in made.public_names().values():
+        for address in names:
+            assert re.search(rf"^\.\. auto(function|class|data):: {re.escape(address)}$", text, re.MULTILINE), address
+
+
+def test_the_reference_has_every_command_model_and_metric(made):
+    from typer.main import get_command
+
+    from bayesbias.cli.app import app
+
+    commands = made.command_line()["reference/command-line.rst"]
+    for name, command in get_command(app).commands.items():
+        assert command.hidden or f"bayesbias {name} " in commands, name
+    models, metrics = made.models()["reference/models.rst"], made.metrics()["reference/metrics.rst"]
+    assert all(f"{name}.toml" in models for name in bb.list_models()["name"])
+    assert all(f"``{name}``" in metrics for name in bb.list_metrics()["name"])
+
+
+def test_gallery_scripts_are_short_and_described(made):
+    for path in made.scripts():
+        said, _, body = path.read_text(encoding="utf-8").removeprefix('"""').partition('"""\n')
+        title, _, alt = said.partition("\n\n")
+        assert title.endswith("."), path.name
+        assert len(alt.split()) >= 8, f"{path.name} has no description"
+        assert len(body.strip().splitlines()) <= 15, path.name
+        assert "figure = " in body, path.name
+
+
+def test_pages_hold_no_path_of_a_machine():
+    for page, text in PAGES.items():
+        assert not re.search(r"(?<![\w:/.])/(home|root|tmp|work|Users)/|\.\./shared", text), page
+
+
+def test_formulas_are_drawn_without_a_script():
+    sys.path.insert(0, str(DOCS))
+    try:
+        spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
+        conf = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(conf)
+    finally:
+        sys.path.remove(str(DOCS))
+    drawn = conf.formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
+    assert drawn.startswith('<svg class="formula" role="img" aria-label=')
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", drawn)
