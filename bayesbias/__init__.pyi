@@ -1,5 +1,6 @@
 from . import calibration as calibration
 from . import checks as checks
+from . import datasets as datasets
 from . import debiasing as debiasing
 from . import metrics as metrics
 from . import plots as plots

@@ -16,9 +16,9 @@ def in_notebook() -> bool:
 
 
 @contextmanager
-def quiet(name: str) -> Iterator[None]:
+def quiet(name: str | logging.Logger) -> Iterator[None]:
     """Hold back what another library's logger says below an error: what matters is said in our words."""
-    log = logging.getLogger(name)
+    log = name if isinstance(name, logging.Logger) else logging.getLogger(name)
     level = log.level
     log.setLevel(logging.ERROR)
     try:

@@ -1,0 +1,285 @@
+"""Published data by name: distance tables, embeddings, word lists and frequencies, fetched once and checked by hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from bayesbias._files import Document, check, home_folder, read_text, read_toml, shipped
+from bayesbias._progress import quiet
+from bayesbias.distances import read_distance_table
+from bayesbias.embeddings import load_embedding
+from bayesbias.errors import InputError, listed, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+__all__ = ["dataset_path", "list_datasets", "load_dataset"]
+
+FOLDER = "BAYESBIAS_DATA"
+"""The variable that names a local folder to look in first."""
+BLOCK = 1 << 20
+COLUMNS = ["name", "kind", "description", "licence", "source", "doi", "bytes", "hash", "url", "here"]
+type Kind = Literal["distance table", "embedding", "word lists", "frequencies"]
+
+
+class _File(Document):
+    file: str
+    description: str
+    bytes: int
+    hash: str = Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")
+    path: str = ""
+    licence: str = ""
+    source: str = ""
+
+
+class _Family(Document):
+    """Files with one origin; the url of each is that of the family and the path of the file."""
+
+    kind: Kind
+    licence: str
+    source: str
+    url: str
+    doi: str = ""
+    files: dict[str, _File]
+
+
+class _Dataset(_File):
+    """A file with what its family says of it; ``url`` is empty where none is known."""
+
+    kind: Kind
+    url: str
+    doi: str
+
+
+@cache
+def _registry() -> dict[str, _Dataset]:
+    """Name to data set, in the order of the file."""
+    where = shipped("data") / "datasets.toml"
+    families = {name: check(_Family, content, str(where)) for name, content in read_toml(where).items()}
+    return {
+        name: _Dataset(
+            **one.model_dump(exclude={"licence", "source"}),
+            licence=one.licence or family.licence,
+            kind=family.kind,
+            source=one.source or family.source,
+            url=family.url + one.path if one.path else "",
+            doi=family.doi,
+        )
+        for family in families.values()
+        for name, one in family.files.items()
+    }
+
+
+def list_datasets() -> pd.DataFrame:
+    """The data sets that are known by name: one row each.
+
+    Returns
+    -------
+    DataFrame
+        ``name``; ``kind`` (distance table, embedding, word lists, frequencies); ``description``; ``licence``;
+        ``source``; ``doi``; ``bytes`` of the file; its ``hash``; its ``url``, empty where none is known; and ``here``,
+        whether the file is in the folder that ``BAYESBIAS_DATA`` names, in the cache, or in that of gensim.
+
+    Examples
+    --------
+    >>> found = bb.datasets.list_datasets()
+    >>> found.loc[found["kind"] == "distance table", "name"].tolist()[:2]
+    ['debiased_gender_reddit', 'debiased_race_reddit']
+    """
+    import pandas as pd
+
+    folders = _folders()
+    rows = [
+        {"name": name, **one.model_dump(), "here": _local(name, one, folders) is not None}
+        for name, one in _registry().items()
+    ]
+    return pd.DataFrame(rows)[COLUMNS]
+
+
+def dataset_path(name: str) -> Path:
+    """The file of a data set: a local one, or else fetched once and kept.
+
+    The folder that the environment variable ``BAYESBIAS_DATA`` names is looked in first, then the cache, then, for
+    embeddings, the folder of gensim's downloader. What is fetched goes to the cache. The content is compared with the
+    hash that the package knows, wherever the file comes from. No code that comes with a file is run.
+
+    Parameters
+    ----------
+    name
+        A name that :func:`list_datasets` shows.
+
+    Returns
+    -------
+    Path
+        The whole file, unchanged.
+
+    Raises
+    ------
+    InputError
+        No such name; ``BAYESBIAS_DATA`` is no folder; the content of a local file has another hash; no file is here and
+        it cannot be fetched. The message names the file, its source, and the folder to put it in.
+
+    Examples
+    --------
+    >>> bb.datasets.dataset_path("weat_7_google").name  # doctest: +SKIP
+    'weat_7_google.csv'
+    """
+    one = _found(name)
+    folders = _folders()
+    local = _local(name, one, folders)
+    if local is not None and (local.parent != _cache() or not one.url):
+        _check_hash(local, one)
+        return local
+    if local is not None and _hash(local, one) == one.hash:
+        return local
+    if not one.url:
+        raise InputError(f"the data set {name} is not here, and no address of it is known: {_advice(one, folders)}")
+    return _fetched(name, one, folders)
+
+
+def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
+    """A data set by its name.
+
+    Parameters
+    ----------
+    name
+        A name that :func:`list_datasets` shows, such as ``"weat_7_google"``. Some words of a large embedding take less
+        memory with ``bb.load_embedding(bb.datasets.dataset_path(name), words=...)``.
+
+    Returns
+    -------
+    DataFrame or KeyedVectors
+        A distance table as :func:`read_distance_table` gives it, in which a pair of words counts once; a gensim
+        KeyedVectors; of word lists one row a word with the columns ``list``, ``category`` and ``word``; of frequencies
+        the columns ``word`` and ``count``.
+
+    Raises
+    ------
+    InputError
+        What :func:`dataset_path` refuses.
+
+    Examples
+    --------
+    >>> table = bb.datasets.load_dataset("weat_7_google")  # doctest: +SKIP
+    >>> bb.fit(table, "published", seed=0)  # doctest: +SKIP
+    """
+    one, path = _found(name), dataset_path(name)
+    if one.kind == "embedding":
+        return load_embedding(path)
+    if one.kind == "distance table":
+        table = read_distance_table(path)
+        table.attrs["coverage"] |= {"source": one.source, "doi": one.doi}
+        return table
+    return _word_lists(path) if one.kind == "word lists" else _frequencies(path)
+
+
+def _found(name: str) -> _Dataset:
+    known = _registry()
+    if not isinstance(name, str) or name not in known:
+        kinds = {one.kind: [key for key, each in known.items() if each.kind == one.kind] for one in known.values()}
+        valid = "; ".join(f"{kind}: {listed(names, 4)}" for kind, names in kinds.items())
+        raise InputError(
+            f"there is no data set {shown(name)}: valid are {valid} ('bayesbias datasets' and "
+            "bb.datasets.list_datasets() show all)"
+        )
+    return known[name]
+
+
+def _cache() -> Path:
+    import pooch  # type: ignore[import-untyped]
+
+    return Path(pooch.os_cache("bayesbias"))
+
+
+def _folders() -> list[Path]:
+    """Where a file may be: the folder of the user, then the cache.
+
+    Raises
+    ------
+    InputError
+        The folder of the user is none.
+    """
+    given = os.environ.get(FOLDER)
+    if not given:
+        return [_cache()]
+    folder = home_folder(given)
+    if not folder.is_dir():
+        raise InputError(f"{FOLDER} is {shown(given)}, and there is no such folder: make it, or unset {FOLDER}")
+    return [folder, _cache()]
+
+
+def _local(name: str, one: _Dataset, folders: list[Path]) -> Path | None:
+    """The file of a data set that is here, in the first of the folders that has one."""
+    places = [folder / one.file for folder in folders]
+    if one.kind == "embedding":
+        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / one.file)
+    return next((place for place in places if place.is_file()), None)
+
+
+def _hash(path: Path, one: _Dataset) -> str:
+    kind = one.hash.partition(":")[0]
+    with path.open("rb") as content:
+        # md5 is what gensim publishes of its files; it guards against damage
+        return f"{kind}:{hashlib.file_digest(content, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()}"
+
+
+def _check_hash(path: Path, one: _Dataset) -> None:
+    if (found := _hash(path, one)) != one.hash:
+        raise InputError(
+            f"{path} is not the file that was published: its hash is {found}, that of the published file {one.hash}; "
+            f"replace it by that of {one.source}, or rename it and read it by its path"
+        )
+
+
+def _advice(one: _Dataset, folders: list[Path]) -> str:
+    where = one.url or one.source
+    also = "" if len(folders) > 1 else f" or into the folder that {FOLDER} names"
+    return f"take {one.file} from {where} and put it into the folder {folders[0]}{also}"
+
+
+def _fetched(name: str, one: _Dataset, folders: list[Path]) -> Path:
+    """The file after it was fetched into the cache, whole or not at all."""
+    import pooch
+
+    try:
+        with quiet(pooch.get_logger()):
+            return Path(pooch.retrieve(one.url, one.hash, fname=one.file, path=_cache()))
+    except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
+        raise InputError(
+            f"the data set {name} could not be fetched: {_reason(error, one.url)}; {_advice(one, folders)}"
+        ) from error
+
+
+def _reason(error: Exception, url: str) -> str:
+    from requests import ConnectionError as NoConnection
+    from requests import Timeout
+
+    if isinstance(error, Timeout):
+        return f"{urlsplit(url).hostname} does not answer"
+    if isinstance(error, NoConnection):
+        return f"no connection to {urlsplit(url).hostname}"
+    return str(error).partition(". Deleted")[0] or type(error).__name__
+
+
+def _word_lists(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    content = json.loads(read_text(path))
+    rows = [(key, part["category"], word) for key, part in content.items() for word in part["examples"]]
+    return pd.DataFrame(rows, columns=["list", "category", "word"])
+
+
+def _frequencies(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = (line.rpartition(" ") for line in read_text(path).splitlines() if line)
+    return pd.DataFrame([(word, int(count)) for word, _, count in rows], columns=["word", "count"])

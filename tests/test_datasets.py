@@ -1,0 +1,208 @@
+"""Data sets by name: from a folder, from a server of this computer, checked by hash, and what is said otherwise."""
+
+import doctest
+import hashlib
+import inspect
+import threading
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer, SimpleHTTPRequestHandler
+
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias import datasets
+
+TABLE = (
+    ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection\n"
+    "0,he,boss,man_stereotype,0.5,0.5,associated\n"
+    "1,he,nurse,woman_stereotype,0.75,0.25,different\n"
+    "2,he,ball,neutral,1.0,0.0,none\n"
+)
+NOWHERE = "http://127.0.0.1:9/"
+
+
+def entry(content, file, kind="distance table", url="", hash_of="sha256"):
+    known = f"{hash_of}:{hashlib.new(hash_of, content).hexdigest()}"
+    return datasets._Dataset(
+        file=file, description="d", bytes=len(content), hash=known, licence="MIT", source="Somebody (2024)", kind=kind,
+        url=url + file if url else "", doi="10.1/x",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def known(monkeypatch, tmp_path):
+    """A function that sets the registry; the cache is an empty folder, and no folder is named."""
+    monkeypatch.delenv("BAYESBIAS_DATA", raising=False)
+    monkeypatch.setenv("GENSIM_DATA_DIR", str(tmp_path / "gensim"))
+    monkeypatch.setattr(datasets, "_cache", lambda: tmp_path / "cache")
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    return lambda **entries: monkeypatch.setattr(datasets, "_registry", lambda: entries)
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A folder that a server of this computer gives out, and its address."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with serving(partial(Quiet, directory=str(folder))) as address:
+        yield folder, address
+
+
+class serving:
+    def __init__(self, handler):
+        self.server = HTTPServer(("127.0.0.1", 0), handler)
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+        return f"http://127.0.0.1:{self.server.server_port}/"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def test_a_table_of_a_folder(known, monkeypatch, tmp_path):
+    known(mine=entry(TABLE.encode(), "mine.csv"))
+    monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
+    (tmp_path / "mine.csv").write_text(TABLE)
+    table = bb.datasets.load_dataset("mine")
+    assert table["distance"].tolist() == [0.5, 0.75, 1.0]
+    assert table["connection"].tolist() == ["associated", "different", "neutral"]
+    assert table.attrs["coverage"]["doi"] == "10.1/x"
+    assert bb.datasets.dataset_path("mine") == tmp_path / "mine.csv"
+    assert bb.datasets.list_datasets()["here"].tolist() == [True]
+    (tmp_path / "mine.csv").write_text(TABLE + "3,he,x,neutral,1.0,0.0,none\n")
+    with pytest.raises(
+        bb.InputError, match=r"not the file that was published: its hash is sha256:\w{64}, that of .* sha256:\w{64}; "
+    ):
+        bb.datasets.load_dataset("mine")
+    monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(bb.InputError, match="BAYESBIAS_DATA is .* no such folder: make it, or unset"):
+        bb.datasets.load_dataset("mine")
+
+
+def test_a_table_is_fetched_once(known, server, tmp_path, capsys):
+    folder, address = server
+    (folder / "mine.csv").write_text(TABLE)
+    known(mine=entry(TABLE.encode(), "mine.csv", url=address))
+    assert not bb.datasets.list_datasets()["here"].item()
+    assert len(bb.datasets.load_dataset("mine")) == 3
+    (folder / "mine.csv").unlink()
+    assert bb.datasets.dataset_path("mine") == tmp_path / "cache" / "mine.csv"
+    assert capsys.readouterr() == ("", "")
+    (tmp_path / "cache" / "mine.csv").write_text("damaged")
+    with pytest.raises(bb.InputError, match="404"):
+        bb.datasets.dataset_path("mine")
+    (folder / "mine.csv").write_text(TABLE)
+    assert bb.datasets.dataset_path("mine").read_text() == TABLE
+
+
+def test_another_content_is_not_kept(known, server, tmp_path):
+    folder, address = server
+    (folder / "mine.csv").write_text("something else")
+    known(mine=entry(TABLE.encode(), "mine.csv", url=address))
+    with pytest.raises(
+        bb.InputError, match=r"could not be fetched: SHA256 hash .* expected sha256:\w{64} but got \w{64};"
+    ):
+        bb.datasets.load_dataset("mine")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_broken_download_leaves_nothing(known, tmp_path):
+    class Broken(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(TABLE)))
+            self.end_headers()
+            self.wfile.write(TABLE[:50].encode())
+
+        def log_message(self, *_):
+            pass
+
+    with serving(Broken) as address:
+        known(mine=entry(TABLE.encode(), "mine.csv", url=address))
+        with pytest.raises(bb.InputError, match="the data set mine could not be fetched"):
+            bb.datasets.load_dataset("mine")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_without_a_network_the_file_its_source_and_the_folder_are_named(known, monkeypatch, tmp_path):
+    known(mine=entry(TABLE.encode(), "mine.csv", url=NOWHERE), other=entry(b"x", "other.csv"))
+    with pytest.raises(bb.InputError) as error:
+        bb.datasets.load_dataset("mine")
+    said = f"no connection to 127.0.0.1; take mine.csv from {NOWHERE}mine.csv and put it into the folder"
+    assert str(error.value).startswith(f"the data set mine could not be fetched: {said} {tmp_path / 'cache'}")
+    with pytest.raises(
+        bb.InputError, match=r"no address of it is known: take other.csv from Somebody \(2024\) and put"
+    ):
+        bb.datasets.dataset_path("other")
+    monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
+    with pytest.raises(bb.InputError, match=rf"put it into the folder {tmp_path}$"):
+        bb.datasets.dataset_path("other")
+
+
+def test_embeddings_word_lists_and_frequencies(known, slice_vectors, tmp_path):
+    part = bb.load_embedding({word: slice_vectors[word] for word in ("he", "she", "nurse")})
+    (tmp_path / "gensim" / "tiny").mkdir(parents=True)
+    made = tmp_path / "gensim" / "tiny" / "tiny.gz"
+    bb.save_embedding(part, tmp_path / "tiny.txt.gz")
+    made.write_bytes((tmp_path / "tiny.txt.gz").read_bytes())
+    lists = '{"targ1": {"category": "Math", "examples": ["Algebra", "Zahl"]}}'
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "de.json").write_text(lists)
+    (tmp_path / "cache" / "counts.txt").write_text("you 5\ni 4\n")
+    known(
+        tiny=entry(made.read_bytes(), "tiny.gz", "embedding", hash_of="md5"),
+        de=entry(lists.encode(), "de.json", "word lists"),
+        counts=entry(b"you 5\ni 4\n", "counts.txt", "frequencies"),
+    )
+    assert bb.datasets.load_dataset("tiny").index_to_key == ["he", "she", "nurse"]
+    expected = pd.DataFrame({"list": ["targ1"] * 2, "category": ["Math"] * 2, "word": ["Algebra", "Zahl"]})
+    pd.testing.assert_frame_equal(bb.datasets.load_dataset("de"), expected)
+    pd.testing.assert_frame_equal(
+        bb.datasets.load_dataset("counts"), pd.DataFrame({"word": ["you", "i"], "count": [5, 4]})
+    )
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", None, 3, ["weat_7_google"]])
+def test_an_unknown_name_is_refused(name):
+    with pytest.raises(bb.InputError, match="there is no data set .*: valid are distance table: debiased_gender"):
+        bb.datasets.load_dataset(name)
+
+
+def test_the_registry_names_what_it_holds():
+    listed = bb.datasets.list_datasets()
+    assert listed["name"].is_unique
+    assert listed["file" if "file" in listed else "hash"].is_unique
+    assert (listed["kind"] == "distance table").sum() == 18
+    assert listed[["description", "licence", "source"]].map(bool).all(axis=None)
+    assert listed["url"].map(lambda url: url == "" or url.startswith("https://")).all()
+
+
+def test_published_tables_have_their_hash(shared, monkeypatch):
+    monkeypatch.setenv("BAYESBIAS_DATA", str(shared / "paper_tables"))
+    listed = bb.datasets.list_datasets()
+    for name in listed.loc[listed["kind"] == "distance table", "name"]:
+        assert bb.datasets.dataset_path(name) == shared / "paper_tables" / f"{name}.csv"
+    table = bb.datasets.load_dataset("weat_7_google")
+    pd.testing.assert_frame_equal(table, bb.read_distance_table(shared / "paper_tables" / "weat_7_google.csv"))
+
+
+def test_the_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in datasets.__all__:
+        function = getattr(datasets, name)
+        assert "\nExamples\n--------\n" in inspect.cleandoc(function.__doc__)
+        for one in doctest.DocTestFinder(recurse=False).find(function, name, globs={"bb": bb}):
+            said = []
+            doctest.DocTestRunner().run(one, out=said.append)
+            assert not said
