@@ -68,8 +68,8 @@ people = ["gentle", "kind", "warm", "caring", "compassionate", "sensitive", "fri
 things = ["technical", "practical", "precise", "tough", "strong", "reliable", "efficient", "rough", "methodical"]
 
 [controls]
-adjectives = ["modern", "massive", "narrow", "wide", "original", "annual", "cheap", "ugly", "complete", "silver", "wooden",
-    "natural", "normal", "chemical", "rural", "steep"]
+adjectives = ["modern", "massive", "narrow", "wide", "original", "annual", "cheap", "ugly", "complete", "silver",
+    "wooden", "natural", "normal", "chemical", "rural", "steep"]
 human = "human"
 """
 (folder / "occupations.toml").write_text(toml, encoding="utf-8")
