@@ -26,7 +26,7 @@ import pandas as pd
 import bayesbias as bb
 
 QUICK = bool(os.environ.get("BAYESBIAS_QUICK"))  # fewer topics: enough to see that everything works
-TOPICS, DRAWS = (5, 200) if QUICK else (40, 1000)
+TOPICS, DRAWS = (5, 200) if QUICK else (100, 1000)
 
 kv = bb.load_embedding("google-news-slice")
 query = bb.load_query("weat7")
@@ -118,8 +118,8 @@ null
 
 # %% [markdown]
 # What do tests say about random topics? The permutation test of WEAT takes the attribute words as given. It is right
-# that these very words differ, but two random lists differ as well. The test with `p_value="related"` and the interval
-# of the default model ask what other lists of the same coherence would have given.
+# that these very words differ, but two random lists differ as well. The interval of the default model asks what other
+# lists of the same coherence would have given.
 
 # %%
 rows = []
@@ -128,7 +128,6 @@ for number in range(TOPICS):
     drawn = null.lists(number)
     topics = bb.Query(names.targets, {name: drawn[name] for name in names.attributes}, name="random topics")
     permuted = bb.metric("weat_effect_size", kv, topics, p_value=True).p_value
-    related = bb.metric("weat", kv, topics, p_value="related").p_value
     both = bb.WordLists(
         "random topics",
         dict(lists.protected),
@@ -136,15 +135,19 @@ for number in range(TOPICS):
         {"human": lists.controls["human"]},
     )
     draws = bb.contrasts(bb.fit(bb.distance_table(kv, both), draws=400, seed=number)).iloc[0]
-    rows.append((permuted < 0.05, permuted < 0.11, related < 0.11, not 0.055 <= draws["p_below_zero"] <= 0.945))
-called = ["permutation test, p < .05", "permutation test, p < .11", "related test, p < .11", "89% interval excludes 0"]
+    rows.append((permuted < 0.05, permuted < 0.11, not 0.055 <= draws["p_below_zero"] <= 0.945))
+called = ["permutation test, p < .05", "permutation test, p < .11", "89% interval excludes 0"]
 rates = pd.DataFrame(rows, columns=called).mean().to_frame("share of random topics")
-rates["nominal"] = [0.05, 0.11, 0.11, 0.11]
+rates["nominal"] = [0.05, 0.11, 0.11]
 rates.round(2)
 
 # %% [markdown]
-# So a small p-value of WEAT is what most pairs of random topics have. The interval of the contrast in WEAT 6 itself
-# stays away from 0:
+# So most pairs of random topics have a small p-value. (With 100 topics a share near .11 has a standard error of .03.)
+# WEAT 6 itself remains far from no bias when it is compared with random lists, and the interval of its contrast
+# excludes 0:
+
+# %%
+bb.metric("weat", kv, names, p_value="related")
 
 # %%
 post = bb.fit(bb.distance_table(kv, lists), seed=0)
