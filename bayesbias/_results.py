@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+MOST_ROWS = 20
+"""Rows of a table that a notebook shows."""
+
+
 class Result:
     """A result: ``table()`` has its figures, ``notes`` what limits them, ``text()`` both in sentences.
 
@@ -29,4 +33,7 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.text())}</p>{self.table().round(4).to_html(index=False)}"
+        table = self.table().round(4)
+        left = len(table) - MOST_ROWS
+        more = f"<p>and {left:,} further rows: <code>.table()</code> has all</p>" if left > 0 else ""
+        return f"<p>{escape(self.text())}</p>{table.head(MOST_ROWS).to_html(index=False)}{more}"

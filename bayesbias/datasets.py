@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -195,10 +196,16 @@ def _found(name: str) -> _Dataset:
     return known[name]
 
 
-def _cache() -> Path:
-    import pooch  # type: ignore[import-untyped]
+def _pooch() -> Any:
+    """Pooch, whose import of tqdm warns in a notebook without ipywidgets."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "IProgress not found")
+        import pooch  # type: ignore[import-untyped]
+    return pooch
 
-    return Path(pooch.os_cache("bayesbias"))
+
+def _cache() -> Path:
+    return Path(_pooch().os_cache("bayesbias"))
 
 
 def _folders() -> list[Path]:
@@ -249,7 +256,7 @@ def _advice(one: _Dataset, folders: list[Path]) -> str:
 
 def _fetched(name: str, one: _Dataset, folders: list[Path]) -> Path:
     """The file after it was fetched into the cache, whole or not at all."""
-    import pooch
+    pooch = _pooch()
 
     try:
         with quiet(pooch.get_logger()):

@@ -3,6 +3,8 @@
 import doctest
 import hashlib
 import inspect
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from functools import partial
@@ -194,6 +196,13 @@ def test_published_tables_have_their_hash(shared, monkeypatch):
         assert bb.datasets.dataset_path(name) == shared / "paper_tables" / f"{name}.csv"
     table = bb.datasets.load_dataset("weat_7_google")
     pd.testing.assert_frame_equal(table, bb.read_distance_table(shared / "paper_tables" / "weat_7_google.csv"))
+
+
+def test_a_notebook_without_widgets_sees_no_warning():
+    kernel = "import ipykernel.zmqshell\nimport bayesbias as bb\nbb.datasets.list_datasets()"
+    ran = subprocess.run([sys.executable, "-W", "always", "-c", kernel], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "IProgress" not in ran.stderr
 
 
 def test_the_examples_run(tmp_path, monkeypatch):

@@ -126,6 +126,24 @@ def test_a_result_has_table_notes_and_text(results, name):
         result.notes = ()
 
 
+def test_a_notebook_shows_the_first_rows_of_a_long_table():
+    class Long(bb.checks.Verdict.__base__):
+        def __init__(self, rows):
+            self.rows = rows
+
+        def table(self):
+            return pd.DataFrame({"row": [f"row {number}" for number in range(self.rows)]})
+
+        def text(self):
+            return "many"
+
+    page = Long(1_030)._repr_html_()
+    assert page.count("<td>") == 20
+    assert "row 19<" in page
+    assert "1,010 further rows" in page
+    assert "further" not in Long(20)._repr_html_()
+
+
 @pytest.mark.parametrize(
     "name", ["Comparison", "MetricUncertainty", "SettingComponents", "TopicNull", "VarianceComponents"]
 )

@@ -17,8 +17,8 @@
 # A score that changes when the embedding is trained with another seed, when another base pair stands for gender, or
 # when another formula is used, is not a measurement yet. Du, Fang and Nguyen (2021) borrow the three reliabilities of
 # psychometrics: over seeds (test-retest), over measures (inter-rater), over words and pairs (internal consistency).
-# This notebook computes them with their intervals, and then asks what they leave open: what do scores vary with, and
-# how many pairs or seeds are enough? It trains small embeddings on a toy text with a planted bias.
+# You learn to compute them with their intervals, and what scores vary with, so that you know how many pairs or seeds
+# are enough. The notebook trains small embeddings on a toy text with a planted bias, which takes about a minute.
 
 # %%
 import os
@@ -29,7 +29,7 @@ import pandas as pd
 import bayesbias as bb
 
 QUICK = bool(os.environ.get("BAYESBIAS_QUICK"))  # smaller texts: enough to see that everything works
-SENTENCES = 4_000 if QUICK else 20_000
+SENTENCES = 4_000 if QUICK else 15_000
 folder = tempfile.mkdtemp()
 
 # %% [markdown]
@@ -100,7 +100,9 @@ components.reliability().round(3)
 # How many base pairs, how many seeds? Reliability of telling words apart by the mean over so many:
 
 # %%
-print(components.needed(seeds=1))
+components.needed(seeds=1)
+
+# %%
 bb.plots.plot_decision(components)
 
 # %% [markdown]

@@ -17,7 +17,8 @@
 # Do languages whose embeddings put men closer to careers and women closer to families have speakers with stronger
 # implicit attitudes? Lewis and Lupyan (2020, https://doi.org/10.1038/s41562-020-0918-6) correlated two columns of point
 # estimates and found .43. Both columns have errors, and those of the embeddings are shared, because all languages
-# measure the same concepts.
+# measure the same concepts. You learn to pool the estimates of many embeddings and to relate them to something measured
+# outside, in half a minute.
 #
 # The notebook starts from cosine distances in their Wikipedia embeddings, in `languages.parquet`; how they were made is
 # in `benchmarks/second_stage/languages.py`.
@@ -54,7 +55,7 @@ bb.contrasts(german).head(1)
 
 # %%
 pool = bb.pool(tables, ("associated", "different"), on=attitudes, standardise=True, seed=0)
-print(pool)
+pool
 
 # %%
 pool.table().round(2)

@@ -14,9 +14,10 @@
 # %% [markdown]
 # # Words in sentences
 #
-# A contextual model gives a word another vector in every sentence. Here the words of three lists stand in six sentence
-# frames, encoded by all-MiniLM-L6-v2 (Apache-2.0). The files `minilm-word.npz` and `minilm-sentence.npz` hold the
-# vectors, so that the notebook runs without the model. With the model they are made like this:
+# A contextual model gives a word another vector in every sentence. You learn to fit sentence frames as a random effect,
+# in half a minute. Here the words of three lists are in six sentence frames, encoded by all-MiniLM-L6-v2 (Apache-2.0).
+# The files `minilm-word.npz` and `minilm-sentence.npz` hold the vectors, so that the notebook runs without the model.
+# With the model they are made like this:
 #
 # ```python
 # from sentence_transformers import SentenceTransformer
@@ -49,7 +50,7 @@ bb.contrasts(post, "associated", "human").head(4)
 
 # %%
 found = bb.frame_effects(post, "associated", "human")
-print(found)
+found
 
 # %%
 bb.plots.plot_templates(found)
@@ -92,7 +93,7 @@ figure.tight_layout()
 
 # %%
 origins = bb.checks.origin_sensitivity(vectors["sentence"], "gender")
-print(origins)
+origins
 
 # %%
 origins.table().round(3)

@@ -17,8 +17,8 @@
 # A word list is somebody's choice, and an embedding lacks some of its words. A *bias silhouette* (Spliethöver and
 # Wachsmuth 2021) lets the lists grow word by word in random order, many times, and draws all values that a metric
 # takes on the way. *Robustness* is the part of the metric's range that they leave free, *accuracy* says how far the
-# metric puts a biased and an unbiased embedding apart. This notebook does that for classic metrics and, for the first
-# time, for the contrast of a Bayesian fit: do its intervals hold the value that all words give?
+# metric puts a biased and an unbiased embedding apart. You learn to draw silhouettes of classic metrics and of the
+# contrast of a Bayesian fit, and whether its intervals hold the value that all words give. It takes about a minute.
 
 # %%
 import os
@@ -52,7 +52,9 @@ models = {"Google News": kv, "without the direction": debiased}
 
 # %%
 weat = {name: bb.silhouettes.silhouette(model, query, "weat", runs=RUNS) for name, model in models.items()}
-print(weat["Google News"])
+weat["Google News"]
+
+# %%
 rnsb = {name: bb.silhouettes.silhouette(model, query, "rnsb", runs=RUNS) for name, model in models.items()}
 bb.plots.plot_silhouette([weat, rnsb])
 

@@ -15,7 +15,8 @@
 # # Occupations and the census
 #
 # Occupations with more women lie closer to women's words. How close is the relation, and which decade do the vectors
-# know best? The shares in `occupations.csv` are those of the US census, as listed by Garg et al. (2018,
+# know best? You learn to relate the contrasts of words to outside values, in half a minute. The shares in
+# `occupations.csv` are those of the US census, as listed by Garg et al. (2018,
 # https://doi.org/10.1073/pnas.1720347115), in percent.
 
 # %%
@@ -50,7 +51,7 @@ bb.coverage(table)
 # %%
 post = bb.fit(table, seed=0)
 found = bb.criterion(post, shares["census 1990"].dropna(), contrast=("associated", "men"), seed=0)
-print(found)
+found
 
 # %%
 bb.plots.plot_relation(found)

@@ -1,0 +1,170 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Your own vectors and words, from files to a report
+#
+# You learn which files the package reads, how to write a word list with a control list of your own, and how to read the
+# result by word and by group. It takes less than a minute.
+#
+# The example asks whether words for occupations lie closer to the traits that are attributed to those who work with
+# people or with things. The lists name stereotypes in order to measure them.
+
+# %%
+import tempfile
+from pathlib import Path
+
+import bayesbias as bb
+
+folder = Path(tempfile.mkdtemp())
+
+# %% [markdown]
+# ## An embedding file
+#
+# Instead of your file, this cell writes the bundled vectors in two formats: word2vec text, which most tools write, and
+# NumPy's `.npz`, which opens fastest. `load_embedding` goes by the suffix: `.bin`, `.txt`, `.vec` (word2vec, GloVe),
+# `.npz`, `.safetensors`, `.parquet`, gensim's own files. `words=` reads only the words that you need.
+
+# %%
+kv = bb.load_embedding("google-news-slice")
+bb.save_embedding(kv, folder / "mine.txt")
+bb.save_embedding(kv, folder / "mine.npz")
+{file.name: f"{file.stat().st_size / 1e6:.1f} MB" for file in sorted(folder.iterdir())}
+
+# %%
+vectors = bb.load_embedding(folder / "mine.txt")
+same = bb.load_embedding(folder / "mine.npz")
+len(vectors), vectors.vector_size, vectors.index_to_key == same.index_to_key
+
+# %% [markdown]
+# ## A word list
+#
+# A list is a TOML file. Groups have the same names under `protected` and `stereotypes`. A control list answers "closer
+# than what?". The traits here are adjectives, so the control list has adjectives too, and they describe things. A name
+# alone, such as `human = "human"`, takes a bundled list.
+
+# %%
+toml = """
+name = "occupations"
+description = "Occupations with people or with things, and the traits attributed to them."
+language = "en"
+
+[protected]
+people = ["nurse", "teacher", "counselor", "librarian", "therapist", "receptionist", "psychologist", "nanny"]
+things = ["engineer", "mechanic", "carpenter", "electrician", "programmer", "plumber", "welder", "technician"]
+
+[stereotypes]
+people = ["gentle", "kind", "warm", "caring", "compassionate", "sensitive", "friendly", "thoughtful", "considerate"]
+things = ["technical", "practical", "precise", "tough", "strong", "reliable", "efficient", "rough", "methodical"]
+
+[controls]
+adjectives = ["modern", "massive", "narrow", "wide", "original", "annual", "cheap", "ugly", "complete", "silver",
+    "wooden", "natural", "normal", "chemical", "rural", "steep"]
+human = "human"
+"""
+(folder / "occupations.toml").write_text(toml, encoding="utf-8")
+words = bb.load_words(folder / "occupations.toml")
+words
+
+# %% [markdown]
+# ## Distances and coverage
+#
+# Words that the embedding lacks are left out and named. Look here first: a list that loses half of its words measures
+# something else.
+
+# %%
+table = bb.distance_table(vectors, words)
+bb.coverage(table).assign(missing=lambda t: t["missing"].map(lambda lost: ", ".join(lost[:6])))
+
+# %% [markdown]
+# How many unrelated words is each list worth? Words of one topic have similar distances, so that nine of them tell less
+# than nine.
+
+# %%
+bb.relatedness(table).effective_words().round(1)
+
+# %%
+bb.plot_distances(table, "nurse")
+
+# %% [markdown]
+# ## Fit
+
+# %%
+post = bb.fit(table, seed=0)
+bb.diagnose(post)
+
+# %% [markdown]
+# ## Contrasts
+#
+# The whole list comes first, then each protected word. Negative: closer to the traits attributed to its own group.
+
+# %%
+bb.contrasts(post).round(3)
+
+# %% [markdown]
+# The groups, and their difference: is the contrast of the whole list that of one group? The estimates point to the
+# words for work with people, but the difference of the groups is open. A single group's contrast is less certain than
+# that of the whole list: if one list of traits is closer to all words, this cancels only over both groups.
+
+# %%
+bb.contrasts(post, by="group").round(3)
+
+# %% [markdown]
+# The same against your own control list. The contrast is again the sum of two parts: what is special to the own traits,
+# and what traits of either kind share.
+
+# %%
+bb.decomposition(post, "adjectives").head(3).round(3)
+
+# %%
+bb.plot_contrasts(post)
+
+# %% [markdown]
+# Does the answer hang on one attribute word? Each row leaves one out.
+
+# %%
+bb.checks.influence(post).head(4).round(3)
+
+# %% [markdown]
+# ## Report
+#
+# One HTML file with pictures, tables and what limits the answer; and the fit, to be opened again with `bb.load_fit`.
+
+# %%
+bb.save_fit(post, folder / "fit.nc")
+bb.report(post, folder / "report.html")
+{name: f"{(folder / name).stat().st_size / 1e3:.0f} kB" for name in ("fit.nc", "report.html")}
+
+# %%
+for sentence in bb.checks.verdict_sentences(post)[:1]:
+    print(sentence)
+
+# %% [markdown]
+# ## The same on the command line
+#
+# All at once, into the folder `out`:
+#
+# ```console
+# bayesbias run mine.txt occupations.toml --out out --seed 0
+# ```
+#
+# or step by step:
+#
+# ```console
+# bayesbias distances mine.txt occupations.toml --out distances.csv
+# bayesbias fit distances.csv --out fit.nc --seed 0
+# bayesbias contrasts fit.nc
+# bayesbias contrasts fit.nc --by group
+# bayesbias plot contrasts fit.nc --out contrasts.png
+# bayesbias report fit.nc --out report.html
+# ```
