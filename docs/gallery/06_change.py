@@ -1,7 +1,7 @@
 """Before and after debiasing.
 
-The contrast of the list gender before and after hard debiasing, and the change of each protected word with its
-interval.
+Mean distances of the list gender to each kind of attribute word before and after hard debiasing, and their changes
+with 50% and 89% intervals, for the whole list and for each protected word.
 """
 
 import bayesbias as bb

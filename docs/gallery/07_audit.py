@@ -1,6 +1,7 @@
 """Words that lean to a group.
 
-Contrasts of the words of the vocabulary against their certainty; the words that are called are labelled.
+Shrunken contrast of every word of the vocabulary, by its place in the file; words that are called are blue and some
+of them labelled. The words are those of the vectors, and some are derogatory.
 """
 
 import bayesbias as bb

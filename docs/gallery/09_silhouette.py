@@ -1,6 +1,6 @@
 """A metric while its lists grow.
 
-The value of WEAT while the attribute sets of the query weat1 grow in random order: mean and range over fifty runs.
+WEAT's effect size while the attribute sets of the query weat1 grow in random order: mean and range over fifty runs.
 """
 
 import bayesbias as bb
