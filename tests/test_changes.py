@@ -519,6 +519,25 @@ def test_a_verdict_by_its_parts(result):
     assert f"it came nearer to 0 for {nearer}." in parts["For whom"][0]
 
 
+def test_groups_of_opposite_signs_are_told():
+    kv, words = bb.load_embedding("google-news-slice"), bb.load_words("gender")
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    before, after = (
+        bb.distance_table(one, words) for one in (kv, bb.debias(kv, "hard", definitional=pairs, equalize=pairs))
+    )
+    result = bb.compare(before=before, after=after, seed=0)
+    told = next(sentence for sentence in result.parts()["For whom"] if "differs in sign" in sentence)
+    rows = after.pivot_table("distance", ["group", "protected_word"], "connection")
+    means = (rows["associated"] - rows["different"]).groupby("group").mean()
+    assert means["man"] > 0.05 > -0.05 > means["woman"]
+    assert "man 0.0" in told
+    assert "woman \N{MINUS SIGN}0.0" in told
+    assert "they cancel" in told
+    assert not any(
+        "differs in sign" in one for one in bb.compare(before=after, after=before, seed=0).parts()["For whom"]
+    )
+
+
 def test_small_figures_have_two_digits():
     values = (0, 0.12345, -0.0987, 0.00234, -0.000012345)
     assert [comparison.paired.figure(value) for value in values] == [

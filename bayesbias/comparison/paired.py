@@ -34,9 +34,9 @@ from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
 
 SLIGHT = 0.005
-"""Size of a difference at hand below which its sign says nothing."""
-FINE = 0.01
-"""Figures below this get two significant digits in place of three decimals."""
+"""Size of an observed difference below which its sign says nothing."""
+FINE, FINEST = 0.01, 0.0005
+"""Figures below the first get two significant digits in place of three decimals, those below the second are 0.000."""
 
 
 def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
@@ -50,7 +50,7 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
             first, second = result.headline
             table = result.outcomes(first, second, prob, change=number)
             parts["What changed"] += [*_headline(result, number, prob, table), *_decomposed(result, number, prob)]
-            parts["For whom"].append(_words(result, number, table))
+            parts["For whom"] += [_words(result, number, table), *_groups(result, number, prob)]
             if second == "different":
                 parts["For whom"].append(_orders(result, number, table))
             parts["How surely"] += _widths(result, number, prob, table)
@@ -63,7 +63,7 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
 
 def figure(value: float) -> str:
     """A number with a proper minus sign: three decimals, or two significant digits where it is small."""
-    if value == 0 or abs(value) >= FINE:
+    if abs(value) < FINEST or abs(value) >= FINE:
         return signed(value)
     text = np.format_float_positional(value, precision=2, fractional=False, unique=False, trim="-")
     return text.replace("-", "\N{MINUS SIGN}")
@@ -150,7 +150,34 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
         f"for {left}"
     )
     sentence += f"; {same} did not change" if same else ""
-    return f"{sentence}. At hand, for these very pairs, it came nearer to 0 for {nearer}."
+    return f"{sentence}. In the observed pairs it came nearer to 0 for {nearer}."
+
+
+def _groups(result: Comparison, number: int, prob: float) -> list[str]:
+    """Groups whose contrasts have opposite signs afterwards, so that the mean over all words hides both."""
+    if result.headline is None:
+        return []
+    after = result.sides(*result.headline, number).after[:, 1:]
+    groups = result.posterior["constant_data/group"].to_numpy()
+    held = ~np.isnan(after).any(axis=0)
+    names = [str(name) for name in dict.fromkeys(groups[held].tolist()) if name]
+    draws = (
+        np.column_stack([after[:, held & (groups == name)].mean(axis=1) for name in names]) if names else after[:, :0]
+    )
+    if draws.shape[1] < 2:
+        return []
+    found = describe(draws, prob)
+    whole = abs(float(result.sides(*result.headline, number).after[:, 0].mean()))
+    if not found["mean"].min() < -max(whole, SLIGHT) < max(whole, SLIGHT) < found["mean"].max():
+        return []
+    told = [
+        f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
+        for name, mean, low, high in zip(names, found["mean"], found["hdi_low"], found["hdi_high"], strict=True)
+    ]
+    return [
+        f"{_prefix(result, number)}In {result.pair(number)[1]} the contrast of the groups differs in sign, "
+        f"{', '.join(told)}: in the mean of the whole list they cancel."
+    ]
 
 
 def _orders(result: Comparison, number: int, table: pd.DataFrame) -> str:
@@ -553,7 +580,7 @@ class Comparison(Result):
         return pd.Series(values.to_numpy(), index=list(self.embeddings), name="control_spread")
 
     def observed(self, first: str, second: str | None, change: int = 0) -> Sides:
-        """Mean distances at hand, or the difference of two connections', before and after: (1 + words,) each."""
+        """Observed mean distances, or the difference of two connections', before and after: (1 + words,) each."""
         constant = self.posterior["constant_data"].to_dataset()
         distance = self.posterior["observed_data/distance"].to_numpy()
         n = constant["n"].to_numpy()

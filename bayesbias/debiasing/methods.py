@@ -212,7 +212,7 @@ class Debiasing(Result):
         shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
         parts = [f"{self.method}: {self.neutralized:,} words changed"]
         if len(self.subspace):
-            explaining = f", which hold {shares} of the variance of {len(self.sets)} sets" if shares else ""
+            explaining = f", {shares} of the variance of {len(self.sets)} sets" if shares else ""
             several = "s" if len(self.subspace) > 1 else ""
             parts.append(f"{len(self.subspace)} direction{several}{explaining}")
         if self.equalized:
