@@ -220,3 +220,28 @@ def test_what_has_no_report_is_refused(tmp_path):
         with pytest.raises(bb.InputError):
             bb.report(wrong, tmp_path / "r.html")
     assert not list(tmp_path.iterdir())
+
+
+def test_commands_write_reports(tmp_path, monkeypatch, capsys):
+    from bayesbias.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    table = bb.distance_table("google-news-slice", "weat7")
+    for name in ("1990", "2000", "2010"):
+        bb.write_distance_table(table, f"{name}.csv")
+    asked = ("--contrast", "associated,different", "--seed", "0", "--report")
+    for command in (
+        ("metrics", "google-news-slice", "--query", "weat7", "--metric", "weat", "--report", "metrics.html"),
+        ("pool", "1990.csv", "2000.csv", *asked, "pool.md"),
+        ("trend", "1990.csv", "2000.csv", "2010.csv", *asked, "trend.html"),
+    ):
+        monkeypatch.setattr("sys.argv", ["bayesbias", *command])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert not stopped.value.code, command
+    assert {path.name for path in tmp_path.glob("*.[hm]*")} == {"metrics.html", "pool.md", "trend.html"}
+    monkeypatch.setattr("sys.argv", ["bayesbias", "pool", "1990.csv", "2000.csv", *asked, "pool.pdf"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 1
+    assert "a report ends in .html or .htm or .md" in capsys.readouterr().err

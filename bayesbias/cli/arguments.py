@@ -87,6 +87,21 @@ def check_targets(out: Path | None, picture: Path | None) -> None:
             check_target(path, (suffix,), what)
 
 
+def save_report(result: Any, path: Path | None, **how: Any) -> None:
+    """A page on a result, where one is asked for."""
+    if path is not None:
+        from bayesbias.cli.screen import say
+        from bayesbias.reporting.page import report
+
+        say(f"report written to {report(result, path, **how)}")
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse to begin where a page could not be written."""
+    if path is not None:
+        check_target(path, (".html", ".htm", ".md"), "a report")
+
+
 def save_picture(figure: Figure, path: Path) -> None:
     """A picture as .png, whole or not at all."""
     from bayesbias._files import whole_file

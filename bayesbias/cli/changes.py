@@ -12,10 +12,12 @@ from bayesbias.cli import names
 from bayesbias.cli.arguments import (
     AUTO,
     EmbeddingName,
+    check_report,
     check_target,
     csv_table,
     extra_options,
     save_picture,
+    save_report,
     short_names,
 )
 
@@ -90,7 +92,7 @@ def compare(
             help="A bundled word list or a TOML file, to measure embeddings with.", autocompletion=names.word_lists
         ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report, .html.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report, .html or .md.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the changes as .csv.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Write the picture of the change, .png.")] = None,
     effects: Annotated[
@@ -117,7 +119,6 @@ def compare(
     from bayesbias.errors import InputError
     from bayesbias.models import load_model
     from bayesbias.models.fits import checked_draws
-    from bayesbias.reporting.page import report as write_report
 
     _check_targets(report, out, picture, several=len(embeddings) > 2)
     probability(prob, "prob")
@@ -147,16 +148,15 @@ def compare(
     if picture is not None:
         _draw(found, picture, prob)
         say(f"picture written to {picture}")
-    if report is not None:
-        with working("drawing pictures"):
-            write_report(found, report, prob=prob, effects=beside)
-        say(f"report written to {report}")
+    with working("drawing pictures"):
+        save_report(found, report, prob=prob, effects=beside)
 
 
 def _check_targets(report: Path | None, out: Path | None, picture: Path | None, several: bool) -> None:
     from bayesbias.errors import InputError
 
-    for path, suffix, what in ((report, ".html", "a report"), (out, ".csv", "changes"), (picture, ".png", "a picture")):
+    check_report(report)
+    for path, suffix, what in ((out, ".csv", "changes"), (picture, ".png", "a picture")):
         if path is not None:
             check_target(path, (suffix,), what)
     if picture is not None and several:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesbias.cli import names
-from bayesbias.cli.arguments import check_targets, csv_table, save_picture
+from bayesbias.cli.arguments import check_report, check_targets, csv_table, save_picture, save_report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,7 @@ Case = Annotated[str, typer.Option(help="as-is, or fallback: try other capitalis
 TrustPickle = Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table as .csv.")]
 Picture = Annotated[Path | None, typer.Option(help="Write the picture, .png.")]
+Report = Annotated[Path | None, typer.Option(help="Write a report, .html or .md.")]
 
 
 SHOWN = ["name", "estimate", "se", "mean", "hdi_low", "hdi_high", "rank", "p_below_zero"]
@@ -63,12 +64,14 @@ def pool(
     trust_pickle: TrustPickle = False,
     out: Out = None,
     picture: Picture = None,
+    report: Report = None,
 ) -> None:
     """One contrast in many embeddings, partially pooled, and its relation to something outside."""
     from bayesbias.cli.screen import say, show, working
     from bayesbias.plots import plot_pool
     from bayesbias.second_stage import pool as pool_tables
 
+    check_report(report)
     tables = _prepared(embeddings, words, out, picture, prob, case, trust_pickle)
     variables = None if on is None else csv_table(on)
     options: dict[str, Any] = {"groups": _pairs(group, "--group"), "replicates": _pairs(replicate, "--replicate")}
@@ -87,6 +90,7 @@ def pool(
     show(found.table(prob)[SHOWN], "Embeddings", whole="name")
     say(found.text(prob))
     _written(found.table(prob), out, None if picture is None else plot_pool(found, prob), picture)
+    save_report(found, report, prob=prob)
 
 
 def trend(
@@ -105,12 +109,14 @@ def trend(
     trust_pickle: TrustPickle = False,
     out: Out = None,
     picture: Picture = None,
+    report: Report = None,
 ) -> None:
     """How a contrast changes over ordered embeddings."""
     from bayesbias.cli.screen import say, show, working
     from bayesbias.plots import plot_trend
     from bayesbias.second_stage import trend as trend_of
 
+    check_report(report)
     tables = _prepared(embeddings, words, out, picture, prob, case, trust_pickle)
     times: Any = _pairs(time, "--time") or {name: Path(name).stem for name in tables}
     with working("fitting the trend"):
@@ -118,6 +124,7 @@ def trend(
     show(found.table(prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
     say(found.text(prob))
     _written(found.slopes(prob), out, None if picture is None else plot_trend(found, prob), picture)
+    save_report(found, report, prob=prob)
 
 
 def criterion(
@@ -164,7 +171,7 @@ def audit(
     seed: Annotated[int, typer.Option(help="Seed of the sample.", min=0)] = 0,
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all words, .parquet.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a page with search, .html.")] = None,
+    report: Report = None,
     picture: Picture = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -176,9 +183,9 @@ def audit(
     from bayesbias.embeddings import load_embedding
 
     check_targets(None, picture)
-    for path, suffixes, what in ((out, (".parquet",), "an audit"), (report, (".html", ".htm"), "a report")):
-        if path is not None:
-            check_target(path, suffixes, what)
+    check_report(report)
+    if out is not None:
+        check_target(out, (".parquet",), "an audit")
     asked = {"level": level, "rope": rope, "seed": seed}
     if workers is not None or scheduler is not None:
         found = audit_of(embedding, groups, **asked, executor=scheduler or "processes", workers=workers)  # type: ignore[arg-type]
@@ -192,10 +199,7 @@ def audit(
     if out is not None:
         found.write(out)
         say(f"audit written to {out}")
-    if report is not None:
-        from bayesbias.reporting.page import report as write_report
-
-        say(f"report written to {write_report(found, report)}")
+    save_report(found, report)
     if picture is not None:
         from bayesbias.plots import plot_audit
 

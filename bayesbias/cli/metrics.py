@@ -9,12 +9,14 @@ import typer
 
 from bayesbias.cli import names
 from bayesbias.cli.arguments import (
+    check_report,
     check_target,
     check_targets,
     csv_table,
     extra_options,
     names_of,
     save_picture,
+    save_report,
     short_names,
 )
 
@@ -88,6 +90,7 @@ def metrics(
     twins: Twins = "once",
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report, .html or .md.")] = None,
 ) -> None:
     """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others.
 
@@ -98,6 +101,7 @@ def metrics(
     from bayesbias.metrics import run_metrics
     from bayesbias.metrics.catalogue import find_metric
 
+    check_report(report)
     if out is not None:
         check_target(out, (".csv",), "a table of metrics")
     asked = asked_queries(query, words)
@@ -130,6 +134,7 @@ def metrics(
         say(f"  {note}")
     if out is not None:
         write_table(found, out)
+    save_report(found, report)
 
 
 def rank(

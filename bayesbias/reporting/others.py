@@ -238,9 +238,11 @@ def _sentences(text: str) -> list[str]:
     return [*pieces, rest] if rest else pieces
 
 
-def _staged(title: str, what: str, result: Pool | Trend, picture: Picture, sections: Sequence[Section]) -> Page:
-    """A page whose sentences are a result's own: the first is the answer, the second says how much, the rest follow."""
-    told = [one for one in _sentences(result.text()) if one not in result.notes]
+def _staged(
+    title: str, what: str, result: Pool | Trend, prob: float, picture: Picture, sections: Sequence[Section]
+) -> Page:
+    """A page whose sentences are a result's own: the first is the answer, the others and the notes follow."""
+    told = [one for one in _sentences(result.text(prob)) if one not in result.notes]
     lines = {"In detail": " ".join(told[1:])} if told[1:] else {}
     notes = {"What limits it": " ".join(result.notes)} if result.notes else {}
     return Page(
@@ -248,37 +250,38 @@ def _staged(title: str, what: str, result: Pool | Trend, picture: Picture, secti
     )
 
 
-def pool_page(result: Pool) -> Page:
+def pool_page(result: Pool, prob: float) -> Page:
     """The page of a pool over embeddings."""
     first, second = result.contrast
     sections = [
         Section(
-            "Embeddings", [whole_table("Each embedding, raw and partially pooled, in cosine distance", result.table())]
+            "Embeddings",
+            [whole_table("Each embedding, raw and partially pooled, in cosine distance", result.table(prob))],
         ),
-        Section("Outside variables", _relations(result)),
+        Section("Outside variables", _relations(result, prob)),
         Section("How it was made", [Items(cite(result).text().splitlines())], shut=True),
     ]
-    picture = Picture("pool", "Each embedding's estimate, and the partially pooled one", plot_pool(result))
+    picture = Picture("pool", "Each embedding's estimate, and the partially pooled one", plot_pool(result, prob))
     what = f"{first}{MINUS}{second} in {len(result.estimates):,} embeddings, partially pooled."
-    return _staged(f"Bias over embeddings: {first}{MINUS}{second}", what, result, picture, sections)
+    return _staged(f"Bias over embeddings: {first}{MINUS}{second}", what, result, prob, picture, sections)
 
 
-def _relations(result: Pool) -> list[Block]:
+def _relations(result: Pool, prob: float) -> list[Block]:
     if result.relation.empty:
         return []
-    drawn = plot_relation(result)
+    drawn = plot_relation(result, prob=prob)
     return [
         Picture("relation", "Contrasts against the outside variable", drawn),
         whole_table("Correlation and slope with outside variables, errors of both sides taken out", result.relation),
     ]
 
 
-def trend_page(result: Trend) -> Page:
+def trend_page(result: Trend, prob: float) -> Page:
     """The page of a trend."""
     first, second = result.contrast
     sections = [
         Section(
-            "Embeddings", [whole_table("Each embedding: its estimate, and the level of the trend", result.table())]
+            "Embeddings", [whole_table("Each embedding: its estimate, and the level of the trend", result.table(prob))]
         ),
         Section(
             "How it was made", [f"Kind of trend: {result.kind}.", Items(cite(result).text().splitlines())], shut=True
@@ -286,8 +289,8 @@ def trend_page(result: Trend) -> Page:
     ]
     times = result.estimates["time"]
     what = f"{first}{MINUS}{second} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
-    picture = Picture("trend", "Estimates over time, and the trend", plot_trend(result))
-    return _staged(f"Bias over time: {first}{MINUS}{second}", what, result, picture, sections)
+    picture = Picture("trend", "Estimates over time, and the trend", plot_trend(result, prob))
+    return _staged(f"Bias over time: {first}{MINUS}{second}", what, result, prob, picture, sections)
 
 
 def audit_page(found: Audit) -> Page:

@@ -114,10 +114,12 @@ def _format(path: object, given: str | None) -> str:
 def _page(post: Any, prob: float, effects: SideEffects | None, topics: TopicNull | None, sensitivity: bool) -> Page:
     if isinstance(post, Comparison):
         return change_page(post, effects, prob)
-    makers: dict[type, Callable[[Any], Page]] = {Audit: audit_page, Pool: pool_page, Trend: trend_page}
-    for kind, make in makers.items():
-        if isinstance(post, kind):
-            return make(post)
+    if isinstance(post, Pool):
+        return pool_page(post, prob)
+    if isinstance(post, Trend):
+        return trend_page(post, prob)
+    if isinstance(post, Audit):
+        return audit_page(post)
     if isinstance(post, pd.DataFrame) and set(METRIC_COLUMNS) <= set(post.columns):
         return metrics_page(post)
     check_fit(post)
