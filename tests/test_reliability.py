@@ -528,7 +528,7 @@ def test_what_scores_leave_open_is_said(scores):
 @pytest.mark.nuts
 def test_nuts_agrees_and_takes_gaps(scores):
     exact = bb.reliability.variance_components(scores, draws=4000, seed=1).table()
-    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=1000, seed=1)
+    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=4000, seed=1)
     spread = (exact["high"] - exact["low"]) / 3.2
     assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
     both = [
