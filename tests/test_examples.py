@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the main road run, and print what they say."""
+"""The examples in the docstrings of all public functions run, and print what they say."""
 
 import doctest
 import inspect
@@ -8,17 +8,40 @@ import pytest
 
 import bayesbias as bb
 
-FUNCTIONS = sorted(name for name in bb.__all__ if inspect.isfunction(getattr(bb, name)))
+MODULES = (
+    *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "sentences", "silhouettes"),
+    "stability",
+)
+SLOW = {"reliability.reliability_regression", "plots.plot_factors"}
+"""They sample with NUTS, whose first compilation takes twenty seconds."""
 HOW = doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_examples_of(name, tmp_path, monkeypatch):
+def functions():
+    """Every public function by its name below ``bb``, once."""
+    found = {name: getattr(bb, name) for name in bb.__all__ if inspect.isfunction(getattr(bb, name))}
+    for module in MODULES:
+        held = {name: getattr(getattr(bb, module), name) for name in getattr(bb, module).__all__}
+        found |= {
+            f"{module}.{name}": one
+            for name, one in held.items()
+            if inspect.isfunction(one) and one not in found.values()
+        }
+    return found
+
+
+FUNCTIONS = functions()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_the_examples_of(name, tmp_path, monkeypatch, request):
+    if name in SLOW and not request.config.getoption("--full"):
+        pytest.skip("samples with NUTS: run with --full")
     monkeypatch.chdir(tmp_path)
-    found = doctest.DocTestFinder(recurse=False).find(getattr(bb, name), name, globs={"bb": bb})
+    found = doctest.DocTestFinder(recurse=False).find(FUNCTIONS[name], name, globs={"bb": bb})
     examples = [one for one in found if one.examples]
     assert examples, f"{name} has no Examples section"
-    assert "\nExamples\n--------\n" in inspect.cleandoc(getattr(bb, name).__doc__)
+    assert "\nExamples\n--------\n" in inspect.cleandoc(FUNCTIONS[name].__doc__)
     said = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

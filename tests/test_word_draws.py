@@ -135,3 +135,12 @@ def test_a_table_with_too_many_holes_is_refused(monkeypatch):
     monkeypatch.setattr("bayesbias.models.marginal.MOST_NUMBERS", 1000)
     with pytest.raises(bb.InputError, match="holes in too many places"):
         bb.fit(holed, "crossed")
+
+
+def test_no_attribute_word_need_be_asked_for():
+    post = bb.fit(
+        bb.distance_table("google-news-slice", "weat7", relatedness=False), "crossed", draws=400, seed=0, keep="summary"
+    )
+    some = bb.checks.word_draws(post, ["math"])
+    assert some["word_mean"].sizes["protected_word"] == 1
+    assert some["word_mean"].shape[:2] == (4, 100)

@@ -339,6 +339,13 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     ------
     InputError
         A fit of distances that are not adjusted.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, adjust="length", seed=0)
+    >>> bb.checks.adjustment(post)["contrast"].tolist()
+    ['associated - different', 'associated - human', 'associated - neutral']
     """
     check_fit(post)
     prob = probability(prob, "prob")

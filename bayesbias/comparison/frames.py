@@ -276,6 +276,14 @@ def origin_sensitivity(
     ----------
     Mu, J. and Viswanath, P. (2018). All-but-the-top: simple and effective postprocessing for word representations.
     ICLR. https://doi.org/10.48550/arXiv.1702.01417
+
+    Examples
+    --------
+    >>> def encoder(texts):  # in place of a sentence encoder
+    ...     letters = "abcdefghijklmnopqrstuvwxyz"
+    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
+    >>> vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
+    >>> found = bb.checks.origin_sensitivity(vectors, "weat7", [("none", 0), ("vocabulary", 0)])
     """
     lists = words if isinstance(words, WordLists) else load_words(words)
     prob = probability(prob, "prob")

@@ -118,6 +118,13 @@ def compare_models(
     ----------
     Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC. Statistics and Computing 27. https://doi.org/10.1007/s11222-016-9696-4
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    >>> found = bb.checks.compare_models(table, ["published", "crossed_plain"], draws=400)
+    >>> found["model"].tolist()
+    ['crossed_plain', 'published']
     """
     one_of(unit, tuple(UNITS), "unit")
     pairs = flag(pairs, "pairs")

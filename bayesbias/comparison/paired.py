@@ -716,6 +716,15 @@ def similarity_shift(
     ----------
     Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
     Computational Linguistics 50(2), figures 15 to 17. https://doi.org/10.1162/coli_a_00507
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> result = bb.compare(before=before, after=after, seed=0)
+    >>> bb.checks.similarity_shift(result)["connection"].tolist()
+    ['associated', 'different', 'human', 'neutral']
     """
     if not isinstance(result, Comparison):
         raise InputError(f"given is {type(result).__name__}: similarity_shift takes what compare returns")

@@ -138,6 +138,14 @@ def prior_sensitivity(
     ------
     InputError
         A connection that the fit does not hold, the same one twice, or a factor that is not above 1.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> found = bb.checks.prior_sensitivity(post)
+    >>> type(found).__name__
+    'PriorSensitivity'
     """
     check_fit(post)
     seed = whole_number(seed, "seed", least=0, most=None)
@@ -336,6 +344,13 @@ def influence(
     InputError
         A model that needs NUTS, a connection that the fit does not hold, the same one twice, or an unknown kind of
         words.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.checks.influence(post, words="protected")["word"].head(2).tolist()
+    ['dance', 'algebra']
     """
     check_fit(post)
     one_of(words, KINDS_OF_WORDS, "words")
@@ -608,6 +623,12 @@ def bootstrap_metric(
     ----------
     Efron, B. (1979). Bootstrap methods: another look at the jackknife. Annals of Statistics 7(1).
     https://doi.org/10.1214/aos/1176344552
+
+    Examples
+    --------
+    >>> found = bb.checks.bootstrap_metric("weat", "google-news-slice", "weat7", draws=100, posterior=False)
+    >>> found.interval[0] < found.interval[1]
+    True
     """
     one_of(over, ("both", "targets", "attributes"), "over")
     draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")

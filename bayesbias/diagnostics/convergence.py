@@ -150,6 +150,12 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     ------
     InputError
         No relatedness.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.checks.check_relatedness(table)["similarity"].tolist()
+    ['all', 'unalike', 'alike', 'close']
     """
     found = related_data(data, check=False)
     if found.relatedness is None:

@@ -110,6 +110,13 @@ def sbc(
     ----------
     Talts, S. et al. (2018). Validating Bayesian inference algorithms with simulation-based calibration.
     https://doi.org/10.48550/arXiv.1804.06788
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> ranks = bb.calibration.sbc("published", shape, replicates=5, draws=19)
+    >>> type(ranks).__name__
+    'Ranks'
     """
     spec = known_model(model)
     table = table_of_shape(shape)
@@ -180,6 +187,14 @@ def false_positive_rate(
     ------
     InputError
         A truth with bias, an unknown model or metric.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> truth = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0}
+    >>> found = bb.calibration.false_positive_rate(shape, truth, ["published"], replicates=4)
+    >>> found.columns.tolist()[:2]
+    ['method', 'contrast']
     """
     if not isinstance(truth, Mapping):
         raise InputError(f"truth is {shown(truth)}: give a mapping of parameters with one connection_mean")
@@ -234,6 +249,13 @@ def null_false_positive_rate(
     ------
     InputError
         The table has no known groups or stereotype words, or the control list has too few words.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    >>> found = bb.calibration.null_false_positive_rate(table, ["published"], replicates=4)
+    >>> found.columns.tolist()[:2]
+    ['method', 'contrast']
     """
     replicates = whole_number(replicates, "replicates")
     if pool is not None and (isinstance(pool, str | bytes | Mapping) or not isinstance(pool, Iterable)):
@@ -268,6 +290,14 @@ def coverage_study(
     DataFrame
         Columns ``method``, ``contrast``, ``planted``, ``coverage``, ``power`` (share of intervals without 0), ``se``
         (of the coverage), ``width``, ``nominal`` and ``replicates``. The cluster interval is included.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> truth = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0}
+    >>> found = bb.calibration.coverage_study(shape, truth, ["published"], replicates=4)
+    >>> found.columns.tolist()[:2]
+    ['method', 'contrast']
     """
     table = table_of_shape(shape)
     data = model_data(table)

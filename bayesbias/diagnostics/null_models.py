@@ -381,6 +381,12 @@ def null_distribution(
     Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain
     human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
     Manzini, T. et al. (2019). Black is to Criminal as Caucasian is to Police. NAACL. https://doi.org/10.18653/v1/N19-1062
+
+    Examples
+    --------
+    >>> found = bb.calibration.null_distribution("google-news-slice", "weat7", "associated - human", draws=50)
+    >>> type(found).__name__
+    'NullDistribution'
     """
     one_of("controls" if source is None else source, ("controls", "vocabulary"), "source")
     match_frequency = flag(match_frequency, "match_frequency")

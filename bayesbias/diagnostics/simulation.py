@@ -64,6 +64,14 @@ def simulate(
     ------
     InputError
         A parameter is missing, unknown or of the wrong size, or the shape is none.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> truth = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0}
+    >>> table = bb.calibration.simulate(shape, "crossed", truth, seed=0)
+    >>> len(table)
+    72
     """
     spec = known_model(model)
     shape = table_of_shape(table_or_shape)
@@ -299,6 +307,12 @@ def null_from_noise(
     ----------
     Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
     Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+
+    Examples
+    --------
+    >>> found = bb.calibration.null_from_noise(draws=200)
+    >>> type(found).__name__
+    'NullDistribution'
     """
     for name, number in (("protected", protected), ("attributes", attributes)):
         if whole_number(number, name, least=2) % 2:
@@ -460,6 +474,12 @@ def simulate_null_weat(
     ----------
     Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
     Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(draws=200)
+    >>> type(found).__name__
+    'NullWeat'
     """
     words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
     sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")

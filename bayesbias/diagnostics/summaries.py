@@ -161,6 +161,13 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
         model has), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``: shares, which add to 1 in each connection and draw.
         Distances that share an attribute word are correlated by the second and third.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.checks.variance_shares(post)["component"].unique().tolist()
+    ['protected word', 'attribute word', 'word x group', 'residual']
     """
     check_fit(post)
     prob = probability(prob, "prob")
@@ -306,6 +313,12 @@ def cluster_interval(
     ----------
     Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics
     Bulletin 2(6). https://doi.org/10.2307/3002019
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.checks.cluster_interval(table).words
+    {'math': 8, 'arts': 8}
     """
     prob = probability(prob, "prob")
     rows = related_data(data, check=False)

@@ -343,6 +343,12 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     ------
     InputError
         A bias outside [-1, 1].
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=100)
+    >>> len(toy.targets)
+    48
     """
     bias = finite_number(bias, "bias")
     if not -1 <= bias <= 1:

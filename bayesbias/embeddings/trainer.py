@@ -222,6 +222,13 @@ def train_embeddings(
     ----------
     Mikolov, T. et al. (2013). Distributed representations of words and phrases and their compositionality. NeurIPS.
     https://doi.org/10.48550/arXiv.1310.4546
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> len(kvs)
+    2
     """
     algorithms = _each(algorithm, "algorithm", _known_algorithm)
     asked = _each(dims, "dims", lambda value: whole_number(value, "dims"))

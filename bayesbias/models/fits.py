@@ -409,6 +409,14 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
     -----
     UserWarning
         The group is made of fewer draws than the fit has.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> post = bb.checks.add_predictive(post, seed=0, draws=200)
+    >>> "posterior_predictive" in post.children
+    True
     """
     check_fit(post)
     rng, posterior = predictive_generator(post, seed), _thinned(post, draws)
@@ -476,6 +484,14 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     -----
     UserWarning
         The group is made of fewer draws than the fit has.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> post = bb.checks.add_log_likelihood(post, draws=200)
+    >>> "log_likelihood" in post.children
+    True
     """
     check_fit(post)
     posterior = _thinned(post, draws)

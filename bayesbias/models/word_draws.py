@@ -121,7 +121,10 @@ class DrawsOfWords:
 
     def into(self, drawn: Draws, chains: int) -> Draws:
         """The draws of a fit with those of the words."""
-        own = {name: values.reshape(chains, -1, *values.shape[1:]) for name, values in self.values.items()}
+        own = {
+            name: values.reshape(chains, len(values) // chains, *values.shape[1:])
+            for name, values in self.values.items()
+        }
         return replace(drawn, posterior={**drawn.posterior, **own})
 
 

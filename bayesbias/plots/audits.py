@@ -38,6 +38,11 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
         How many words are named, those called with the largest contrasts.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> found = bb.audit("google-news-slice", "gender")
+    >>> bb.plots.plot_audit(found, labels=10).savefig("audit.png")
     """
     check_kind(found, Audit, "plot_audit", "audit")
     names = found.words["group"].cat.categories

@@ -51,6 +51,12 @@ def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
     ------
     InputError
         Something else was given.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> ranks = bb.calibration.sbc("published", shape, replicates=5, draws=19)
+    >>> bb.plots.plot_calibration(ranks).savefig("ranks.png")
     """
     if isinstance(result, Ranks):
         return _ranks(result)
@@ -137,6 +143,11 @@ def plot_null_weat(result: NullWeat) -> Figure:
     -------
     Figure
         Histograms of s and of the effect size; the grey band holds ``prob`` of them.
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
+    >>> bb.plots.plot_null_weat(found).savefig("null.png")
     """
     check_kind(result, NullWeat, "plot_null_weat", "simulate_null_weat")
     shares = result.summary()["as_extreme"]
@@ -157,6 +168,11 @@ def plot_null_partitions(result: NullWeat) -> Figure:
     -------
     Figure
         Histograms of s and of the effect size over partitions; the grey band holds ``prob`` of them.
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
+    >>> bb.plots.plot_null_partitions(found).savefig("partitions.png")
     """
     check_kind(result, NullWeat, "plot_null_partitions", "simulate_null_weat")
     which = "all" if result.test.exact else "random"
@@ -178,6 +194,11 @@ def plot_null_sample(result: NullWeat) -> Figure:
     Figure
         Left all cosines by target set and attribute set, with the means of words (diamonds); right the rows of
         ``result.raw``.
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
+    >>> bb.plots.plot_null_sample(found).savefig("sample.png")
     """
     check_kind(result, NullWeat, "plot_null_sample", "simulate_null_weat")
     raw, n, m = result.raw, result.words, result.attributes
@@ -274,6 +295,11 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
     ------
     InputError
         Something else was given, or a statistic that it does not have.
+
+    Examples
+    --------
+    >>> null = bb.topic_null("google-news-slice", "weat7", replicates=50)
+    >>> bb.plots.plot_topic_null(null).savefig("topics.png")
     """
     check_kind(null, TopicNull, "plot_topic_null", "topic_null")
     name = next(iter(null.observed)) if statistic is None else statistic

@@ -157,6 +157,14 @@ def plot_similarity_shift(
     ----------
     result, mac, before, after
         As in :func:`similarity_shift`.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> result = bb.compare(before=before, after=after, seed=0)
+    >>> bb.plots.plot_similarity_shift(result).savefig("shift.png")
     """
     check_kind(result, Comparison, "plot_similarity_shift", "compare")
     shares = similarity_shift(result, mac, before, after)
@@ -213,6 +221,14 @@ def plot_side_effects(result: SideEffects) -> Figure:
     ----------
     result
         What :func:`side_effects` returns.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "gender", relatedness=False) for one in (kv, debiased))
+    >>> effects = bb.side_effects(before, after, kv, debiased)
+    >>> bb.plots.plot_side_effects(effects).savefig("effects.png")
     """
     check_kind(result, SideEffects, "plot_side_effects", "side_effects")
     drawn = [

@@ -369,6 +369,12 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
     ------
     InputError
         The model has no effects of attribute words.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    >>> post = bb.fit(table, "crossed", draws=400, seed=0)
+    >>> bb.plots.plot_attribute_effects(post).savefig("attributes.png")
     """
     check_fit(post)
     prob, most = probability(prob, "prob"), whole_number(most, "most")
@@ -421,6 +427,12 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
         Mass of the wide predictive intervals.
     seed
         Seed of the predictive draws; None takes one that follows from the seed of the fit.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.plots.plot_predictions(post, seed=0).savefig("predictions.png")
     """
     check_fit(post)
     prob = probability(prob, "prob")
@@ -518,6 +530,12 @@ def plot_variance(post: xr.DataTree, ax: Axes | None = None) -> Figure:
         A result of :func:`fit`.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.plots.plot_variance(post).savefig("variance.png")
     """
     table = variance_shares(post)
     connections = list(dict.fromkeys(table["connection"]))

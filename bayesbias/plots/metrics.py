@@ -54,6 +54,13 @@ def plot_ranking(ranking: Ranking) -> Figure:
         Above, the ranks by all metrics added up (shorter is less biased), then the outside rankings in white. Below, a
         panel a metric: the probability of each rank, in figures and in grey, with the rank of the words as they are in
         a frame.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> ranking = bb.rank({"before": kv, "after": debiased}, ["weat6", "weat7"], "weat", draws=20)
+    >>> bb.plots.plot_ranking(ranking).savefig("ranking.png")
     """
     check_kind(ranking, Ranking, "plot_ranking", "rank")
     ranks, metrics = ranking.ranks, list(map(str, ranking.scores))
@@ -156,6 +163,11 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
     zoom
         Whether the axis ends with the values instead of the metric's range; None does so for values that fill less than
         a tenth of it. The label then says the range, since the area is no share of the panel any more.
+
+    Examples
+    --------
+    >>> found = bb.silhouettes.silhouette("google-news-slice", "weat1", "weat", runs=10)
+    >>> bb.plots.plot_silhouette(found).savefig("silhouette.png")
     """
     if zoom is not None:
         flag(zoom, "zoom")
@@ -265,6 +277,10 @@ def plot_plan(plan: Plan) -> Figure:
     ----------
     plan
         A result of :func:`plan`.
+
+    Examples
+    --------
+    >>> bb.plots.plot_plan(bb.plan("gender", effect=0.05)).savefig("plan.png")
     """
     check_kind(plan, Plan, "plot_plan", "plan")
     now = plan.present

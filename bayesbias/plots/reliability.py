@@ -93,6 +93,13 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
     ----------
     Koo, T. K. and Li, M. Y. (2016). A guideline of selecting and reporting intraclass correlation coefficients for
     reliability research. Journal of Chiropractic Medicine 15(2). https://doi.org/10.1016/j.jcm.2016.02.012
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> bb.plots.plot_reliability(bb.reliability.retest_reliability(scores)).savefig("retest.png")
     """
     panels = _panels(table)
     counts = [panel["label"].nunique() for panel in panels.values()]
@@ -264,6 +271,14 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
         What :func:`variance_components` or :func:`setting_components` returns.
     prob
         Posterior mass of the thin bars.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
+    >>> bb.plots.plot_components(found).savefig("components.png")
     """
     kinds = (VarianceComponents, SettingComponents)
     check_kind(result, kinds, "plot_components", "variance_components or setting_components")
@@ -344,6 +359,14 @@ def plot_decision(
         As in its method ``decision``.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
+    >>> bb.plots.plot_decision(found, seeds=(1, 2)).savefig("decision.png")
     """
     check_kind(components, VarianceComponents, "plot_decision", "variance_components")
     table = components.decision(several(base_pairs), seeds, of, absolute, threshold, prob)
@@ -417,6 +440,16 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     ----------
     regression
         What :func:`reliability_regression` returns.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"frequency": rng.normal(size=60), "algorithm": ["sgns", "cbow"] * 30})
+    >>> table["corpus"] = ["a", "b", "c"] * 20
+    >>> table["value"] = 0.5 * table["frequency"] + rng.normal(size=60)
+    >>> found = bb.reliability.reliability_regression(table, features=["frequency"], draws=400)
+    >>> bb.plots.plot_factors(found).savefig("factors.png")
     """
     check_kind(regression, ReliabilityRegression, "plot_factors", "reliability_regression")
     posterior = regression.posterior["posterior"].to_dataset()

@@ -51,6 +51,13 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
         Mass of the thin bars.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
+    >>> bb.plots.plot_pool(bb.pool(tables, ("associated", "different"))).savefig("pool.png")
     """
     check_kind(pool, Pool, "plot_pool", "pool")
     table = pool.table(prob).reset_index(drop=True)
@@ -99,6 +106,13 @@ def plot_relation(
         How many points furthest from the line are named.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> values = {word: float(len(word)) for word in table["protected_word"].unique()}
+    >>> bb.plots.plot_relation(bb.criterion(post, values)).savefig("relation.png")
     """
     check_kind(result, (Pool, Criterion), "plot_relation", "pool or criterion")
     reach = float(ndtri((1 + probability(prob, "prob")) / 2))
@@ -167,6 +181,14 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
         Mass of the bars and of the band.
     ax
         Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
+    >>> tables["2010"] = tables["1990"]
+    >>> bb.plots.plot_trend(bb.trend(tables, {name: float(name) for name in tables})).savefig("trend.png")
     """
     check_kind(trend, Trend, "plot_trend", "trend")
     table = trend.table(prob)

@@ -44,6 +44,15 @@ def plot_templates(
     ------
     InputError
         A fit without frames, or one of sentences of a corpus.
+
+    Examples
+    --------
+    >>> def encoder(texts):  # in place of a sentence encoder
+    ...     letters = "abcdefghijklmnopqrstuvwxyz"
+    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
+    >>> vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
+    >>> post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
+    >>> bb.plots.plot_templates(post).savefig("templates.png")
     """
     found = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
     table = found.by_frame

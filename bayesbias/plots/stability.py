@@ -57,6 +57,13 @@ def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
     ----------
     study
         What :func:`direct_bias_study` returns. Up to 28 settings the numbers stand in the cells.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> bb.plots.plot_rank_agreement(study).savefig("agreement.png")
     """
     check_kind(study, DirectBiasStudy, "plot_rank_agreement", "direct_bias_study")
     tau, settings = study.rank_agreement().to_numpy(), study.settings
@@ -163,6 +170,13 @@ def plot_word_bias(
     ------
     InputError
         A setting that the study does not hold.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> bb.plots.plot_word_bias(study).savefig("words.png")
     """
     check_kind(study, DirectBiasStudy, "plot_word_bias", "direct_bias_study")
     words = whole_number(words, "words")
@@ -232,6 +246,13 @@ def plot_bias_decay(study: DirectBiasStudy) -> Figure:
     ----------
     study
         What :func:`direct_bias_study` returns.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> bb.plots.plot_bias_decay(study).savefig("decay.png")
     """
     check_kind(study, DirectBiasStudy, "plot_bias_decay", "direct_bias_study")
     table = study.table()
@@ -337,6 +358,13 @@ def plot_bias_bootstrap(
     ------
     InputError
         An algorithm, a number of dimensions or a list that is not there.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> bb.plots.plot_bias_bootstrap(study).savefig("bootstrap.png")
     """
     check_kind(study, DirectBiasStudy, "plot_bias_bootstrap", "direct_bias_study")
     column = "standardised" if flag(standardised, "standardised") else "direct_bias"

@@ -219,6 +219,11 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     ------
     InputError
         Something else was given, or a table or a fit without relatedness.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
     """
     found = held_relatedness(holder, "plot_relatedness")
     with mpl.rc_context(FONT):
@@ -417,6 +422,11 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     ------
     InputError
         Something else was given, or a table or a fit without relatedness.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plots.plot_variogram(table).savefig("variogram.png")
     """
     found = held_relatedness(holder, "plot_variogram")
     within = {kind: similarities_within(found, kind) for kind in KINDS}

@@ -419,6 +419,15 @@ def variance_components(
     Cronbach, L. J., Rajaratnam, N. and Gleser, G. C. (1963). Theory of generalizability: a liberalization of
     reliability theory. British Journal of Statistical Psychology 16(2).
     https://doi.org/10.1111/j.2044-8317.1963.tb00206.x
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
+    >>> found.table().columns.tolist()[:2]
+    ['component', 'sd']
     """
     check_scores(scores, gaps=True)
     y = scores.transpose(*DIMS).to_numpy().astype(np.float64)

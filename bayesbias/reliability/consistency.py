@@ -95,6 +95,14 @@ def bias_scores(
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
     https://doi.org/10.18653/v1/2021.emnlp-main.785
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> scores.dims
+    ('measure', 'target', 'base_pair', 'seed')
     """
     import xarray as xr
 
@@ -335,6 +343,15 @@ def retest_reliability(
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
     https://doi.org/10.18653/v1/2021.emnlp-main.785
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> found = bb.reliability.retest_reliability(scores)
+    >>> found.columns.tolist()[:2]
+    ['measure', 'label']
     """
     import pandas as pd
 
@@ -395,6 +412,15 @@ def inter_rater_consistency(
     ------
     InputError
         No scores of :func:`bias_scores`, one measure only, or a single row.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> found = bb.reliability.inter_rater_consistency(scores)
+    >>> found.columns.tolist()[:2]
+    ['label', 'value']
     """
     check_scores(scores)
     one_of(of, ("target", "base_pair"), "of")
@@ -454,6 +480,15 @@ def internal_consistency(
     ------
     InputError
         No scores of :func:`bias_scores`, a query of which fewer than two words have scores, or a single base pair.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> found = bb.reliability.internal_consistency(scores, of="base_pair")
+    >>> found.columns.tolist()[:2]
+    ['measure', 'label']
     """
     import pandas as pd
 

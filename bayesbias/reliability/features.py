@@ -214,6 +214,12 @@ def word_features(
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
     https://doi.org/10.18653/v1/2021.emnlp-main.785
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> features = bb.reliability.word_features(kvs, toy.targets)
     """
     import pandas as pd
 

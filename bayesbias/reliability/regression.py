@@ -167,6 +167,17 @@ def reliability_regression(
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
     https://doi.org/10.18653/v1/2021.emnlp-main.785
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"frequency": rng.normal(size=60), "algorithm": ["sgns", "cbow"] * 30})
+    >>> table["corpus"] = ["a", "b", "c"] * 20
+    >>> table["value"] = 0.5 * table["frequency"] + rng.normal(size=60)
+    >>> found = bb.reliability.reliability_regression(table, features=["frequency"], draws=400)
+    >>> type(found).__name__
+    'ReliabilityRegression'
     """
     draws, chains = checked_draws(draws, chains)
     used, prob = used_seed(seed), probability(prob, "prob")

@@ -52,6 +52,13 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
         Posterior mass of the intervals.
     verdict
         The result of :func:`diagnose`, if there is one.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.checks.verdict_sentences(post)[0].split(":")[0]
+    'Not settled'
     """
     check_fit(post)
     verdict = diagnose(post) if verdict is None else verdict

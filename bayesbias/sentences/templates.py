@@ -231,7 +231,14 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
 
 
 def english_words() -> dict[str, str]:
-    """Some 640 common English words with their parts of speech, which :func:`encode` takes as vocabulary."""
+    """Some 640 common English words with their parts of speech, which :func:`encode` takes as vocabulary.
+
+    Examples
+    --------
+    >>> words = bb.sentences.english_words()
+    >>> words["table"]
+    'noun'
+    """
     return {word: kind for kind, words in _english().vocabulary.items() for word in words}
 
 

@@ -360,6 +360,14 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
     ------
     InputError
         No such file, or one that holds something else.
+
+    Examples
+    --------
+    >>> def encoder(texts):  # in place of a sentence encoder
+    ...     letters = "abcdefghijklmnopqrstuvwxyz"
+    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
+    >>> bb.encode(encoder, ["nurse", "nurses"], ["{}."], vocabulary=0).save("vectors.npz")
+    >>> vectors = bb.sentences.load_context_vectors("vectors.npz")
     """
     file = home_folder(path)
     if not file.is_file():

@@ -426,6 +426,14 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis: towards assessing the quality of bias metrics
     for word embedding models. IJCAI. https://doi.org/10.24963/ijcai.2021/77
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> biased, unbiased = (bb.silhouettes.silhouette(one, "weat7", "weat", runs=10) for one in (kv, debiased))
+    >>> 0 <= bb.silhouettes.silhouette_accuracy(biased, unbiased) <= 1
+    True
     """
     by_name_or_none(compat, ["published"], "compat")
     check_comparable(biased, unbiased)
@@ -451,6 +459,14 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     ------
     InputError
         Silhouettes of different metrics or sizes.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> biased, unbiased = (bb.silhouettes.silhouette(one, "weat7", "weat", runs=10) for one in (kv, debiased))
+    >>> 0 <= bb.silhouettes.silhouette_separation(biased, unbiased) <= 1
+    True
     """
     check_comparable(biased, unbiased)
     far, near = biased._from_no_bias().T, unbiased._from_no_bias().T
@@ -531,6 +547,15 @@ def silhouette_uncertainty(
     ----------
     Shao, J. and Wu, C. F. J. (1989). A general theory for jackknife variance estimation. Annals of Statistics 17(3).
     https://doi.org/10.1214/aos/1176347263
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> biased, unbiased = (bb.silhouettes.silhouette(one, "weat7", "weat", runs=10) for one in (kv, debiased))
+    >>> found = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=50)
+    >>> found.columns.tolist()[:2]
+    ['score', 'value']
     """
     one_of(method, METHODS, "method")
     resamples, prob = whole_number(resamples, "resamples", least=2), probability(prob, "prob")

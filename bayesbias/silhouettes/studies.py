@@ -408,6 +408,12 @@ def silhouette(
     References
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
+
+    Examples
+    --------
+    >>> found = bb.silhouettes.silhouette("google-news-slice", "weat1", "weat", runs=10)
+    >>> type(found).__name__
+    'Silhouette'
     """
     one_of(vary, VARIED, "vary")
     one_of(sizes, SIZES, "sizes")
@@ -519,6 +525,13 @@ def silhouette_study(
     References
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
+
+    Examples
+    --------
+    >>> kvs = {"news": bb.load_embedding("google-news-slice")}
+    >>> found = bb.silhouettes.silhouette_study(kvs, {"weat1": "weat1"}, ["ect"], runs=5)
+    >>> type(found).__name__
+    'DataFrame'
     """
     parts, notes = follow_study(kvs, queries, metrics, runs, None, sizes, seed, compat, twins=twins)
     table = scores_of(parts, compat)

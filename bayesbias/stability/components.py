@@ -243,6 +243,15 @@ def setting_components(
     InputError
         No such column, numbers that are not finite (or not positive, for their logarithm) or do not vary, two rows of
         one setting, or fewer than two facets that vary.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
+    >>> type(found).__name__
+    'SettingComponents'
     """
     facets, y, notes = _grid(table, value, flag(log, "log"))
     spread = float(np.nanstd(y))

@@ -131,6 +131,15 @@ def metric_stability(
     ------
     InputError
         No settings, a query that a metric does not take, or sets that the crossed model does not take.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> first, second = zip(*toy.base_pairs)
+    >>> targets = {"some": toy.targets[:24], "others": toy.targets[24:]}
+    >>> query = bb.Query(targets, {"first": first, "second": second})
+    >>> found = bb.stability.metric_stability(kvs, query, "weat", contrast=False, random_pairs=50)
     """
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     contrast = flag(contrast, "contrast")
@@ -380,6 +389,14 @@ def direct_bias_study(
     NeurIPS. https://doi.org/10.48550/arXiv.1607.06520
     Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019). Considerations for the interpretation of bias measures of
     word embeddings. https://doi.org/10.48550/arXiv.1906.08379
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> type(study).__name__
+    'DirectBiasStudy'
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
