@@ -35,8 +35,8 @@ from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
 
 SLIGHT = 0.005
 """Size of an observed difference below which its sign says nothing."""
-FINE, FINEST = 0.01, 0.0005
-"""Figures below the first get two significant digits in place of three decimals, those below the second are 0.000."""
+FINE = 0.01
+"""Figures below this get two significant digits in place of three decimals."""
 
 
 def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
@@ -63,7 +63,7 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
 
 def figure(value: float) -> str:
     """A number with a proper minus sign: three decimals, or two significant digits where it is small."""
-    if abs(value) < FINEST or abs(value) >= FINE:
+    if value == 0 or abs(value) >= FINE:
         return signed(value)
     text = np.format_float_positional(value, precision=2, fractional=False, unique=False, trim="-")
     return text.replace("-", "\N{MINUS SIGN}")
@@ -102,7 +102,7 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
         return [f"{what} did not change: it is {figure(row['after'])}."]
     part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
     sentences = [
-        f"{what} went from {figure(row['before'])} to {figure(row['after'])}, a change of {figure(row['change'])}"
+        f"{what} went from {signed(row['before'])} to {signed(row['after'])}, a change of {figure(row['change'])}"
         f"{part} ({_interval(row, prob)}). Probability that it came nearer to 0: {share(row['p_shrank'])}; that its "
         f"sign reversed: {share(row['p_reversed'])}."
     ]
