@@ -28,7 +28,6 @@ __all__ = ["dataset_path", "list_datasets", "load_dataset"]
 
 FOLDER = "BAYESBIAS_DATA"
 """The variable that names a local folder to look in first."""
-BLOCK = 1 << 20
 COLUMNS = ["name", "kind", "description", "licence", "source", "doi", "bytes", "hash", "url", "here"]
 type Kind = Literal["distance table", "embedding", "word lists", "frequencies"]
 

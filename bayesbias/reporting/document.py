@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from bayesbias._files import whole_file
 from bayesbias.diagnostics.summaries import share, signed
+from bayesbias.references import cite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,6 +128,11 @@ class Items:
     """Paragraphs of a list."""
 
     items: Sequence[str]
+
+
+def cited(result: Any) -> Items:
+    """What to cite for a result."""
+    return Items(cite(result).text().splitlines())
 
 
 Block = str | Table | Picture | Photo | Code | Items

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import xarray as xr
@@ -34,11 +34,12 @@ from bayesbias.models.fits import fit
 from bayesbias.models.results import distances_of
 from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_overview, plot_predictions
 from bayesbias.plots.tables import plot_distances
-from bayesbias.references import cite
-from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
+from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, cited, filled, table_of
 from bayesbias.reporting.sentences import (
     contrast_sentences,
     effective_sentences,
+    ends_of,
+    excludes_zero,
     frequency_sentences,
     one_by_one,
     reservations,
@@ -85,7 +86,7 @@ def what_changed(table: pd.DataFrame) -> list[str]:
             f"{signed(second['hdi_low'])} to {signed(second['hdi_high'])} under {second['model']}, {ratio:.2f} times "
             "as wide; "
         )
-        settled = [row["hdi_low"] > 0 or row["hdi_high"] < 0 for row in (first, second)]
+        settled = [excludes_zero(row) for row in (first, second)]
         if settled[0] == settled[1]:
             sentence += f"both intervals {'exclude' if settled[0] else 'include'} 0."
         else:
@@ -131,7 +132,6 @@ ENGINES = {
     "draws",
     "nuts": "by the No-U-Turn sampler, with {draws:,} draws",
 }
-DISTANCE = "cosine distance"
 ENDS = {
     "mean": ("mean", "number"),
     "sd": ("sd", "number"),
@@ -197,7 +197,7 @@ def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivi
                 Section("Checks", list(_checks(given))),
                 Section("Sensitivity", list(_sensitivity(given)) if sensitivity else [NOT_ASKED]),
                 Section("All coefficients", list(_coefficients(given)), shut=True),
-                Section("Methods text for a paper", [_method(given), *_references(given)], shut=True),
+                Section("Methods text for a paper", [_method(given), cited(post)], shut=True),
                 Section("How to reproduce this", list(_reproduction(given)), shut=True),
             )
         ),
@@ -232,12 +232,8 @@ def _spoken(given: Reported) -> str:
     rows = []
     for other in beside_associated(given.post):
         row = contrasts(given.post, "associated", other, given.prob).iloc[0]
-        rows.append(f"associated minus {labelled(other, given.labels)} {signed(row['mean'])}, {_ends(row)}")
+        rows.append(f"associated minus {labelled(other, given.labels)} {signed(row['mean'])}, {ends_of(row)}")
     return f"Differences in mean distance with their {given.percent} intervals: {'; '.join(rows)}."
-
-
-def _ends(row: Any) -> str:
-    return f"{signed(row['hdi_low'])} to {signed(row['hdi_high'])}"
 
 
 def _lines(given: Reported) -> dict[str, str]:
@@ -249,16 +245,16 @@ def _lines(given: Reported) -> dict[str, str]:
     closer = float(row["p_below_zero"])
     direction, sure = ("closer", closer) if row["mean"] < 0 else ("farther", 1 - closer)
     similar = contrasts(given.post, "associated", given.other, given.prob, population=SIMILAR).iloc[0]
-    settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
-    beyond = similar["hdi_low"] > 0 or similar["hdi_high"] < 0
+    settled = excludes_zero(row)
+    beyond = excludes_zero(similar)
     return {
         "How sure?": f"The probability that they are {direction} is {share(sure)}. The difference is "
-        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {_ends(row)}. "
+        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {ends_of(row)}. "
         + size_sentence(given.post, "associated", given.other)
         + ("" if given.topics is None else f" {given.topics.sentence}"),
         "About which words?": f"About these {many(len(words), 'protected word')} and lists of stereotypes like these. "
         f"Taken one by one: {one_by_one(words)}. For further "
-        f"protected words like these it is {'settled too' if beyond else 'not settled'} ({_ends(similar)}).",
+        f"protected words like these it is {'settled too' if beyond else 'not settled'} ({ends_of(similar)}).",
         "What would settle it?": _open_question(settled, beyond, given.plan),
     }
 
@@ -280,7 +276,7 @@ def _open_question(settled: bool, beyond: bool, found: Plan) -> str:
 
 def _plan(post: xr.DataTree, table: pd.DataFrame, row: pd.Series, prob: float, other: str) -> Plan:
     """What list length would settle the headline contrast: as large as its posterior mean, or a small one if it is."""
-    settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+    settled = excludes_zero(row)
     effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
     own_scales = post.attrs["attribute_words"] == "modelled" and not HEAVY & set(post["posterior"].data_vars)
     return plan(post if own_scales else table, effect=effect, prob=prob, second=other)
@@ -507,13 +503,9 @@ def _method(given: Reported) -> str:
     row = given.headline.iloc[0]
     return (
         f"{text} For these protected words and attribute lists like these, associated{MINUS}"
-        f"{labelled(given.other, given.labels)} was {signed(row['mean'])} ({given.percent} interval {_ends(row)}; "
+        f"{labelled(given.other, given.labels)} was {signed(row['mean'])} ({given.percent} interval {ends_of(row)}; "
         f"negative: own stereotypes are closer)."
     )
-
-
-def _references(given: Reported) -> Iterator[Block]:
-    yield Items(cite(given.post).text().splitlines())
 
 
 def _reproduction(given: Reported) -> Iterator[Block]:

@@ -16,8 +16,19 @@ from bayesbias.metrics import list_metrics
 from bayesbias.plots.audits import plot_audit
 from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similarity_shift
 from bayesbias.plots.second_stage import plot_pool, plot_relation, plot_trend
-from bayesbias.references import cite
-from bayesbias.reporting.document import Block, Code, Items, Page, Photo, Picture, Section, Table, filled, table_of
+from bayesbias.reporting.document import (
+    Block,
+    Code,
+    Items,
+    Page,
+    Photo,
+    Picture,
+    Section,
+    Table,
+    cited,
+    filled,
+    table_of,
+)
 from bayesbias.second_stage import Pool, Trend
 from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
 
@@ -77,7 +88,7 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
                         Code(attrs["model_text"]),
                         f"Model hash {attrs['model_hash'][:16]}, engine {attrs['engine']}, seed {attrs['seed']}. "
                         f"Versions: {', '.join(f'{name} {value}' for name, value in versions.items())}.",
-                        Items(cite(result).text().splitlines()),
+                        cited(result),
                         *([] if effects is None else [HIDDEN]),
                     ],
                     shut=True,
@@ -259,7 +270,7 @@ def pool_page(result: Pool, prob: float) -> Page:
             [whole_table("Each embedding, raw and partially pooled, in cosine distance", result.table(prob))],
         ),
         Section("Outside variables", _relations(result, prob)),
-        Section("How it was made", [Items(cite(result).text().splitlines())], shut=True),
+        Section("How it was made", [cited(result)], shut=True),
     ]
     picture = Picture("pool", "Each embedding's estimate, and the partially pooled one", plot_pool(result, prob))
     what = f"{first}{MINUS}{second} in {len(result.estimates):,} embeddings, partially pooled."
@@ -283,9 +294,7 @@ def trend_page(result: Trend, prob: float) -> Page:
         Section(
             "Embeddings", [whole_table("Each embedding: its estimate, and the level of the trend", result.table(prob))]
         ),
-        Section(
-            "How it was made", [f"Kind of trend: {result.kind}.", Items(cite(result).text().splitlines())], shut=True
-        ),
+        Section("How it was made", [f"Kind of trend: {result.kind}.", cited(result)], shut=True),
     ]
     times = result.estimates["time"]
     what = f"{first}{MINUS}{second} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
@@ -338,7 +347,7 @@ def audit_page(found: Audit) -> Page:
                         *found.notes,
                     ],
                 ),
-                Section("How to cite", [Items(cite(found).text().splitlines())], shut=True),
+                Section("How to cite", [cited(found)], shut=True),
             )
         ),
     )
@@ -387,7 +396,7 @@ def metrics_page(table: pd.DataFrame) -> Page:
                     "Values", [whole_table("Values of the metrics, with the words found and missing", shown), *notes]
                 ),
                 Section("Definitions", [whole_table("The metrics used, with their sources", definitions)]),
-                Section("How to cite", [Items(cite(table).text().splitlines())], shut=True),
+                Section("How to cite", [cited(table)], shut=True),
             )
         ),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import xarray as xr
 
@@ -137,7 +139,7 @@ def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
         f"{_answer(row, kind)} On average {what} "
-        f"({100 * prob:g}% interval of the difference {_ends(row)} for {POPULATIONS[GIVEN]}, {_ends(similar)} for "
+        f"({100 * prob:g}% interval of the difference {ends_of(row)} for {POPULATIONS[GIVEN]}, {ends_of(similar)} for "
         f"further protected words like these; probability of {direction}: {share(certainty)}). Of "
         f"{len(table) - 1} protected words, taken one by one, {one_by_one(table.iloc[1:])}."
     )
@@ -168,12 +170,18 @@ def _answer(row: pd.Series, kind: str) -> str:
 def _brief_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     table = contrasts(post, "associated", other, prob=prob)
     row, labels = table.iloc[0], table.attrs.get("labels", {})
-    settled = "excludes" if row["hdi_low"] > 0 or row["hdi_high"] < 0 else "includes"
+    settled = "excludes" if excludes_zero(row) else "includes"
     return (
         f"Beside {labelled(other, labels, PHRASES)}, associated{MINUS}{labelled(other, labels)} is "
-        f"{signed(row['mean'])} ({100 * prob:g}% interval {_ends(row)}, which {settled} 0)."
+        f"{signed(row['mean'])} ({100 * prob:g}% interval {ends_of(row)}, which {settled} 0)."
     )
 
 
-def _ends(row: pd.Series) -> str:
+def excludes_zero(row: Any) -> bool:
+    """Whether the interval of a row excludes 0."""
+    return bool(row["hdi_low"] > 0 or row["hdi_high"] < 0)
+
+
+def ends_of(row: Any) -> str:
+    """The interval of a row."""
     return f"{signed(row['hdi_low'])} to {signed(row['hdi_high'])}"
