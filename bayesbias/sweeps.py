@@ -18,6 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 from pydantic import Field
@@ -46,8 +47,8 @@ NONE = "none"
 MOST_DEATHS = 5
 """How often a fit's worker process may die before the fit is recorded as failed."""
 SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
-HASHED = ("fit", "status", "reason", "sha256", "faults", "contrasts")
-"""What of a record counts as its result."""
+HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
+"""What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
 COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
 
 
@@ -385,7 +386,8 @@ def _record(folder: Path, name: str) -> dict[str, Any] | None:
         found = json.loads((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and found.get("status") in ("done", "failed") else None
+    whole = isinstance(found, dict) and found.get("status") in ("done", "failed") and found.keys() >= set(HASHED)
+    return found if whole else None
 
 
 def run_fit(task: Task, folder: str) -> str:
@@ -414,11 +416,24 @@ def run_fit(task: Task, folder: str) -> str:
         file = Path(folder) / FITS / f"{task.name}.nc"
         with _no_dask():
             save_fit(post, file)
-        record["sha256"] = _state(file)[2]
+        record |= {"sha256": _state(file)[2], "content": _content(post)}
     record["contrasts"] = _values(rows)
     record["seconds"] = round(time.perf_counter() - begin, 3)
     _write_record(Path(folder), record)
     return task.name
+
+
+def _content(post: xr.DataTree) -> str:
+    """The hash of names, dimensions, attributes and values of a fit, in their order."""
+    digest = sha256()
+    for node in post.subtree:
+        digest.update(_json([node.path, node.attrs]).encode())
+        for name, variable in node.variables.items():
+            values = np.ascontiguousarray(variable.values)
+            plain = values.dtype.kind in "biuf"
+            digest.update(_json([name, variable.dims, values.shape, str(values.dtype), variable.attrs]).encode())
+            digest.update(values.tobytes() if plain else _json(values.tolist()).encode())
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -541,7 +556,7 @@ def _failed(folder: Path, task: Task, reason: str) -> None:
 
 def _new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
     """The record of a fit without results."""
-    facts: dict[str, Any] = {"fit": task.name, "status": status, "reason": reason, "sha256": ""}
+    facts: dict[str, Any] = {"fit": task.name, "status": status, "reason": reason, "sha256": "", "content": ""}
     return facts | {"faults": [], "notes": [], "contrasts": [], "seconds": 0.0}
 
 
