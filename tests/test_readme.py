@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 import bayesbias as bb
 
 ROOT = Path(__file__).parents[1]
@@ -44,11 +42,6 @@ def test_the_figures_of_the_metrics_are_those_that_are_computed():
     assert shown in METRICS
 
 
-def test_the_page_on_metrics_runs():
-    for block in blocks("python", METRICS):
-        exec(compile(block, "metrics.md", "exec"), {})
-
-
 def test_the_page_on_metrics_names_every_metric_and_its_best_value():
     for row in bb.list_metrics().itertuples():
         assert re.search(rf"^\| `{row.name}` \|.*\| {row.optimum:g} \|$", METRICS, re.MULTILINE), row.name
@@ -65,14 +58,3 @@ def test_links_to_files_of_the_project_lead_somewhere():
     )
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-@pytest.mark.study
-def test_the_page_on_judging_runs(sized):
-    page, names = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8"), {}
-    for written, less in (("epochs=20", "epochs=4"), ("sentences=4_000", "sentences=1_500"), ("runs=5", "runs=2")):
-        assert written in page
-        page = page.replace(written, sized(written, less))
-    for block in blocks("python", page):
-        exec(compile(block, "judging.md", "exec"), names)
-    assert names["contrast"].coverage[-1] == 1

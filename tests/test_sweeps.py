@@ -22,11 +22,11 @@ DRAW = {"draws": 200, "chains": 2}
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """A folder of three simulated tables."""
+    """A folder of two simulated tables."""
     folder = tmp_path_factory.mktemp("tables")
     rng = np.random.default_rng(0)
     base = bb.distance_table("google-news-slice", "weat7", relatedness=False)
-    for number in range(3):
+    for number in range(2):
         moved = base.assign(distance=np.clip(base["distance"] + 0.02 * rng.standard_normal(len(base)), 0, 2))
         moved.attrs = dict(base.attrs)
         bb.write_distance_table(moved, folder / f"table{number}.parquet")
@@ -61,7 +61,7 @@ def no_half_files(folder):
 
 
 def test_every_combination_is_fitted_once(made, plan):
-    assert len(made.fits) == 3 * 2 * 2
+    assert len(made.fits) == 2 * 2 * 2
     assert made.fits["status"].eq("done").all()
     assert made.fits["fit"].is_unique
     assert not made.fits.duplicated(["table", "model", "seed"]).any()
@@ -76,14 +76,13 @@ def test_every_combination_is_fitted_once(made, plan):
     kept = made.load(row["fit"])
     assert isinstance(kept, xr.DataTree)
     assert kept.attrs["seed"] == row["seed"]
-    assert "12 done, 0 failed" in made.text()
-    assert len(made.table()) == 12 * 3
+    assert "8 done, 0 failed" in made.text()
+    assert len(made.table()) == 8 * 3
     no_half_files(made.folder)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path, workers):
-    found = bb.sweep(plan, tmp_path / "out", workers=workers)
+def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path):
+    found = bb.sweep(plan, tmp_path / "out", workers=2)
     assert found.hash == made.hash
     pd.testing.assert_frame_equal(found.contrasts, made.contrasts)
 
@@ -110,7 +109,7 @@ def test_the_hash_does_not_depend_on_where_hdf5_puts_headers(plan, made, tmp_pat
         ended.set()
         profiler.join()
     records = [json.loads(file.read_text()) for sweep in (made, found) for file in (sweep.folder / "records").iterdir()]
-    assert len({record["content"] for record in records}) == 12
+    assert len({record["content"] for record in records}) == 8
     assert found.hash == made.hash
 
 
@@ -154,11 +153,11 @@ def test_killed_coordinators_and_workers_lose_nothing(made, written, tmp_path, s
     rng, out = np.random.default_rng(5), tmp_path / "out"
     for number in range(sized(20, 3)):
         process = started(written, out)
-        time.sleep(rng.uniform(2, 9))
+        time.sleep(rng.uniform(2, 7))
         if number % 2:
             for pid in children(process)[-1:]:
                 os.kill(pid, signal.SIGKILL)
-            time.sleep(rng.uniform(0, 4))
+            time.sleep(rng.uniform(0, 3))
         workers = children(process)
         process.kill()
         process.communicate()
@@ -313,8 +312,10 @@ def test_embeddings_lists_and_debiasing_are_crossed(tmp_path):
         found.load(found.fits["fit"][0])
 
 
-def test_the_command(written, tmp_path, program):
-    code, said, _ = program("sweep", written, "-o", tmp_path / "out", "--workers", "2")
+def test_the_command(made, written, program):
+    """All is there: the command finds it done, says so, and writes the contrasts again."""
+    (made.folder / "contrasts.parquet").unlink()
+    code, said, _ = program("sweep", written, "-o", made.folder, "--workers", "2")
     assert code == 0
-    assert "12 done, 0 failed" in " ".join(said.split())
-    assert (tmp_path / "out" / "contrasts.parquet").is_file()
+    assert "8 done, 0 failed" in " ".join(said.split())
+    assert (made.folder / "contrasts.parquet").is_file()
