@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
-from scipy.sparse.csgraph import connected_components
 
 from bayesbias._core.marginal import LOG_2PI, Pattern, Scales, cell_numbers
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
@@ -110,6 +109,8 @@ def incomplete_sums(
     ValueError
         They hold more than ``most`` numbers.
     """
+    from scipy.sparse.csgraph import connected_components  # loads slowly
+
     number = cell_numbers(filled)
     cell = number[word, connection]
     size, words = int(filled.sum()), len(class_of_attribute)

@@ -10,8 +10,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -126,6 +124,9 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     size = len(vectors)
     if size < 2:
         return np.arange(size, dtype=np.intp)
+    from scipy.sparse.csgraph import connected_components  # both load slowly
+    from scipy.spatial import cKDTree
+
     dimensions = vectors.shape[1]
     axes = np.linalg.qr(np.random.default_rng(0).standard_normal((dimensions, min(AXES, dimensions))))[0]
     projected = unit_products(vectors, axes.T).T

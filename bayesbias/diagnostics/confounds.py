@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
@@ -312,6 +310,9 @@ def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame
     columns = ["group", "words", "number", "effective"]
     if related is None:
         return pd.DataFrame(columns=columns)
+    from scipy.cluster.hierarchy import fcluster, linkage  # both load slowly
+    from scipy.spatial.distance import squareform
+
     rows, every = [], related.families(words)
     for group, kind, held in related.lists:
         places = np.flatnonzero(np.isin(words, held))

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.special import expit, ndtr, rel_entr
 
 from bayesbias._checks import finite_number, flag, one_of, whole_number
@@ -135,6 +134,8 @@ def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
 
 
 def _nearer_by_norm(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    from scipy.spatial.distance import cdist  # loads slowly
+
     to_first, to_second = cdist(np.stack([first, second]), words)
     apart: FloatArray = to_first - to_second
     return apart
