@@ -156,14 +156,37 @@ bb.plot_change(changes["gender"])
 
 # %% [markdown]
 # Figures 15 to 17: the distributions of similarities, with the limits 1 - MAC, which the authors of MAC took for a sign
-# of bias (.859 for religion). The shares of pairs within the limits, in percent:
+# of bias (.859 for religion; for the other lists, the MAC of the table). The shares of pairs within the limits, in
+# percent, beside what section 5.2 says of them. A statement holds if the shares are as printed to 3 points and change in
+# the direction printed, rise where they are said to, or change by at most 3 points where they are said to change hardly.
+# Three do not: in race the shares of human and of different words rise, and in gender that of associated words rises by 5
+# points.
 
 # %%
-printed = pd.DataFrame(
-    {"associated": [35, 63], "different": [43, 63], "human": [55, 59], "neutral": [56, 59]}, ["before", "after"]
-)
-shift = bb.checks.similarity_shift(changes["religion"], mac=0.859).set_index("connection")
-(100 * shift[["before", "after"]]).round(0).join(printed.T.add_suffix(", printed"))
+said = {
+    "religion": [(35, 63), (43, 63), (55, 59), (56, 59)],
+    "race": ["increased", (39, 36), (67, 55), "increased"],
+    "gender": ["barely impacted", "barely impacted", "almost no change", "almost no change"],
+}
+
+
+def share_tick(before, after, claim):
+    """The tick of a statement on the shares before and after, in percent."""
+    if isinstance(claim, tuple):
+        close = max(abs(before - claim[0]), abs(after - claim[1])) <= 3
+        return close and (after > before) == (claim[1] > claim[0])
+    return after > before if claim == "increased" else abs(after - before) <= 3
+
+
+rows = []
+for topic, claims in said.items():
+    shift = bb.checks.similarity_shift(changes[topic], mac=0.859 if topic == "religion" else None)
+    shares = 100 * shift.set_index("connection").loc[CONNECTIONS, ["before", "after"]]
+    for (connection, (before, after)), claim in zip(shares.iterrows(), claims, strict=True):
+        held = "holds" if share_tick(before, after, claim) else "does not hold"
+        printed = claim if isinstance(claim, str) else "{} to {}".format(*claim)
+        rows.append((topic, connection, f"{before:.1f} to {after:.1f}", printed, held))
+pd.DataFrame(rows, columns=["topic", "connection", "within 1 - MAC, %", "the article", "tick"])
 
 # %%
 bb.plots.plot_similarity_shift(changes["religion"], mac=0.859)
@@ -366,8 +389,8 @@ debiasing = pd.DataFrame(rows, columns=columns)
 debiasing
 
 # %% [markdown]
-# Three findings are about all words at once. *hers* is the only word in gender with a major change; single words keep
-# their order (the rank correlation of *associated - different* before and after); and the shares within 1 - MAC.
+# Two findings are about all words at once. *hers* is the only word in gender with a major change, and single words keep
+# their order (the rank correlation of *associated - different* before and after).
 
 # %%
 rows = []
@@ -387,24 +410,6 @@ for topic, result in changes.items():
     rows.append(
         (topic, "single words keep their order", f"rank correlation {kept.mean():.2f}", judged((kept > 0.5).mean()))
     )
-worst = float((100 * shift[["before", "after"]] - printed.T).abs().max().max())
-rows.append(
-    (
-        "religion",
-        "shares within the limits are as printed, to 3 points",
-        f"largest difference {worst:.1f}",
-        judged(worst <= 3),
-    )
-)
-human = bb.checks.similarity_shift(changes["race"]).set_index("connection").loc["human"]
-rows.append(
-    (
-        "race",
-        "the share of human words within the limits drops (67% to 55%)",
-        f"{human['before']:.0%} to {human['after']:.0%}",
-        judged(human["after"] < human["before"]),
-    )
-)
 pd.DataFrame(rows, columns=["topic", "the article finds", "figure", "tick"])
 
 # %% [markdown]

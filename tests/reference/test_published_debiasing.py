@@ -106,3 +106,18 @@ def test_similarities_between_the_lines(compared):
     }
     assert found.attrs["limit"] == pytest.approx(0.141)
     assert bb.checks.similarity_shift(compared["religion"]).attrs["mac"] == pytest.approx(0.861, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("topic", "before", "after"),
+    [
+        ("race", (29.4, 36.4, 49.5, 44.6), (33.3, 38.4, 52.7, 45.0)),
+        ("gender", (46.3, 52.0, 91.2, 95.8), (51.4, 51.4, 91.6, 95.9)),
+    ],
+)
+def test_similarities_within_the_other_lists_own_limits(compared, topic, before, after):
+    """Figures 16 and 17: human and different words of race are printed as falling (67 to 55, 39 to 36%); they rise."""
+    found = bb.checks.similarity_shift(compared[topic]).set_index("connection")
+    order = ["associated", "different", "human", "neutral"]
+    assert tuple((100 * found.loc[order, "before"]).round(1)) == before
+    assert tuple((100 * found.loc[order, "after"]).round(1)) == after
