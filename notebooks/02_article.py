@@ -157,10 +157,10 @@ bb.plot_change(changes["gender"])
 # %% [markdown]
 # Figures 15 to 17: the distributions of similarities, with the limits 1 - MAC, which the authors of MAC took for a sign
 # of bias (.859 for religion; for the other lists, the MAC of the table). The shares of pairs within the limits, in
-# percent, beside what section 5.2 says of them. A statement holds if the shares are as printed to 3 points and change in
-# the direction printed, rise where they are said to, or change by at most 3 points where they are said to change hardly.
-# Three do not: in race the shares of human and of different words rise, and in gender that of associated words rises by 5
-# points.
+# percent, beside what section 5.2 says of them. A statement holds if the shares are as printed to 3 points and change
+# in the direction printed, rise where they are said to, or change by at most 3 points where they are said to change
+# hardly. Three do not: in race the shares of human and of different words rise, and in gender that of associated words
+# rises by 5 points.
 
 # %%
 said = {
