@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait as wait_for
@@ -88,11 +88,25 @@ class _Serial(Executor):
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
-    """Processes with one thread each, which end when this one does."""
+    """Processes with one thread each, which end when this one does.
+
+    Raises
+    ------
+    InputError
+        None of them starts.
+    """
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
     try:
+        try:
+            pool.submit(os.getpid).result()
+        except BrokenExecutor as error:
+            raise InputError(
+                "no worker process could be started: in a script, make the call below 'if __name__ == \"__main__\":', "
+                "since every worker reads the script; else there may be too little memory (give fewer workers): "
+                f"{error}"
+            ) from error
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)

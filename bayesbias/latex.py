@@ -151,7 +151,7 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
         [
             _escaped(WHOLE)
             if at == 0 and name == WORDS and _missing(value)
-            else _cell(value, digits, name.startswith("p_"))
+            else _cell(value, digits, name.startswith("p_") and name != "p_value")
             for value in table.iloc[:, at]
         ]
         for at, name in zip(kept, columns, strict=True)
@@ -191,6 +191,7 @@ def _cell(value: Any, digits: int, share: bool = False) -> str:
         return ""
     if isinstance(value, list | tuple | set | frozenset):
         return _escaped(shortened([str(one) for one in value]))
+    digits = max(digits, 1) if share else digits
     least = 10.0**-digits
     if share and _is_number(value) and not least <= value <= 1 - least:
         return f"$< {least:.{digits}f}$" if value < least else f"$> {1 - least:.{digits}f}$"

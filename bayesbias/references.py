@@ -155,6 +155,7 @@ def _used(result: Any) -> Iterator[Cited]:
         yield from _of_embedding({"name": result.embedding})
     elif isinstance(result, Audit):
         yield Cited("shrinkage of the audit", _short(references()[SHRINKAGE]), SHRINKAGE)
+        yield from _of_lists(result.lists)
         yield from _of_embedding({"name": result.embedding})
     elif isinstance(result, Query):
         yield from _of_query(result)
@@ -211,7 +212,8 @@ def _of_coverage(record: Mapping[str, Any]) -> Iterator[Cited]:
 
 
 def _of_lists(record: Mapping[str, Any]) -> Iterator[Cited]:
-    yield Cited(f"word list {record['word_list']}", record.get("source") or "", record.get("doi") or "")
+    if record:
+        yield Cited(f"word list {record['word_list']}", record.get("source") or "", record.get("doi") or "")
 
 
 def _of_query(query: Any) -> Iterator[Cited]:
@@ -226,13 +228,13 @@ def _of_embedding(embedding: Mapping[str, Any]) -> Iterator[Cited]:
     if not name:
         return
     bundled = list_embeddings().set_index("name")
-    base = name if name in bundled.index else name.rpartition(" (")[0]
+    base, _, debiased = name.partition(" (")
     if base in bundled.index:
         yield Cited(f"embedding {base}", *bundled.loc[base, ["source", "doi"]].astype(str))
     else:
         yield Cited(f"embedding {name}", "", "")
-    if record := str(embedding.get("debiasing", "")):
-        yield from _of_method(record.partition(":")[0])
+    for method in (*debiased.rstrip(")").split(") ("), str(embedding.get("debiasing", "")).partition(":")[0]):
+        yield from _of_method(method)
 
 
 def _of_method(name: str) -> Iterator[Cited]:

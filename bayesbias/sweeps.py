@@ -16,6 +16,7 @@ from functools import lru_cache
 from hashlib import file_digest, sha256
 from itertools import product
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ from bayesbias.debiasing import debias
 from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, many, shortened
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.words import list_words
 
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
 
 MANIFEST, CONTRASTS, FITS, RECORDS = "manifest.json", "contrasts.parquet", "fits", "records"
 NONE = "none"
-MOST_DEATHS = 5
-"""How often a fit's worker process may die before the fit is recorded as failed."""
+MOST_DEATHS = 3
+"""How often a fit's worker process may die, while it makes no other fit, before the fit is recorded as failed."""
+TURNS = Lock()
+"""Threads of one process make fits in turn: warnings, which become notes, are caught for a whole process."""
 SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
 HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
 """What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
@@ -145,7 +148,7 @@ class Sweep(Result):
         failed = self.fits[self.fits["status"] == "failed"]
         doubted = self.fits[self.fits["faults"] != ""]
         done = len(self.fits) - len(failed)
-        said = f"{len(self.fits):,} fits in {self.folder}: {done:,} done, {len(failed):,} failed."
+        said = f"{many(len(self.fits), 'fit')} in {self.folder}: {done:,} done, {len(failed):,} failed."
         if len(doubted):
             said += f" {len(doubted):,} of them have faults, such as: {doubted['faults'].iloc[0]}."
         for reason, count in failed["reason"].value_counts().head(3).items():
@@ -192,7 +195,7 @@ def sweep(
         ``"processes"`` (of this machine, each with one thread; a script needs the usual
         ``if __name__ == "__main__":``), ``"serial"``, the address of a Dask scheduler (``"tcp://host:8786"``, which
         needs the extra ``distributed`` and a folder that all machines see), a ``distributed.Client``, or an executor of
-        ``concurrent.futures``.
+        ``concurrent.futures`` (threads make fits in turn).
     workers
         Processes; by default one for each processor.
     retry
@@ -400,7 +403,7 @@ def run_fit(task: Task, folder: str) -> str:
     begin = time.perf_counter()
     record = _new_record(task, "done")
     post, rows = None, pd.DataFrame(columns=COLUMNS[7:])
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with TURNS, warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
             _unchanged(task)
@@ -496,48 +499,51 @@ def _contrast_rows(post: xr.DataTree, population: str) -> pd.DataFrame:
 
 
 def _run(tasks: Sequence[Task], folder: Path, pools: Pools, at_once: int) -> None:
-    """Make fits, so many of them given out at once; what a worker's death leaves undone is given out again.
+    """Make fits, so many of them given out at once.
+
+    When a worker dies, it is not known which of the fits given out it was: they are made again one at a time, and one
+    that ends its worker :data:`MOST_DEATHS` times by itself is recorded as failed.
 
     Raises
     ------
     OSError
         A result cannot be written.
     InputError
-        Processes end before any fit is made.
+        The executor takes no work any more.
     """
-    waiting, deaths, finished, breaks = deque(tasks), Counter[str](), 0, 0
+    waiting, suspects, deaths, finished, idle = deque(tasks), deque[Task](), Counter[str](), 0, 0
     with progress("fitting", len(tasks)) as done:
-        while waiting:
+        while waiting or suspects:
             flying: dict[Future[str], Task] = {}
             try:
                 with pools() as pool:
-                    while waiting or flying:
-                        while waiting and len(flying) < at_once:
-                            flying[pool.submit(run_fit, waiting[0], str(folder.resolve()))] = waiting[0]
-                            waiting.popleft()
+                    while waiting or suspects or flying:
+                        queue, most = (suspects, 1) if suspects else (waiting, at_once)
+                        while queue and len(flying) < most:
+                            flying[pool.submit(run_fit, queue[0], str(folder.resolve()))] = queue[0]
+                            queue.popleft()
                         for future in wait(flying, return_when=FIRST_COMPLETED).done:
                             _result(future, flying[future], folder)
                             del flying[future]
-                            finished += 1
+                            finished, idle = finished + 1, 0
                             done(finished)
             except BrokenExecutor as error:
-                breaks += 1
-                if not finished and breaks > 1:
-                    raise InputError(
-                        "no worker process could make a fit: in a script, call sweep below "
-                        "'if __name__ == \"__main__\":'; else there may be too little memory for one fit (give fewer "
-                        f"workers): {error}"
-                    ) from error
+                idle += not flying
+                if idle > 1:
+                    raise InputError(f"the executor takes no work any more, since a worker died: {error}") from error
+                alone = len(flying) == 1
                 for task in flying.values():
-                    deaths[task.name] += 1
+                    deaths[task.name] += alone
                     if _record(folder, task.name) is not None:
                         finished += 1
                     elif deaths[task.name] < MOST_DEATHS:
-                        waiting.append(task)
+                        suspects.append(task)
                     else:
                         _failed(
                             folder, task, f"its worker process died {MOST_DEATHS} times, perhaps for memory: {error}"
                         )
+                        finished += 1
+                    done(finished)
 
 
 def _result(future: Future[str], task: Task, folder: Path) -> None:

@@ -98,7 +98,7 @@ class TestAudit:
         assert found.loc["actress", "mean"] < found.loc["actress", "contrast"]
         assert (found["rank_low"] <= found["rank"]).all()
         assert (found["rank"] <= found["rank_high"]).all()
-        assert 0.5 < slice_audit.effective_words / 10 < 1.5
+        assert 0.5 < slice_audit.effective_words["men"] / 10 < 1.5
 
     def test_false_signs_over_halves_of_the_protected_words(self):
         # the sign of words called with half of the protected words, by the contrast of the others
@@ -206,6 +206,51 @@ def file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def unshared(file):
     return bb.audit(file, GROUPS)
+
+
+@pytest.fixture(scope="module")
+def religions():
+    return bb.audit("google-news-slice", "religion")
+
+
+class TestThreeGroups:
+    """What is said of words where each has a contrast with every group."""
+
+    def test_words_are_counted_once(self, religions):
+        called = religions.words[religions.words["called"]]
+        assert called["word"].nunique() < len(called)
+        assert f"{called['word'].nunique():,} lean to a group or away from it" in religions.text()
+
+    def test_every_contrast_is_described(self, religions):
+        assert list(religions.distribution) == list(religions.effective_words) == list(religions.groups)
+        for group in religions.groups:
+            assert f"contrasts of {group} and the others" in religions.text()
+
+    def test_the_page_shows_the_largest(self, religions, tmp_path, monkeypatch):
+        monkeypatch.setattr("bayesbias.reporting.others.MOST_ROWS", 5)
+        page = bb.report(religions, tmp_path / "a.md", pictures=tmp_path).read_text(encoding="utf-8")
+        called = religions.table()
+        for word in called.loc[called["mean"].abs().nlargest(5).index, "word"]:
+            assert f"| {word} " in page.replace("\\", "")
+        assert "the 5 largest contrasts of" in page
+        assert (tmp_path / "audit.png").is_file()
+
+    def test_its_sources_are_cited(self, religions, slice_vectors):
+        assert "word list religion" in bb.cite(religions).text()
+        pairs = list(bb.load_list("gender_pairs").pairs)
+        after = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+        assert "debiasing method hard" in bb.cite(bb.audit(after, "gender")).text()
+
+    def test_an_interval_of_ones_own_is_refused(self, religions, tmp_path):
+        with pytest.raises(InputError, match="an audit has the intervals that it was made with"):
+            bb.report(religions, tmp_path / "a.html", prob=0.5)
+
+
+def test_a_vocabulary_without_other_words_is_refused():
+    kv = KeyedVectors(4)
+    kv.add_vectors(["he", "him", "she", "her"], np.eye(4, dtype=np.float32))
+    with pytest.raises(InputError, match="0 words beside the protected ones: an audit needs 100"):
+        bb.audit(kv, {"men": ["he", "him"], "women": ["she", "her"]})
 
 
 class TestWorkers:

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from gensim.models import KeyedVectors
 
 import bayesbias as bb
 
@@ -203,6 +205,51 @@ def test_dask_finishes_when_a_worker_is_killed(made, plan, tmp_path):
         found = running.result(timeout=200)
     assert found.fits["status"].eq("done").all()
     assert found.hash == made.hash
+
+
+DYING = """
+import os
+from bayesbias import sweeps
+fitted = sweeps._fitted
+sweeps._fitted = lambda task: os._exit(1) if task.settings["seed"] == {seed} else fitted(task)
+"""
+
+
+def pool_of_processes(seed):
+    """Two processes, which end when they make the fit of a seed."""
+    return ProcessPoolExecutor(
+        2, mp_context=get_context("spawn"), initializer=exec, initargs=(DYING.format(seed=seed), {})
+    )
+
+
+def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, tmp_path, monkeypatch):
+    plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "seeds": [0, 1, 2, 3], **DRAW}
+    monkeypatch.setattr("bayesbias.sweeps.executors", lambda *_: lambda: pool_of_processes(1))
+    found = bb.sweep(plan, tmp_path / "out", workers=2)
+    assert found.fits["status"].tolist() == ["done", "failed", "done", "done"], found.fits["reason"].tolist()
+    assert "its worker process died 3 times" in found.fits["reason"][1]
+
+
+def test_an_executor_that_takes_no_more_work_is_an_error(tables, tmp_path):
+    plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "seeds": [0, 1, 2, 3], **DRAW}
+    with pool_of_processes(2) as pool, pytest.raises(bb.InputError, match="the executor takes no work any more"):
+        bb.sweep(plan, tmp_path / "out", pool)
+    assert bb.sweep(plan, tmp_path / "out", "serial").fits["status"].eq("done").all()
+
+
+@pytest.mark.filterwarnings("ignore:nouns of the language")
+def test_threads_keep_the_notes_of_each_fit_apart(tmp_path):
+    names = ["weathub/de/weat7", "weat7", "weathub/de/weat8", "weat8"]
+    words = {key for name in names for key in bb.load_words(name).every_word()}
+    kv = KeyedVectors(vector_size=8, dtype=np.float32)
+    kv.add_vectors(sorted(words), np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32))
+    kv.save_word2vec_format(str(tmp_path / "v.bin"), binary=True)
+    plan = {"embeddings": [str(tmp_path / "v.bin")], "words": names, "models": ["published"], **DRAW}
+    serial = bb.sweep(plan, tmp_path / "serial", "serial")
+    with ThreadPoolExecutor(4) as pool:
+        threads = bb.sweep(plan, tmp_path / "threads", pool)
+    assert serial.fits["notes"].str.contains("grammatical gender").sum() == 2
+    assert threads.fits["notes"].tolist() == serial.fits["notes"].tolist()
 
 
 def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):

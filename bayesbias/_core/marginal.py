@@ -34,6 +34,13 @@ def cell_numbers(filled: NDArray[np.bool_]) -> IntArray:
     return number
 
 
+def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:
+    """Cell values (..., filled cells) spread over (..., protected_word, connection), NaN elsewhere."""
+    full = np.full((*values.shape[:-1], *filled.shape), np.nan)
+    full[..., filled] = values
+    return full
+
+
 def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: tuple[int, int]) -> Cells:
     """Count, mean and sum of squares of the distances in each cell.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -53,6 +53,8 @@ BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer
 """Frequency bands by place in a file that is ordered by frequency."""
 SHAPES = {"mixture": True, "normal": False}
 UNKNOWN = "unknown"
+FEWEST = 100
+"""Words beside the protected ones from which a distribution can be told."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -71,9 +73,11 @@ class Audit(Result):
         (1: closest to the group), ``rank_low``, ``rank_high``, ``place`` and ``band`` in a file ordered by frequency,
         ``db_wa``, ``ripa`` (of two groups of equally many words).
     effective_words
-        How many unrelated protected words the contrast is worth.
+        Group to the number of unrelated protected words that would tell as much about its contrasts. Words that are
+        alike within groups make it smaller than their number; alike groups, whose common part cancels, larger.
     distribution
-        Mean and standard deviation of contrasts over the vocabulary, as fitted.
+        Group to mean and standard deviation of its contrasts over the vocabulary, as fitted. Of two groups, both
+        mappings have the first.
     level
         Expected share of wrong signs among the words called.
     rope, prob
@@ -82,20 +86,23 @@ class Audit(Result):
         Name and size.
     notes
         What limits the result.
+    lists
+        ``word_list``, ``source`` and ``doi`` of the word lists that groups were taken from.
     """
 
     groups: Mapping[str, tuple[str, ...]]
     words: pd.DataFrame
-    effective_words: float
-    distribution: tuple[float, float]
+    effective_words: Mapping[str, float]
+    distribution: Mapping[str, tuple[float, float]]
     level: float
     rope: float
     prob: float
     embedding: str
     notes: tuple[str, ...]
+    lists: Mapping[str, str | None] = field(default_factory=dict)
 
     def table(self, called: bool = True) -> pd.DataFrame:
-        """The words called, the surest and largest contrasts first; or all words.
+        """The words called, by group, the largest contrasts first; or all words.
 
         Parameters
         ----------
@@ -108,19 +115,23 @@ class Audit(Result):
 
     def text(self) -> str:
         """The result in sentences, notes last."""
+        called = self.words[self.words["called"]]
+        way = "to one group" if len(self.groups) == 2 else "to a group or away from it"
         sentences = [
-            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {int(self.words['called'].sum()):,} lean "
-            f"to one group so surely that at most {100 * self.level:g}% of their signs are expected to be wrong."
+            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} "
+            f"so surely that at most {100 * self.level:g}% of their signs are expected to be wrong."
         ]
-        for group, part in self.words[self.words["called"]].groupby("leans_to", sort=False):
+        for group, part in called.groupby("leans_to", sort=False):
             top = part.iloc[np.argsort(-part["mean"].abs().to_numpy(), kind="stable")[:10]]
             sentences.append(f"To {group}: {len(part):,}; most of all {listed(top['word'].tolist(), 10)}.")
-        mean, sd = self.distribution
-        sentences.append(
-            f"Over the vocabulary contrasts have a mean of {signed(mean)} and a standard deviation of {signed(sd)}. "
-            f"The {sum(map(len, self.groups.values()))} protected words are worth {self.effective_words:.1f} unrelated "
-            "ones."
-        )
+        count = sum(map(len, self.groups.values()))
+        for group, (mean, sd) in self.distribution.items():
+            which = "" if len(self.groups) == 2 else f" of {group} and the others"
+            sentences.append(
+                f"Over the vocabulary contrasts{which} have a mean of {signed(mean)} and a standard deviation of "
+                f"{signed(sd)}; the {count} protected words tell as much about them as "
+                f"{self.effective_words[group]:.1f} unrelated ones."
+            )
         return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
 
     def _repr_html_(self) -> str:
@@ -211,20 +222,24 @@ def audit(
         raise InputError(f"rope is {rope}: give a distance of at least 0")
     most, start = whole_number(sample, "sample", least=500), whole_number(seed, "seed", least=0, most=None)
     vectors, source = _given(kv, executor)
-    held, missing = _groups(vectors, groups)
+    lists = load_words(groups) if isinstance(groups, str | Path) else groups
+    held, missing = _groups(vectors, lists)
     protected = unit_rows(
         vectors.vectors[[vectors.key_to_index[key] for keys in held.values() for key in keys]].astype(float)
     )
     owner = np.repeat(np.arange(len(held)), [len(keys) for keys in held.values()])
     own = {key for keys in held.values() for key in keys}
+    rows = np.array([at for at, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
+    if len(rows) < FEWEST:
+        raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
     rng = np.random.default_rng([start, 8])
     alike = _alike(vectors, own, protected, rng)
     weights = _weights(owner, len(held))
     spread = np.einsum("gj,jk,gk->g", weights, alike, weights)
+    worth = (weights**2).sum(axis=1) / spread
     within = np.eye(len(owner)) - (owner[:, None] == owner) / np.bincount(owner)[owner]
     apart = within @ alike @ within
     expected, freedom = float(np.trace(apart)), float(np.trace(apart) ** 2 / np.trace(apart @ apart))
-    rows = np.array([at for at, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
     chosen = rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
     drawn, scatter, _ = _measured(vectors.vectors, chosen, protected, weights, owner, None)
     errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
@@ -239,13 +254,16 @@ def audit(
     return Audit(
         groups={name: tuple(keys) for name, keys in held.items()},
         words=words,
-        effective_words=float((weights[0] ** 2).sum() / spread[0] * len(owner)),
-        distribution=(mixtures[0].mean, mixtures[0].sd),
+        effective_words=dict(zip(held, (worth * len(owner)).tolist(), strict=False)),
+        distribution={name: (one.mean, one.sd) for name, one in zip(held, mixtures, strict=False)},
         level=level,
         rope=rope,
         prob=prob,
         embedding=str(about(vectors)["name"]),
         notes=_notes(missing, vectors, mixtures),
+        lists={"word_list": lists.name, "source": lists.source, "doi": lists.doi}
+        if isinstance(lists, WordLists)
+        else {},
     )
 
 
@@ -281,12 +299,8 @@ class _Errors:
         return found
 
 
-def _groups(
-    kv: KeyedVectors, given: WordLists | str | Path | Mapping[str, Sequence[str]]
-) -> tuple[dict[str, list[str]], list[str]]:
+def _groups(kv: KeyedVectors, given: WordLists | Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
     """Group to the keys of its words, and the words that are missing."""
-    if isinstance(given, str | Path):
-        given = load_words(given)
     lists: object = given.protected if isinstance(given, WordLists) else given
     if not isinstance(lists, Mapping):
         raise InputError(f"groups is {shown(given)}: give word lists, or a mapping of group names to words")
@@ -449,10 +463,13 @@ def _blocks(kv: KeyedVectors, source: _Source | None, rows: NDArray[np.intp], si
             else:
                 without = tuple(own[(own >= begin) & (own < end)].tolist())
                 flying[pool.submit(_block_of_file, source, (begin, end, without), side)] = place
-        for future in as_completed(flying):
-            place = flying[future]
-            found[:, :, place] = future.result()
-            done(counted := counted + place.stop - place.start)
+        try:
+            for future in as_completed(flying):
+                place = flying[future]
+                found[:, :, place] = future.result()
+                done(counted := counted + place.stop - place.start)
+        except BrokenExecutor as error:
+            raise InputError(f"a worker died, perhaps for memory: give fewer workers, or 'serial' ({error})") from error
     return found
 
 

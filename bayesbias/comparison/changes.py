@@ -14,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import one_of
+from bayesbias._core.marginal import scatter_cells
 from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
@@ -25,7 +26,7 @@ from bayesbias.diagnostics.convergence import diagnose, judged, mixing_faults
 from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.storage import check_distances, relatedness_of
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData, model_data, scatter_cells
+from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint

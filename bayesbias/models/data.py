@@ -357,10 +357,3 @@ def row_means(values: Mapping[str, FloatArray], places: Mapping[str, IntArray], 
     for effect in effects:
         mean += effect
     return mean
-
-
-def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:
-    """Cell values (..., filled cells) spread over (..., protected_word, connection), NaN elsewhere."""
-    full = np.full((*values.shape[:-1], *filled.shape), np.nan)
-    full[..., filled] = values
-    return full

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._core.marginal import cell_numbers
+from bayesbias._core.marginal import cell_numbers, scatter_cells
 from bayesbias._core.related import RelatedSums, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import in_notebook, quiet
 from bayesbias.models import related
-from bayesbias.models.data import Draws, ModelData, scatter_cells
+from bayesbias.models.data import Draws, ModelData
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
 
 if TYPE_CHECKING:

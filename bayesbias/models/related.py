@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import cell_numbers
+from bayesbias._core.marginal import cell_numbers, scatter_cells
 from bayesbias._core.related import (
     BINS,
     LOG_2PI,
@@ -33,7 +33,7 @@ from bayesbias._core.related import (
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
-from bayesbias.models.data import Draws, ModelData, scatter_cells
+from bayesbias.models.data import Draws, ModelData
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
 MOST_CELLS = 2000

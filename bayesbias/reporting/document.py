@@ -97,15 +97,20 @@ class Picture:
 
     def write(self, folder: Path) -> None:
         """The figure as PNG, whole or not at all; its layout is not sought again afterwards."""
-        with whole_file(folder / f"{self.name}.png") as temporary:
-            self.figure.savefig(temporary, dpi=DPI, format="png")
+        _write_png(self.figure, folder / f"{self.name}.png")
         self.figure.set_layout_engine("none")
+
+
+def _write_png(figure: Figure, file: Path) -> None:
+    with whole_file(file) as temporary:
+        figure.savefig(temporary, dpi=DPI, format="png")
 
 
 @dataclass(frozen=True)
 class Photo:
     """A picture of very many points, as PNG."""
 
+    name: str
     caption: str
     figure: Figure
 
@@ -114,6 +119,10 @@ class Photo:
         content = io.BytesIO()
         self.figure.savefig(content, format="png", dpi=130, bbox_inches="tight")
         return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
+
+    def write(self, folder: Path) -> None:
+        """The figure as a file, whole or not at all."""
+        _write_png(self.figure, folder / f"{self.name}.png")
 
 
 @dataclass(frozen=True)
@@ -185,10 +194,10 @@ class Page:
     fault: str = ""
     sections: Sequence[Section] = field(default_factory=tuple)
 
-    def pictures(self) -> list[Picture]:
-        """All drawings of the page."""
+    def pictures(self) -> list[Picture | Photo]:
+        """All pictures of the page."""
         blocks = [self.picture, *(block for section in self.sections for block in section.blocks)]
-        return [block for block in blocks if isinstance(block, Picture)]
+        return [block for block in blocks if isinstance(block, Picture | Photo)]
 
 
 def filled(sections: Iterable[Section]) -> tuple[Section, ...]:

@@ -29,9 +29,12 @@ from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagno
 from bayesbias.diagnostics.summaries import share, signed, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.distances.storage import labels_of, relatedness_of, stored_coverage
+from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
+from bayesbias.models import list_models
 from bayesbias.models.fits import fit
 from bayesbias.models.results import distances_of
+from bayesbias.models.spec import load_model
 from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_overview, plot_predictions
 from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, cited, filled, table_of
@@ -511,12 +514,33 @@ def _method(given: Reported) -> str:
 def _reproduction(given: Reported) -> Iterator[Block]:
     attrs, record = given.post.attrs, stored_coverage(given.table)
     words = "WORDS" if record is None else record.word_list
-    source = "EMBEDDING" if record is None or not record.embedding else record.embedding["name"]
+    source = {} if record is None else record.embedding or {}
+    name, sizes = str(source.get("name", "EMBEDDING")), given.post["posterior"].sizes
+    draws, adjusted = sizes["chain"] * sizes["draw"], attrs.get("adjust")
+    options = f" --draws {draws}" + " --engine nuts" * (attrs["engine"] == "nuts")
+    options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
     yield Code(
-        f"bayesbias distances {_shell(source)} {_shell(words)} --out distances.csv\n"
-        f"bayesbias fit distances.csv --model {_shell(str(attrs['model']))} --seed {attrs['seed']} --out fit.nc\n"
-        "bayesbias report fit.nc --out report.html"
+        f"bayesbias distances {_shell(name)} {_shell(words)} --out distances.csv\n"
+        f"bayesbias fit distances.csv --model {_shell(str(attrs['model']))} --seed {attrs['seed']}{options} "
+        "--out fit.nc\nbayesbias report fit.nc --out report.html"
     )
+    bundled = list_models().set_index("name")["path"]
+    as_bundled = attrs["model"] in bundled and load_model(bundled[attrs["model"]]).hash == attrs["model_hash"]
+    beside = [
+        f"The embedding was debiased before ({source['debiasing']}): debias it in the same way and give the file in "
+        "place of its name."
+        if source.get("debiasing")
+        else "",
+        ""
+        if as_bundled
+        else "The model or its priors are not those of the package: save the model below as a file, and "
+        "give the file in place of its name.",
+        "Frequencies are those that the notes of the fit name; --frequencies gives them." * (adjusted == FREQUENCY),
+        f"Distances were adjusted for {adjusted}, with numbers of the user's own: that takes bb.fit(table, adjust=...)."
+        if adjusted and adjusted not in (FREQUENCY, LENGTH)
+        else "",
+    ]
+    yield Items([sentence for sentence in beside if sentence])
     versions = ", ".join(f"{name} {value}" for name, value in json.loads(attrs["versions"]).items())
     yield Items(
         [

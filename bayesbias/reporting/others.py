@@ -12,6 +12,7 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 from bayesbias.comparison import Audit, Comparison, SideEffects, similarity_shift
 from bayesbias.comparison.contrast import MINUS
 from bayesbias.diagnostics.summaries import signed
+from bayesbias.errors import many
 from bayesbias.metrics import list_metrics
 from bayesbias.plots.audits import plot_audit
 from bayesbias.plots.changes import plot_change, plot_side_effects, plot_similarity_shift
@@ -51,7 +52,7 @@ def _kind(name: str, column: pd.Series) -> str:
         return "text"
     if is_integer_dtype(column):
         return "count"
-    return "share" if name.startswith("p_") else "number"
+    return "share" if name.startswith("p_") and name != "p_value" else "number"
 
 
 def change_page(result: Comparison, effects: SideEffects | None, prob: float) -> Page:
@@ -108,7 +109,9 @@ def _moved(result: Comparison, prob: float) -> str:
         levels = [side[:, 0].mean() for side in result.sides(*result.headline, number)[:2]]
         other = labelled(result.headline[1], result.labels, PHRASES)
         told = f"From {before} to {after}, "
-        if row["hdi_low"] <= 0 <= row["hdi_high"]:
+        if row["hdi_low"] == 0 == row["hdi_high"]:
+            told += f"protected words moved neither towards their own stereotypes nor away, as compared with {other}"
+        elif row["hdi_low"] <= 0 <= row["hdi_high"]:
             told += f"it is not settled whether protected words moved nearer to their own stereotypes than to {other}"
         else:
             way = "moved away from" if row["mean"] > 0 else "moved towards"
@@ -305,7 +308,8 @@ def trend_page(result: Trend, prob: float) -> Page:
 def audit_page(found: Audit) -> Page:
     """The page of an audit."""
     table = found.table()
-    rows = table.head(MOST_ROWS).astype({"band": "str", "leans_to": "str"})
+    largest = table["mean"].abs().nlargest(MOST_ROWS).index
+    rows = table.loc[largest].astype({"band": "str", "leans_to": "str"})
     rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
     more = f"the {MOST_ROWS:,} largest contrasts of {len(table):,}" if len(table) > MOST_ROWS else f"all {len(table):,}"
     answer, *rest = _sentences(found.text())
@@ -313,7 +317,7 @@ def audit_page(found: Audit) -> Page:
     others = [one for one in rest if one not in leaning]
     ends = {"mean": ("contrast", "number"), "low": ("low", "number"), "high": ("high", "number")}
     columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong sign", "rate")}
-    columns |= {"rank": ("rank", "count"), "ranks": ("89% of ranks", "text"), "band": ("frequency", "text")}
+    columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
     return Page(
         title=f"Audit: {', '.join(found.groups)} in {found.embedding}",
         lead=f"{found.words['word'].nunique():,} words of the vocabulary beside "
@@ -321,7 +325,9 @@ def audit_page(found: Audit) -> Page:
         answer=answer,
         lines={"Which words?": " ".join(leaning), "How sure?": " ".join(others)},
         picture=Photo(
-            "Contrast of each word against its place in the vocabulary; words called are named", plot_audit(found)
+            "audit",
+            "Contrast of each word against its place in the vocabulary; words called are named",
+            plot_audit(found),
         ),
         sections=filled(
             (
@@ -365,8 +371,8 @@ def metrics_page(table: pd.DataFrame) -> Page:
     columns = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing", "reason"]
     shown = table[[name for name in columns if name in table]].dropna(axis=1, how="all")
     answer = (
-        f"{len(measured):,} value{'s' * (len(measured) != 1)} of {used.shape[0]} metrics for {queries} "
-        f"quer{'y' if queries == 1 else 'ies'} and {embeddings} embedding{'s' * (embeddings != 1)}."
+        f"{many(len(measured), 'value')} of {many(len(used), 'metric')} for {queries} "
+        f"quer{'y' if queries == 1 else 'ies'} and {many(embeddings, 'embedding')}."
     )
     lines = {
         "How sure?": "A metric is one number for the words that were listed. How far it depends on them is not part of "

@@ -28,7 +28,7 @@ WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": to_markdown}
 def report(
     post: xr.DataTree | Comparison | Pool | Trend | Audit | pd.DataFrame,
     path: str | Path,
-    prob: float = PROB,
+    prob: float | None = None,
     effects: SideEffects | None = None,
     topics: TopicNull | None = None,
     format: str | None = None,  # noqa: A002  # what other libraries call it
@@ -49,7 +49,7 @@ def report(
     path
         The file to write; it ends in ``.html`` or ``.md``. It is written whole or not at all.
     prob
-        Posterior mass of the intervals.
+        Posterior mass of the intervals, .89 by default. Not for an audit, which has its own, nor for metrics.
     effects
         What :func:`side_effects` returns, beside a comparison.
     topics
@@ -82,7 +82,9 @@ def report(
     >>> bb.report(post, "report.html").name
     'report.html'
     """
-    prob = probability(prob, "prob")
+    if prob is not None and (isinstance(post, Audit) or _is_metrics(post)):
+        raise InputError("prob is given, and an audit has the intervals that it was made with, and metrics have none")
+    prob = probability(PROB if prob is None else prob, "prob")
     chosen = _format(path, format)
     if effects is not None and not isinstance(effects, SideEffects):
         raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
@@ -111,6 +113,10 @@ def _format(path: object, given: str | None) -> str:
     return "md" if str(path).lower().endswith(SUFFIXES["md"]) else "html"
 
 
+def _is_metrics(post: Any) -> bool:
+    return isinstance(post, pd.DataFrame) and set(METRIC_COLUMNS) <= set(post.columns)
+
+
 def _page(post: Any, prob: float, effects: SideEffects | None, topics: TopicNull | None, sensitivity: bool) -> Page:
     if isinstance(post, Comparison):
         return change_page(post, effects, prob)
@@ -120,7 +126,7 @@ def _page(post: Any, prob: float, effects: SideEffects | None, topics: TopicNull
         return trend_page(post, prob)
     if isinstance(post, Audit):
         return audit_page(post)
-    if isinstance(post, pd.DataFrame) and set(METRIC_COLUMNS) <= set(post.columns):
+    if _is_metrics(post):
         return metrics_page(post)
     check_fit(post)
     return fit_page(post, prob, topics, sensitivity)
