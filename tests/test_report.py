@@ -203,3 +203,21 @@ def test_what_a_report_on_a_comparison_refuses(hostile, hostile_table, tmp_path)
     with pytest.raises(bb.InputError, match="html"):
         bb.report(compared(hostile_table), tmp_path / "r.pdf")
     assert not list(tmp_path.iterdir())
+
+
+def test_the_commands_make_the_same_fit(tmp_path, slice_vectors):
+    """What a command cannot say is said beside it: another prior, a debiased embedding."""
+    table = bb.distance_table(slice_vectors, "gender")
+    post = bb.fit(table, "crossed", draws=800, seed=3, priors={"sigma": {"rate": 5}})
+    page = bb.report(post, tmp_path / "a.md").read_text(encoding="utf-8")
+    assert "bayesbias fit distances.csv --model MODEL.toml --seed 3 --draws 800 --out fit.nc" in page
+    assert "MODEL.toml is the model below" in page
+    post = bb.fit(table, "related", draws=400, seed=3, adjust="frequency")
+    page = bb.report(post, tmp_path / "b.md").read_text(encoding="utf-8")
+    assert "bayesbias distances google-news-slice gender" in page
+    assert "--model related --seed 3 --draws 400 --adjust frequency" in page
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    after = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+    page = bb.report(bb.fit(bb.distance_table(after, "gender"), seed=1), tmp_path / "c.md").read_text(encoding="utf-8")
+    assert "bayesbias distances DEBIASED.npz gender" in page
+    assert "DEBIASED.npz is the embedding debiased in the same way (hard: " in page

@@ -515,26 +515,23 @@ def _reproduction(given: Reported) -> Iterator[Block]:
     attrs, record = given.post.attrs, stored_coverage(given.table)
     words = "WORDS" if record is None else record.word_list
     source = {} if record is None else record.embedding or {}
-    name, sizes = str(source.get("name", "EMBEDDING")), given.post["posterior"].sizes
-    draws, adjusted = sizes["chain"] * sizes["draw"], attrs.get("adjust")
-    options = f" --draws {draws}" + " --engine nuts" * (attrs["engine"] == "nuts")
+    name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
+    bundled, model = list_models().set_index("name")["path"], str(attrs["model"])
+    if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
+        model = "MODEL.toml"
+    sizes, adjusted = given.post["posterior"].sizes, attrs.get("adjust")
+    options = f" --draws {sizes['chain'] * sizes['draw']}" + " --engine nuts" * (attrs["engine"] == "nuts")
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
     yield Code(
         f"bayesbias distances {_shell(name)} {_shell(words)} --out distances.csv\n"
-        f"bayesbias fit distances.csv --model {_shell(str(attrs['model']))} --seed {attrs['seed']}{options} "
-        "--out fit.nc\nbayesbias report fit.nc --out report.html"
+        f"bayesbias fit distances.csv --model {_shell(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
+        "bayesbias report fit.nc --out report.html"
     )
-    bundled = list_models().set_index("name")["path"]
-    as_bundled = attrs["model"] in bundled and load_model(bundled[attrs["model"]]).hash == attrs["model_hash"]
     beside = [
-        f"The embedding was debiased before ({source['debiasing']}): debias it in the same way and give the file in "
-        "place of its name."
+        f"DEBIASED.npz is the embedding debiased in the same way ({source['debiasing']})."
         if source.get("debiasing")
         else "",
-        ""
-        if as_bundled
-        else "The model or its priors are not those of the package: save the model below as a file, and "
-        "give the file in place of its name.",
+        "MODEL.toml is the model below: its text or priors are not those of the package." * (model == "MODEL.toml"),
         "Frequencies are those that the notes of the fit name; --frequencies gives them." * (adjusted == FREQUENCY),
         f"Distances were adjusted for {adjusted}, with numbers of the user's own: that takes bb.fit(table, adjust=...)."
         if adjusted and adjusted not in (FREQUENCY, LENGTH)
