@@ -15,17 +15,19 @@ from bayesbias.errors import InputError, shown
 
 MOST = 10**9
 """Largest number of draws, replicates or words that is taken for meant."""
+LARGEST = 2**63 - 1
+"""Largest number that files hold, such as a seed."""
 
 
 def whole_number(value: object, name: str, least: int = 1, most: int | None = MOST) -> int:
-    """A whole number of at least ``least`` and at most ``most``; None sets no limit, as for seeds."""
+    """A whole number of at least ``least`` and at most ``most``; None sets the limit of files, as for seeds."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # what has no index is refused below
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
-    if most is not None and number > most:
+    if number > (most := LARGEST if most is None else most):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at most {most:,}")
     return number
 

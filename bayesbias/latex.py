@@ -113,7 +113,8 @@ def _table_of(result: Any) -> pd.DataFrame:
     if isinstance(result, Comparison) and result.headline is not None:
         changes = result.changes()
         first, second = result.headline
-        changes.attrs |= {"first": first, "second": second, "population": result.population}
+        between = " to ".join(result.pair(0)) if len(result.pairs) == 1 else "one embedding to another"
+        changes.attrs |= {"first": first, "second": second, "population": result.population, "change": between}
         return changes
     table = result.table() if isinstance(result, Result) else result
     if not isinstance(table, pd.DataFrame):
@@ -131,7 +132,8 @@ def _caption(attrs: dict[Any, Any]) -> str:
 
     parts = []
     if "first" in attrs and "second" in attrs:
-        parts.append(labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {})))
+        contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
+        parts.append(f"change of {contrast} from {attrs['change']}" if "change" in attrs else contrast)
     if "prob" in attrs:
         parts.append(f"{100 * attrs['prob']:g}% highest-density intervals")
     if attrs.get("population") in POPULATIONS:

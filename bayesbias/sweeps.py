@@ -24,7 +24,7 @@ import pandas as pd
 import xarray as xr
 from pydantic import Field
 
-from bayesbias._checks import flag
+from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._executors import Pools, executors, workers_asked
 from bayesbias._files import Document, check, home_folder, read_text, read_toml, whole_file, write_text
 from bayesbias._progress import progress
@@ -32,11 +32,14 @@ from bayesbias._results import Result
 from bayesbias.comparison import contrasts
 from bayesbias.comparison.contrast import beside_associated
 from bayesbias.debiasing import debias
+from bayesbias.debiasing.registry import find_method
 from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
 from bayesbias.errors import InputError, many, shortened
 from bayesbias.models import fit, list_models, load_fit, save_fit
+from bayesbias.models.fits import checked_draws
+from bayesbias.models.word_draws import KEEPS
 from bayesbias.words import list_words
 
 if TYPE_CHECKING:
@@ -259,6 +262,11 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     """
     if bool(plan.embeddings) != bool(plan.words) or not (plan.embeddings or plan.tables):
         raise InputError(f"{where}: give embeddings and words, or tables, or both")
+    checked_draws(plan.draws, plan.chains)
+    for seed in plan.seeds:
+        whole_number(seed, "a seed", least=0, most=None)
+    if plan.keep is not None:
+        one_of(plan.keep, KEEPS, "keep")
     bundled = {
         "embeddings": set(list_embeddings()["name"]),
         "words": set(list_words()["name"]),
@@ -314,8 +322,11 @@ def _resolved(given: Sequence[str], base: Path, names: set[str], kind: str, wher
 
 
 def _method(given: str | dict[str, Any]) -> str | dict[str, Any]:
-    if isinstance(given, dict) and not isinstance(given.get("method"), str):
+    name = given if isinstance(given, str) else given.get("method")
+    if not isinstance(name, str):
         raise InputError(f"debiasing holds {given}: give a name, or a table with 'method' and its options")
+    if name != NONE:
+        find_method(name)
     return given
 
 

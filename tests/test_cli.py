@@ -1,5 +1,7 @@
 """The command line as a user runs it: every command, its files, its exit codes and its errors."""
 
+import os
+import signal
 import subprocess
 import sys
 from contextlib import chdir
@@ -540,3 +542,34 @@ def test_demo_writes_pictures_and_reports_and_debiases(here):
     assert page.index("<figure>") < page.index("What changed.") < page.index("What broke.")
     # two to four words a group: nothing tells them apart, and nothing is removed
     assert "the change is exactly 0" in page
+
+
+def test_an_embedding_is_not_replaced_by_what_is_made_of_it(here, slice_vectors):
+    slice_vectors.save_word2vec_format("v.bin", binary=True)
+    before = Path("v.bin").read_bytes()
+    code, _, errors = here("debias", "v.bin", "-o", "./v.bin", "--pairs", "gender_pairs")
+    assert code == 1
+    assert "v.bin is the embedding itself" in errors
+    assert Path("v.bin").read_bytes() == before
+
+
+def test_a_seed_that_no_file_holds_is_refused(here):
+    assert here("distances", "google-news-slice", "weat7", "-o", "d.csv")[0] == 0
+    code, _, errors = here("fit", "d.csv", "-o", "f.nc", "--seed", str(2**63))
+    assert code == 1
+    assert "seed is 9223372036854775808: give a whole number of at most" in errors
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="sends Ctrl-C as POSIX does")
+def test_ctrl_c_is_said(tmp_path):
+    program = (
+        "import os, signal; from bayesbias import sweeps\n"
+        "def stopped(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+        "sweeps.sweep = stopped\n"
+        "from bayesbias.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "sweep", "plan.toml", "-o", "out"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "Error: interrupted\n"
+    assert "what is finished is kept in out; the same command goes on" in " ".join(done.stdout.split())

@@ -85,3 +85,18 @@ def test_wrong_arguments_are_refused(given, message, tmp_path, monkeypatch):
     with pytest.raises(bb.InputError, match=message):
         bb.to_latex(**{"result": pd.DataFrame({"a": [1]})} | given)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_caption_of_a_comparison_speaks_of_a_change(slice_vectors):
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    after = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+    tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, after)]
+    text = bb.to_latex(bb.compare(before=tables[0], after=tables[1], seed=0))
+    assert r"\caption{Change of associated $-$ different from before to after; 89\% highest-density intervals" in text
+
+
+def test_p_values_are_no_shares_of_draws():
+    table = pd.DataFrame({"metric": ["weat"], "p_value": [1.0], "p_below_zero": [1.0]})
+    text = bb.to_latex(table)
+    assert "1.000 & $> 0.999$" in text
+    assert "$> 0.9$" in bb.to_latex(table, digits=0)

@@ -366,3 +366,29 @@ def test_the_command(made, written, program):
     assert code == 0
     assert "8 done, 0 failed" in " ".join(said.split())
     assert (made.folder / "contrasts.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"draws": 4001}, "draws=4001 do not split evenly over 2 chains"),
+        ({"draws": -4}, "draws is -4"),
+        ({"seeds": [-1]}, "a seed is -1"),
+        ({"seeds": [2**63]}, "a seed is 9223372036854775808"),
+        ({"keep": "foo"}, "keep is 'foo'"),
+        ({"debiasing": ["hrd"]}, "hrd"),
+    ],
+)
+def test_what_no_fit_can_take_is_refused_before_any(plan, tmp_path, changes, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.sweep({**plan, **changes}, tmp_path / "out", "serial")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_fails_when_every_fit_does(tmp_path, program):
+    (tmp_path / "short.csv").write_text("protected_word,attribute_word,connection,distance\na,q,nothing,0.5\n")
+    (tmp_path / "plan.toml").write_text('tables = ["short.csv"]\nmodels = ["published"]\n')
+    code, said, _ = program("sweep", tmp_path / "plan.toml", "-o", tmp_path / "out", "--workers", "1")
+    assert code == 1
+    assert "1 fit in" in " ".join(said.split())
+    assert "0 done, 1 failed" in " ".join(said.split())

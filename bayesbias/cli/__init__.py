@@ -7,7 +7,11 @@ import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, by custom."""
 
 
 def main() -> None:
@@ -22,12 +26,12 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _note
-            app()
+            _run(app)
     except BrokenPipeError:  # the reader of the output, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except KeyboardInterrupt:
-        _fail("interrupted", 130)
+        _fail("interrupted", INTERRUPTED)
     except (InputError, OSError) as error:
         if debugging():
             raise
@@ -36,6 +40,16 @@ def main() -> None:
         if debugging():
             raise
         _fail(f"unexpected {type(error).__name__}: {error} (bayesbias --debug shows where)", 1)
+
+
+def _run(app: Callable[[], object]) -> None:
+    """Run the commands; Ctrl-C, at which their library ends without a word, is raised again."""
+    try:
+        app()
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            raise KeyboardInterrupt from stop
+        raise
 
 
 def _sentence(error: Exception) -> str:

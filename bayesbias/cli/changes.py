@@ -60,6 +60,8 @@ def debias(
     from bayesbias.errors import InputError
 
     check_target(out, SUFFIXES, "an embedding")
+    if out.exists() and Path(embedding).expanduser().exists() and out.samefile(Path(embedding).expanduser()):
+        raise InputError(f"{out} is the embedding itself, which the result would replace: give another file")
     taken = find_method(method).options
     defining = _defining(taken, pairs, words)
     own = [name for name in taken if name not in {*defining, *BY_LIST}]

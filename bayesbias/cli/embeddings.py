@@ -40,6 +40,8 @@ Picture = Annotated[Path | None, typer.Option(help="Write the picture, .png.")]
 Report = Annotated[Path | None, typer.Option(help="Write a report, .html or .md.")]
 
 
+MOST = 20
+"""Words of an audit that the screen shows."""
 SHOWN = ["name", "estimate", "se", "mean", "hdi_low", "hdi_high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 Workers = Annotated[int | None, typer.Option(help="Processes; a sweep takes one for each processor.", min=1)]
@@ -194,7 +196,9 @@ def audit(
             kv = load_embedding(embedding, trust_pickle=trust_pickle)
         found = audit_of(kv, groups, **asked)  # type: ignore[arg-type]
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
-    show(found.table().head(20)[columns], "Words called", whole="word")
+    called = found.table()
+    title = f"Words called: {min(len(called), MOST)} of {len(called):,}"
+    show(called.head(MOST)[columns], title, whole="word")
     say(found.text())
     if out is not None:
         found.write(out)
@@ -289,6 +293,12 @@ def sweep(
     from bayesbias.cli.screen import say
     from bayesbias.sweeps import sweep as sweep_of
 
-    found = sweep_of(plan, out, scheduler or "processes", workers, retry)
+    try:
+        found = sweep_of(plan, out, scheduler or "processes", workers, retry)
+    except KeyboardInterrupt:
+        say(f"what is finished is kept in {out}; the same command goes on")
+        raise
     say(found.text())
     say(f"contrasts written to {out / 'contrasts.parquet'}")
+    if found.fits["status"].eq("failed").all():
+        raise typer.Exit(1)

@@ -150,9 +150,8 @@ def datasets(
     _say_origins(several)
     if unknown := table.loc[table["url"] == "", "name"].tolist():
         say(f"No address is known of: {', '.join(unknown)}.")
-    say(
-        f'In Python: bb.datasets.load_dataset("{table["name"][0]}"). Files are fetched once and their hash is checked; '
-    )
+    known = table.loc[table["url"] != "", "name"].iloc[0]
+    say(f'In Python: bb.datasets.load_dataset("{known}"). Files are fetched once and their hash is checked;')
     say(f"those in the folder that {FOLDER} names are taken first.")
 
 

@@ -271,14 +271,19 @@ def control_spread(data: ModelData) -> float | None:
     return spread if spread > 0 else None
 
 
+HALF = 0.5
+"""Of a spread: half of all normal values are farther than .67 spreads from their mean."""
+
+
 def size_sentence(post: xr.DataTree, first: str, second: str) -> str:
     """Whether a contrast of the whole list is large, beside the spread of control words; or that this is unknown."""
     size, spread = contrast_size(post, first, second), control_spread(fit_data(post))
     if size is None or spread is None:
         return "Whether the contrast is large cannot be said: there are fewer than three control words to compare with."
-    rule = "single control words typically lie farther from their mean than that"
-    if abs(size) >= 1:
-        rule = "single control words typically lie nearer to their mean than that"
+    where = "nearer to their mean than that" if abs(size) >= 1 else "as far from their mean as that"
+    if abs(size) < HALF:
+        where = "farther from their mean than that"
+    rule = f"single control words typically lie {where}"
     return (
         f"Is {signed(size * spread)} large? It is {abs(size):.1f} times the spread of control words (the standard "
         f"deviation of single control words' mean distance to the protected words): {rule}."

@@ -185,7 +185,10 @@ def _orders(result: Comparison, number: int, table: pd.DataFrame) -> str:
     clear = (part["observed_before"].abs() >= SLIGHT) & (part["observed_after"].abs() >= SLIGHT)
     turned = part[clear & (part["observed_before"] * part["observed_after"] < 0)]
     turned = turned.sort_values("p_reversed", ascending=False)
-    sentence = f"{_prefix(result, number)}In this sample the order of associated and different words reversed for "
+    sentence = (
+        f"{_prefix(result, number)}In this sample the order of associated and different words, where they are apart by "
+        f"{SLIGHT} or more, reversed for "
+    )
     if turned.empty:
         return f"{sentence}no protected word."
     named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]

@@ -220,6 +220,8 @@ def _measured(
     try:
         return balance(distances, frequencies)
     except InputError as error:
+        if frequencies is not None:
+            raise
         notes.append(f"Whether the lists differ in frequency is not known: {error}.")
         return None
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import ndtri
+from scipy.special import chdtrc, ndtri
 
 from bayesbias._checks import one_of, probability
 from bayesbias._core.related import root_of
@@ -37,6 +37,8 @@ FEWEST = 3
 """Embeddings that a trend needs."""
 ESTIMATED = 4
 """Embeddings from which deviations from the trend are estimated."""
+DOUBTED = 0.05
+"""Probability of deviations as large as the observed ones below which a line is doubted."""
 ROUNDING = 1e-7
 
 
@@ -313,6 +315,11 @@ def _trend(
             f"With {len(times)} embeddings their deviations from the trend are not estimated and taken as 0: intervals "
             "hold no noise of training."
         )
+        if kind == "linear" and (p := _line_fits(y, covariance, times)) < DOUBTED:
+            notes.append(
+                f"A line does not fit these estimates: they lie farther from it than their errors allow (p = {p:.2g}), "
+                "and the levels may lie outside all of them. Take kind='walk', or compare the embeddings two by two."
+            )
     return Trend(
         contrast=contrast,
         kind=kind,
@@ -347,6 +354,17 @@ def _words(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[
         f"{listed(partly)}."
     )
     return held, [note] if partly else []
+
+
+def _line_fits(y: FloatArray, covariance: FloatArray, times: FloatArray) -> float:
+    """Probability of deviations from a line as large as these or larger, by generalised least squares."""
+    if len(y) < 3:
+        return 1.0
+    ridge = ROUNDING * np.trace(covariance) / len(y) * np.eye(len(y))
+    root = np.linalg.cholesky(covariance + ridge)
+    design, values = (np.linalg.solve(root, each) for each in (np.column_stack([np.ones(len(y)), times]), y))
+    left = values - design @ np.linalg.lstsq(design, values)[0]
+    return float(chdtrc(len(y) - 2, left @ left))
 
 
 def _levels(
