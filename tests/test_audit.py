@@ -121,7 +121,7 @@ class TestAudit:
             for name, words in found.groups.items()
         }
         assert row["contrast"] == pytest.approx(means["jew"] - (means["christian"] + means["muslim"]) / 2, abs=1e-5)
-        assert "not jew" in found.text()
+        assert "not jew" in found.table()["leans_to"].tolist()
 
     def test_no_word_is_called_where_groups_are_noise(self):
         rng = np.random.default_rng(0)
@@ -220,6 +220,7 @@ class TestThreeGroups:
         called = religions.words[religions.words["called"]]
         assert called["word"].nunique() < len(called)
         assert f"{called['word'].nunique():,} lean to a group or away from it" in religions.text()
+        assert "Away from jew: " in religions.text()
 
     def test_every_contrast_is_described(self, religions):
         assert list(religions.distribution) == list(religions.effective_words) == list(religions.groups)

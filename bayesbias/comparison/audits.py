@@ -123,7 +123,8 @@ class Audit(Result):
         ]
         for group, part in called.groupby("leans_to", sort=False):
             top = part.iloc[np.argsort(-part["mean"].abs().to_numpy(), kind="stable")[:10]]
-            sentences.append(f"To {group}: {len(part):,}; most of all {listed(top['word'].tolist(), 10)}.")
+            towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
+            sentences.append(f"{towards}: {len(part):,}; most of all {listed(top['word'].tolist(), 10)}.")
         count = sum(map(len, self.groups.values()))
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"

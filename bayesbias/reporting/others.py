@@ -313,7 +313,7 @@ def audit_page(found: Audit) -> Page:
     rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
     more = f"the {MOST_ROWS:,} largest contrasts of {len(table):,}" if len(table) > MOST_ROWS else f"all {len(table):,}"
     answer, *rest = _sentences(found.text())
-    leaning = [one for one in rest if one.startswith("To ")]
+    leaning = [one for one in rest if one.startswith(("To ", "Away from "))]
     others = [one for one in rest if one not in leaning]
     ends = {"mean": ("contrast", "number"), "low": ("low", "number"), "high": ("high", "number")}
     columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong sign", "rate")}
