@@ -260,7 +260,7 @@ def _sentence(kind: type[BaseModel], fault: Any) -> str:
         return f"unknown key {key!r}; valid keys here are {valid}"
     if fault["type"] == "missing":
         return f"the key {key!r} is missing"
-    message = fault["msg"].removeprefix("Value error, ")
+    message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "the list")
     return f"{key}: {message}" if key else str(message)
 
 

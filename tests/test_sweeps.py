@@ -392,3 +392,8 @@ def test_the_command_fails_when_every_fit_does(tmp_path, program):
     assert code == 1
     assert "1 fit in" in " ".join(said.split())
     assert "0 done, 1 failed" in " ".join(said.split())
+
+
+def test_a_single_value_in_place_of_a_list_is_named(plan, tmp_path):
+    with pytest.raises(bb.InputError, match=r"embeddings: Input should be a list"):
+        bb.sweep({**plan, "embeddings": "x.vec"}, tmp_path / "out", "serial")

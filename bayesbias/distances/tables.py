@@ -116,7 +116,11 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     known, why = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
-    kept = checked if keep_duplicates else once(checked, str(file), "repair the file or pass keep_duplicates=True")
+    kept = (
+        checked
+        if keep_duplicates
+        else once(checked, str(file), "repair the file or pass keep_duplicates=True (--keep-duplicates)")
+    )
     record = known or Coverage(file.stem, entries or _unknown(_found_lists(kept)), unknown="" if entries else why)
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
@@ -594,7 +598,7 @@ def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
                 raise InputError(
                     f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
                     f"({shortened(forms, 5)}): take the list out, choose other "
-                    "words, or pass case='fallback' if only capital letters differ"
+                    "words, or pass case='fallback' (--case fallback) if only capital letters differ"
                 )
             entries.append(list_entry(name, kind, forms, missing))
     return entries

@@ -301,7 +301,8 @@ def _from_file(
         if not trust_pickle:
             raise InputError(
                 f"{path} is a Python pickle, and opening a pickle runs the code in it: "
-                "pass trust_pickle=True if you trust where it comes from, or save it as word2vec or .npz"
+                "pass trust_pickle=True (--trust-pickle) if you trust where it comes from, or save it as word2vec or "
+                ".npz"
             )
         return _keyed_vectors(*_from_pickle(path, wanted, mmap))
     where = name if name in manifest else str(path)
