@@ -66,7 +66,10 @@ def test_other_tables_and_results(religion, religion_fit, slice_vectors):
         assert "nan" not in said.replace("Caliskan", "").lower().replace("finance", "")
         assert "<NA>" not in said
     change = bb.compare(before=religion, after=religion, seed=0, draws=400)
-    assert "\\caption{Associated $-$ different; 89\\% highest-density intervals; the whole list" in bb.to_latex(change)
+    assert (
+        r"\caption{Change of associated $-$ different from before to after; 89\% highest-density intervals; the whole"
+        in bb.to_latex(change)
+    )
 
 
 @pytest.mark.parametrize(

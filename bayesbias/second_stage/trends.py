@@ -360,9 +360,11 @@ def _line_fits(y: FloatArray, covariance: FloatArray, times: FloatArray) -> floa
     """Probability of deviations from a line as large as these or larger, by generalised least squares."""
     if len(y) < 3:
         return 1.0
-    ridge = ROUNDING * np.trace(covariance) / len(y) * np.eye(len(y))
-    root = np.linalg.cholesky(covariance + ridge)
-    design, values = (np.linalg.solve(root, each) for each in (np.column_stack([np.ones(len(y)), times]), y))
+    # embeddings that are one differ by nothing, up to rounding
+    sizes, axes = np.linalg.eigh(covariance)
+    scale = np.sqrt(np.maximum(sizes, ROUNDING * np.trace(covariance)))
+    design = axes.T @ np.column_stack([np.ones(len(y)), times]) / scale[:, None]
+    values = axes.T @ y / scale
     left = values - design @ np.linalg.lstsq(design, values)[0]
     return float(chdtrc(len(y) - 2, left @ left))
 
