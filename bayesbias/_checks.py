@@ -27,8 +27,9 @@ def whole_number(value: object, name: str, least: int = 1, most: int | None = MO
         number = least - 1
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
-    if number > (most := LARGEST if most is None else most):
-        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {most:,}")
+    limit = LARGEST if most is None else most
+    if number > limit:
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {limit:,}")
     return number
 
 

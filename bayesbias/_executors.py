@@ -50,7 +50,7 @@ def executors(executor: str | Executor | Client, workers: int, stack: ExitStack)
     if isinstance(executor, Executor):
         return lambda: _given(executor)
     if not isinstance(executor, str) and hasattr(executor, "get_executor"):
-        return lambda: _given(executor.get_executor(pure=False))  # type: ignore[no-untyped-call]
+        return lambda: _given(executor.get_executor(pure=False))  # type: ignore[no-untyped-call]  # distributed has no types
     raise InputError(
         f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
         "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
@@ -69,7 +69,7 @@ def _client(address: str) -> Client:
     except ImportError as error:
         raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
     try:
-        return Client(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]  # it has no types
     except Exception as error:  # time-outs and refusals of several libraries
         raise InputError(f"no Dask scheduler answers at {address} within {PATIENCE} s: {error}") from error
 
@@ -81,7 +81,7 @@ class _Serial(Executor):
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:
+        except Exception as error:  # the future raises it, as those of other executors do
             future.set_exception(error)
         return future
 

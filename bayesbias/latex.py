@@ -12,6 +12,7 @@ import numpy as np
 from bayesbias._checks import whole_number
 from bayesbias._files import check_target, write_text
 from bayesbias._results import Result
+from bayesbias.diagnostics.summaries import is_share_of_draws
 from bayesbias.errors import InputError, shortened, shown
 from bayesbias.words import labelled
 
@@ -153,7 +154,7 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
         [
             _escaped(WHOLE)
             if at == 0 and name == WORDS and _missing(value)
-            else _cell(value, digits, name.startswith("p_") and name != "p_value")
+            else _cell(value, digits, is_share_of_draws(name))
             for value in table.iloc[:, at]
         ]
         for at, name in zip(kept, columns, strict=True)

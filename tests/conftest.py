@@ -85,6 +85,13 @@ def slice_vectors():
 
 
 @pytest.fixture(scope="session")
+def hard_debiased(slice_vectors):
+    """The bundled vectors without the direction of the gender pairs."""
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    return bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+
+
+@pytest.fixture(scope="session")
 def random_embedding():
     """A function from word lists and a seed to 12 random dimensions of their words and 420 others."""
 

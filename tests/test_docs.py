@@ -89,6 +89,8 @@ def test_the_code_of(page, given, sized):
     for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         exec(compile(block, page, "exec"), names)
     plt.close("all")
+    if page == "judging.md":
+        assert names["contrast"].coverage[-1] == 1
 
 
 def test_the_lists_of_the_pages_load(tmp_path):

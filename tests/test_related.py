@@ -586,15 +586,9 @@ class TestAround:
         assert "further protected words like these" in text
 
 
-@pytest.fixture(scope="module")
-def debiased(slice_vectors):
-    pairs = list(bb.load_list("gender_pairs").pairs)
-    return bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
-
-
 class TestChanges:
-    def test_levels_and_changes_come_from_one_covariance(self, gender, debiased):
-        after = bb.distance_table(debiased, "gender")
+    def test_levels_and_changes_come_from_one_covariance(self, gender, hard_debiased):
+        after = bb.distance_table(hard_debiased, "gender")
         result = bb.compare(before=gender[0], after=after, seed=0)
         assert result.posterior.attrs["model"] == "related"
         assert result.population == "given"
@@ -622,8 +616,8 @@ class TestChanges:
         with pytest.raises(bb.InputError, match="cannot compare these tables"):
             bb.compare(before=gender[0], after=other, model="related")
 
-    def test_relatedness_of_another_embedding_is_refused(self, gender, debiased):
-        after = bb.distance_table(debiased, "gender")
+    def test_relatedness_of_another_embedding_is_refused(self, gender, hard_debiased):
+        after = bb.distance_table(hard_debiased, "gender")
         after.attrs["relatedness"] = gender[0].attrs["relatedness"]
         with pytest.raises(bb.InputError, match="is of other vectors"):
             bb.compare(before=gender[0], after=after)

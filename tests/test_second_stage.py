@@ -469,11 +469,9 @@ class TestCriterion:
             bb.criterion(post, given[values] if isinstance(values, str) else values, se, ("associated", "human"))
 
 
-def test_a_line_that_does_not_fit_is_said(slice_vectors):
+def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased):
     """Three embeddings, of which the second is debiased: the errors of the three are nearly the same."""
-    pairs = list(bb.load_list("gender_pairs").pairs)
-    before = bb.distance_table(slice_vectors, "gender")
-    after = bb.distance_table(bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs), "gender")
+    before, after = (bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased))
     years = {"before": 1990.0, "after": 2000.0, "again": 2010.0}
     bent = bb.trend({"before": before, "after": after, "again": before}, years)
     assert any("A line does not fit these estimates" in note for note in bent.notes)

@@ -83,8 +83,9 @@ def test_every_combination_is_fitted_once(made, plan):
     no_half_files(made.folder)
 
 
-def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path):
-    found = bb.sweep(plan, tmp_path / "out", workers=2)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path, workers):
+    found = bb.sweep(plan, tmp_path / "out", workers=workers)
     assert found.hash == made.hash
     pd.testing.assert_frame_equal(found.contrasts, made.contrasts)
 

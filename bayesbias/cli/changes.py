@@ -52,6 +52,7 @@ def debias(
     trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
 ) -> None:
     """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
+    from bayesbias._files import home_folder
     from bayesbias.cli.screen import say, working
     from bayesbias.debiasing import debias as debias_embedding
     from bayesbias.debiasing.registry import find_method
@@ -60,7 +61,7 @@ def debias(
     from bayesbias.errors import InputError
 
     check_target(out, SUFFIXES, "an embedding")
-    if out.exists() and Path(embedding).expanduser().exists() and out.samefile(Path(embedding).expanduser()):
+    if out.exists() and (source := home_folder(embedding)).exists() and out.samefile(source):
         raise InputError(f"{out} is the embedding itself, which the result would replace: give another file")
     taken = find_method(method).options
     defining = _defining(taken, pairs, words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -87,7 +87,7 @@ class Audit(Result):
     notes
         What limits the result.
     lists
-        ``word_list``, ``source`` and ``doi`` of the word lists that groups were taken from.
+        ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     """
 
     groups: Mapping[str, tuple[str, ...]]
@@ -99,7 +99,7 @@ class Audit(Result):
     prob: float
     embedding: str
     notes: tuple[str, ...]
-    lists: Mapping[str, str | None] = field(default_factory=dict)
+    lists: Mapping[str, str | None]
 
     def table(self, called: bool = True) -> pd.DataFrame:
         """The words called, by group, the largest contrasts first; or all words.

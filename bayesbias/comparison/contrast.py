@@ -280,13 +280,14 @@ def size_sentence(post: xr.DataTree, first: str, second: str) -> str:
     size, spread = contrast_size(post, first, second), control_spread(fit_data(post))
     if size is None or spread is None:
         return "Whether the contrast is large cannot be said: there are fewer than three control words to compare with."
-    where = "nearer to their mean than that" if abs(size) >= 1 else "as far from their mean as that"
-    if abs(size) < HALF:
-        where = "farther from their mean than that"
-    rule = f"single control words typically lie {where}"
+    if abs(size) >= 1:
+        where = "nearer to their mean than that"
+    else:
+        where = "farther from their mean than that" if abs(size) < HALF else "as far from their mean as that"
     return (
         f"Is {signed(size * spread)} large? It is {abs(size):.1f} times the spread of control words (the standard "
-        f"deviation of single control words' mean distance to the protected words): {rule}."
+        f"deviation of single control words' mean distance to the protected words): single control words "
+        f"typically lie {where}."
     )
 
 

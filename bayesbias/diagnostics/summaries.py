@@ -49,6 +49,11 @@ def share(value: float) -> str:
     return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
 
 
+def is_share_of_draws(column: str) -> bool:
+    """Whether a column of a table holds probabilities that were counted among draws; p-values are none."""
+    return column.startswith("p_") and column != "p_value"
+
+
 def signed(value: float, plus: str = "") -> str:
     """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
     return f"{round(value, 3) + 0.0:{plus}.3f}".replace("-", "\N{MINUS SIGN}")

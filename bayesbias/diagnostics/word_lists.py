@@ -160,7 +160,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     Raises
     ------
     InputError
-        No such lists or embedding.
+        No such lists or embedding, or frequencies that are given and cannot be read.
 
     Examples
     --------

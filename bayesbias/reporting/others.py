@@ -11,7 +11,7 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from bayesbias.comparison import Audit, Comparison, SideEffects, similarity_shift
 from bayesbias.comparison.contrast import MINUS
-from bayesbias.diagnostics.summaries import signed
+from bayesbias.diagnostics.summaries import is_share_of_draws, signed
 from bayesbias.errors import many
 from bayesbias.metrics import list_metrics
 from bayesbias.plots.audits import plot_audit
@@ -52,7 +52,7 @@ def _kind(name: str, column: pd.Series) -> str:
         return "text"
     if is_integer_dtype(column):
         return "count"
-    return "share" if name.startswith("p_") and name != "p_value" else "number"
+    return "share" if is_share_of_draws(name) else "number"
 
 
 def change_page(result: Comparison, effects: SideEffects | None, prob: float) -> Page:

@@ -358,25 +358,30 @@ def _words(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[
 
 def _line_fits(y: FloatArray, covariance: FloatArray, times: FloatArray) -> float:
     """Probability of deviations from a line as large as these or larger, by generalised least squares."""
-    if len(y) < 3:
-        return 1.0
-    # embeddings that are one differ by nothing, up to rounding
-    sizes, axes = np.linalg.eigh(covariance)
-    scale = np.sqrt(np.maximum(sizes, ROUNDING * np.trace(covariance)))
-    design = axes.T @ np.column_stack([np.ones(len(y)), times]) / scale[:, None]
-    values = axes.T @ y / scale
-    left = values - design @ np.linalg.lstsq(design, values)[0]
-    return float(chdtrc(len(y) - 2, left @ left))
+    precision, design = _precision(covariance), _line(times)
+    left = y - design @ np.linalg.solve(design.T @ precision @ design, design.T @ precision @ y)
+    return float(chdtrc(len(y) - 2, left @ precision @ left))
+
+
+def _precision(covariance: FloatArray) -> FloatArray:
+    """The inverse; embeddings that are one differ by nothing, and a trace of independent error keeps it finite."""
+    found: FloatArray = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
+    return found
+
+
+def _line(times: FloatArray) -> FloatArray:
+    """Level and slope (E, 2) of a line, about the mean time."""
+    return np.column_stack([np.ones(len(times)), times - times.mean()])
 
 
 def _levels(
     y: FloatArray, covariance: FloatArray, times: FloatArray, kind: str, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Draws (D, E) of the trend's levels, and of its parameters."""
-    size, at = len(y), times - times.mean()
+    size = len(y)
     estimated = size >= ESTIMATED
     if kind == "linear":
-        design = np.column_stack([np.ones(size), at])
+        design = _line(times)
         if not estimated:
             return _exact_line(y, covariance, design, draws, rng)
         found = second_stage(y, covariance, design, [np.eye(size)], [WIDTH]).draw(draws, rng)
@@ -395,8 +400,7 @@ def _exact_line(
     y: FloatArray, covariance: FloatArray, design: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """A line through estimates that do not deviate from it otherwise."""
-    # embeddings that are one differ by nothing: a trace of independent error keeps the covariance invertible
-    precision = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(y)))
+    precision = _precision(covariance)
     spread = np.linalg.inv(design.T @ precision @ design)
     root = root_of((spread + spread.T) / 2)
     mean = root @ root.T @ design.T @ precision @ y
