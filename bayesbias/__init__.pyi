@@ -8,6 +8,7 @@ from . import reliability as reliability
 from . import sentences as sentences
 from . import silhouettes as silhouettes
 from . import stability as stability
+from .comparison import association as association
 from .comparison import audit as audit
 from .comparison import compare as compare
 from .comparison import contrasts as contrasts

@@ -31,6 +31,7 @@ PHRASES = {
 """How an attribute word stands to a protected word, as sentences name it, in the order that decides a doubtful pair."""
 CONNECTIONS = tuple(PHRASES)
 STEREOTYPES = CONNECTIONS[:2]
+OWN, OTHER = STEREOTYPES
 CONTROLS = ("neutral", "human")
 """The control lists that are bundled; word lists may name others."""
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")

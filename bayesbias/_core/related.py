@@ -308,11 +308,11 @@ class FactorGrid:
         return value
 
 
-def factor_grid(sums: RelatedSums, median: float, spread: float) -> FactorGrid:
-    """The posterior of each class's factor."""
+def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread: float) -> FactorGrid:
+    """The posterior of each class's factor, from the scatter within cells and its degrees of freedom, each (A,)."""
     z = np.linspace(-REACH, REACH, NODES)
     log_factor = np.log(median) + spread * z
-    value = -sums.freedom[:, None] * (log_factor + 0.5 * sums.scatter[:, None] * np.exp(-2 * log_factor)) - 0.5 * z**2
+    value = -freedom[:, None] * (log_factor + 0.5 * scatter[:, None] * np.exp(-2 * log_factor)) - 0.5 * z**2
     mass = np.exp(value - value.max(axis=1, keepdims=True))
     return FactorGrid(np.exp(log_factor), mass / mass.sum(axis=1, keepdims=True))
 

@@ -1,36 +1,53 @@
-"""Contrasts of a fit and their decomposition."""
+"""Contrasts and associations of a fit, and their decomposition."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bayesbias._checks import interval, one_of, probability
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.mixtures import deviations, pooled_rows
+from bayesbias._core.shrinkage import false_sign_rates, s_values
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.diagnostics.summaries import (
     PROB,
     beside,
     cluster_interval,
     contrasted,
-    describe,
     flat_draws,
     signed,
     word_statistics,
 )
 from bayesbias.distances.storage import carried_labels
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.models.data import ModelData
-from bayesbias.models.results import GROUP, check_fit, fit_data
+from bayesbias.models.functionals import (
+    Cells,
+    DrawnFunctionals,
+    Functionals,
+    NormalFunctionals,
+    association_weights,
+    cells_of,
+    difference_weights,
+    functionals_of,
+    is_exact,
+    list_difference_weights,
+    nearness_weights,
+    whole_weights,
+)
+from bayesbias.models.results import GROUP, check_fit, fit_data, is_related, model_of
+from bayesbias.models.related import distance_sd
 from bayesbias.models.word_draws import GROUP as WORDS
 from bayesbias.models.word_draws import keeps_summaries, mean_over_words
-from bayesbias.words import CONTROLS, controls_of, labelled
+from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
 
 LEAST_RATIO = 0.95
 GIVEN, SIMILAR = "given", "similar"
@@ -39,19 +56,201 @@ POPULATIONS = {
     SIMILAR: "protected words and attribute lists like these",
 }
 """What a whole-list contrast speaks about, in words."""
-COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
+WHOLE = "whole list"
+"""What the first row of a table of contrasts is called."""
+POOLED, RAW, DIFFERENCE = ROWS = ("pooled", "association", "difference")
+MEANINGS = {
+    POOLED: "Rows of words are associations, partially pooled: a word's own stereotypes against those of other groups, "
+    "less how near each list is to all protected words.",
+    RAW: "Rows of words are associations: a word's own stereotypes against those of other groups, less how near each "
+    "list is to all protected words.",
+    DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
+    "protected words, so that a row by itself is not the word's bias.",
+}
+"""What the rows of single words are."""
+POOL_SD = 0.35
+"""Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
+protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
+SIGN_RATE = 0.05
+"""Expected share of wrong signs among the words that are named together."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Posteriors behind a table of contrasts.
+
+    Attributes
+    ----------
+    whole
+        One quantity: the whole list.
+    words
+        One for each protected word that has a row.
+    kept
+        Which protected words (J,) have a row.
+    weights
+        Weight (J,) of each word in the whole list.
+    kind
+        One of :data:`ROWS`.
+    notes
+        Sentences on what the rows could not be.
+    """
+
+    whole: Functionals
+    words: Functionals
+    kept: NDArray[np.bool_]
+    weights: FloatArray
+    kind: str
+    notes: tuple[str, ...] = ()
+
+
+def rows_of(
+    post: xr.DataTree, first: str, second: str, population: str = GIVEN, rows: str | None = None
+) -> Rows:
+    """Posteriors of a contrast for the whole list and for each protected word.
+
+    Raises
+    ------
+    InputError
+        Associations of a contrast or a table that has none.
+    """
+    data = fit_data(post)
+    cells = cells_of(data)
+    lacking = why_no_association(data, cells, first, second)
+    if rows is None:
+        rows = DIFFERENCE if lacking or _summarised(post) else POOLED
+    one_of(rows, ROWS, "rows")
+    if rows == DIFFERENCE:
+        found = _difference_rows(post, data, cells, first, second)
+    elif lacking:
+        raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
+    else:
+        found = _association_rows(post, data, cells, rows)
+    notes = (*found.notes, *([f"There are no associations: {lacking}."] if lacking and second == OTHER else ()))
+    if population == SIMILAR:
+        draws = flat_draws(post["posterior/connection_mean"].sel(connection=[first, second]).to_numpy())
+        whole: Functionals = DrawnFunctionals((draws @ [1.0, -1.0])[:, None])
+    else:
+        whole = found.whole
+    return Rows(whole, found.words, found.kept, found.weights, found.kind, notes)
+
+
+def _summarised(post: xr.DataTree) -> bool:
+    """Whether a fit has neither draws of its words nor an exact posterior of them."""
+    return keeps_summaries(post) and not is_exact(post)
+
+
+def why_no_association(data: ModelData, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
+    """What a contrast or a table lacks to have associations; empty if it has them."""
+    if (first, second) != (OWN, OTHER):
+        return f"associations are rows of {OWN} - {OTHER}, not of {first} - {second}"
+    if "" in data.groups.tolist():
+        return "the groups of the protected words are not known: the table needs a column group"
+    if len(cells.lists) < 2:
+        names = [repr(name) for name in cells.columns[cells.connections :]]
+        there = f"only {names[0]} has" if names else "no group has"
+        return f"an association needs the stereotype lists of two groups, and {there} one"
+    groups = set(data.groups[cells.associated].tolist())
+    if len(groups) < len(cells.lists):
+        gone = [name for name in cells.columns[cells.connections :] if name not in groups]
+        return f"no protected word of {listed(gone)} has distances to the stereotypes of every group"
+    return ""
+
+
+def _difference_rows(post: xr.DataTree, data: ModelData, cells: Cells, first: str, second: str) -> Rows:
+    """Differences of mean distances under two connections."""
+    names = data.connections.tolist()
+    places = [names.index(first), names.index(second)]
+    kept = cells.filled[:, places].all(axis=1)
+    weights = whole_weights(data, cells, kept)
+    if not kept.any():
+        draws = flat_draws(post["posterior/connection_mean"].to_numpy())
+        whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
+        return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, weights, DIFFERENCE)
+    chosen = np.flatnonzero(kept)
+    between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
+    words = functionals_of(post, cells, between)
+    return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
+
+
+def _association_rows(post: xr.DataTree, data: ModelData, cells: Cells, kind: str) -> Rows:
+    """Associations, as they were observed or partially pooled.
+
+    Models with normal means of words pool them themselves; that of related words does not, so that its associations
+    are pooled here.
+    """
+    kept = cells.associated
+    weights = whole_weights(data, cells, kept)
+    words = np.flatnonzero(kept)
+    combine, parts = association_weights(cells, words, weights)
+    raw = functionals_of(post, cells, parts).combined(combine)
+    rows = Rows(raw.combined(weights[words][None]), raw, kept, weights, kind, tuple(_doubts(data, cells)))
+    if kind == RAW or not isinstance(raw, NormalFunctionals):
+        return rows
+    pooled = pooled_associations(raw, weights[words], data.group_index[words], POOL_SD * distance_sd(data))
+    return Rows(rows.whole, pooled, kept, weights, kind, rows.notes)
+
+
+def pooled_associations(raw: NormalFunctionals, weights: FloatArray, groups: IntArray, scale: float) -> Functionals:
+    """Associations whose deviations from the whole list are partially pooled.
+
+    Parameters
+    ----------
+    raw
+        The associations as they were observed.
+    weights, groups
+        Weight and group of each word.
+    scale
+        Scale of the half-Cauchy prior of the standard deviation between words.
+    """
+    if len(weights) < 3:
+        return raw
+    several = len(np.unique(groups)) > 2
+    # with two groups the mean association of each is the whole list, by arithmetic
+    block = np.zeros(len(groups), dtype=np.intp) if several else np.unique(groups, return_inverse=True)[1]
+    parts = deviations(raw.mean, raw.roots[0], weights, block)
+    if not len(parts.noise):
+        return raw
+    return pooled_rows(parts, raw.grid.factor, raw.grid.mass[raw.classes[0]], scale)
+
+
+def _doubts(data: ModelData, cells: Cells) -> list[str]:
+    """Lists that an association rests on only in part."""
+    notes = []
+    if cells.in_several:
+        notes.append(
+            f"{listed(list(cells.in_several))} stand in the stereotype lists of several groups, and count in each."
+        )
+    sizes = cells.n[:, cells.lists].max(axis=0)
+    single = [name for name, size in zip(cells.columns[cells.connections :], sizes, strict=True) if size == 1]
+    if single:
+        notes.append(
+            f"One stereotype word only was found for {listed(single)}: how far another one would lie is known from "
+            "the vocabulary and the other lists alone."
+        )
+    return notes
 
 
 def contrasts(
     post: xr.DataTree,
-    first: str = "associated",
+    first: str = OWN,
     second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
     population: str = GIVEN,
     by: str = "protected_word",
+    rows: str | None = None,
 ) -> pd.DataFrame:
-    """The difference of two connections' mean distances, for the whole list and for each protected word or group.
+    """A contrast for the whole list, and the association of each protected word or group.
+
+    The whole list of associated - different says whether protected words are closer to the stereotypes of their own
+    group than to those of others. A difference of two mean distances of a single word also holds how near the two lists
+    are to all protected words. The association of a word is what is left without this: with m[j, l] the mean distance
+    of word j to list l, g its double-centred value and G groups,
+
+        association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
+
+    where groups weigh the same, and words within a group. With two groups each group's mean association is the whole
+    list: which group contributes it cannot be told.
 
     Parameters
     ----------
@@ -61,77 +260,90 @@ def contrasts(
         Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
         the fit has none, the first control list that it has. Negative: ``first`` is closer.
     prob
-        Posterior mass of the highest-density intervals.
+        Posterior mass of the equal-tailed intervals.
     rope
         A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
     population
         What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
         these. ``"similar"``: further protected words like these too, which is less certain.
     by
-        ``"protected_word"``, or ``"group"``: the mean over the protected words of each group, and the differences of
-        groups, for these protected words.
+        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
+        Associations have it for three groups or more.
+    rows
+        What the rows of words are. ``"pooled"`` (the default of associated - different): associations, whose
+        deviations from the whole list are partially pooled. ``"association"``: associations, with the observed mean.
+        ``"difference"`` (that of all other contrasts): differences of two mean distances, which also hold how near the
+        lists are. Models with normal means of words (``crossed``, ``published``) pool in either case.
 
     Returns
     -------
     DataFrame
-        First the whole list (``protected_word`` is pd.NA): the mean over the protected words with both connections, or
-        ``connection_mean[first] - connection_mean[second]`` for similar ones. Then each protected word that has
-        distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
-        (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). With ``by="group"`` there is ``group``
-        in place of ``protected_word``: one row a group, and one for each two groups (``g - h``, negative: the contrast
-        of g is the smaller one). ``bb.to_latex`` names the first row as it writes the table. ``attrs["population"]``
-        names the population; ``attrs["left_out"]`` the words without one of the two connections; ``attrs["cluster"]``
-        is the :class:`ClusterInterval` of the whole list, and ``attrs["sd_ratio"]`` the posterior sd over its standard
-        error (NaN without one).
+        First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the row
+        needs. Columns ``protected_word``, ``group`` (missing for the whole list), ``mean``, ``sd``, ``low``, ``high``
+        (cosine distance), ``p_closer`` (posterior probability of a value below 0), and ``p_rope`` where a rope was
+        given. With ``by="group"`` there is no ``protected_word``: one row a group, and one for each two groups
+        (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
+        not depend on the draws. Words are pooled with a normal distribution whose standard deviation has a half-Cauchy
+        prior and is integrated over.
+
+        ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
+        ``signs`` (words whose sign is told with an expected share of wrong signs below .05 of their number),
+        ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
+        of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
+        (posterior sd over its standard error), ``notes``.
 
     Raises
     ------
     InputError
         A connection that the fit does not hold, the same one twice, a rope that is no region, another population, or
-        groups of a fit that knows none.
+        associations of a table without groups, with stereotypes of one group only, or by two groups.
+
+    References
+    ----------
+    Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
+    https://doi.org/10.1214/06-BA117A
 
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> post = bb.fit(table, seed=0)
-    >>> found = bb.contrasts(post)
+    >>> found = bb.contrasts(post, rows="association")
     >>> found.attrs["first"], found.attrs["second"]
     ('associated', 'different')
-    >>> found[["protected_word", "mean"]].round(2).head(3)
-      protected_word  mean
-    0           <NA> -0.01
-    1           math  0.04
-    2        algebra  0.05
+    >>> found[["protected_word", "group", "mean"]].round(3).head(3)
+      protected_word group   mean
+    0     whole list  <NA> -0.015
+    1           math  math -0.018
+    2        algebra  math -0.005
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
     one_of(population, tuple(POPULATIONS), "population")
-    valid, filled = connections_of(post)
-    first, second = contrasted(first, second, valid, filled)
-    names = post["constant_data"]["protected_word"].to_numpy()
-    kept = filled[:, [valid.index(first), valid.index(second)]].all(axis=1)
-    groups = post["constant_data/group"].to_numpy()
+    first, second = contrasted(first, second, *connections_of(post))
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
-    if keeps_summaries(post):
-        whole = whole_draws(post, (first, second), population) @ [1.0, -1.0]
-        if by == "group":
-            labels, draws = _group_means(post, first, second, groups[kept])
-            table = _rows(by, labels, draws, prob, region)
-        elif region is not None:
-            raise InputError("a rope needs the draws of words, and this fit keeps summaries: fit with keep='draws'")
-        else:
-            single = _kept_contrasts(post, names[kept], first, second, prob)
-            table = pd.concat([_rows(by, [pd.NA], whole[:, None], prob, region), single], ignore_index=True)
+    data = fit_data(post)
+    if _summarised(post) and rows in (None, DIFFERENCE):
+        table, kept, whole_sd = _kept_table(post, data, first, second, prob, region, population, by)
+        kind, notes, weights = DIFFERENCE, (), np.zeros(0)
     else:
-        whole, words = contrast_draws(post, first, second, population)
-        if by == "group":
-            labels, draws = group_draws(words[:, kept], groups[kept])
-        else:
-            labels, draws = [pd.NA, *names[kept]], np.column_stack([whole, words[:, kept]])
-        table = _rows(by, labels, draws, prob, region)
+        found = rows_of(post, first, second, population, rows)
+        kind, kept, notes, weights = found.kind, found.kept, found.notes, found.weights
+        whole_sd = float(found.whole.sd[0])
+        groups = data.groups[kept]
+        table = (
+            _group_table(found, groups, prob, region)
+            if by == "group"
+            else pd.concat(
+                [
+                    _word_table([WHOLE], [pd.NA], found.whole, prob, region),
+                    _word_table(data.protected_words[kept], [name or pd.NA for name in groups], found.words, prob, region),
+                ],
+                ignore_index=True,
+            )
+        )
     cluster = cluster_interval(post, first, second, prob)
     table.attrs = {
         "first": first,
@@ -139,24 +351,141 @@ def contrasts(
         "prob": prob,
         "rope": region,
         "population": population,
-        "related": "sd_factor" in post["posterior"],
-        "left_out": list(names[~kept]),
+        "rows": kind,
+        "meaning": MEANINGS[kind],
+        "related": is_related(post),
+        "left_out": data.protected_words[~kept].tolist(),
         **carried_labels(post),
+        **({} if by == "group" else _told(table)),
+        **_sizes(data, float(table["mean"].iloc[0]) if by != "group" else None, first, second),
         "cluster": cluster,
-        "sd_ratio": float("nan") if cluster.reason else float(whole.std(ddof=1) / cluster.se),
+        "sd_ratio": float("nan") if cluster.reason else whole_sd / cluster.se,
+        "notes": notes,
     }
     return table
 
 
-def _rows(
-    by: str, labels: list[Any], draws: FloatArray, prob: float, region: tuple[float, float] | None
+def _word_table(
+    words: Any, groups: Any, found: Functionals, prob: float, region: tuple[float, float] | None
 ) -> pd.DataFrame:
-    """One row for each column of draws (D, labels)."""
-    table = pd.DataFrame({by: pd.array(labels, dtype="string"), **describe(draws, prob)})
-    table["p_below_zero"] = (draws < 0).mean(axis=0)
-    inside = np.nan if region is None else ((draws >= region[0]) & (draws <= region[1])).mean(axis=0)
-    table["p_in_rope"] = inside
-    return table[[by, *COLUMNS[1:]]]
+    """One row for each quantity."""
+    labels = {"protected_word": pd.array(list(words), dtype="string"), "group": pd.array(list(groups), dtype="string")}
+    return pd.DataFrame({**labels, **figures(found, prob, region)})
+
+
+def figures(found: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
+    """``mean``, ``sd``, ``low``, ``high``, ``p_closer`` and, with a region, ``p_rope`` (m,) of functionals."""
+    tail = (1 - prob) / 2
+    columns = {
+        "mean": found.mean,
+        "sd": found.sd,
+        "low": found.quantile(tail),
+        "high": found.quantile(1 - tail),
+        "p_closer": found.below(0.0),
+    }
+    return columns if region is None else columns | {"p_rope": found.below(region[1]) - found.below(region[0])}
+
+
+def _group_table(
+    found: Rows, groups: NDArray[np.str_], prob: float, region: tuple[float, float] | None
+) -> pd.DataFrame:
+    """One row a group and one for each two groups: means over their words."""
+    names = [str(name) for name in dict.fromkeys(groups.tolist())]
+    if "" in names:
+        raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
+    if found.kind != DIFFERENCE and len(names) < 3:
+        raise InputError(
+            "by='group': with two groups the mean association of each is the whole list, by arithmetic, so that two "
+            "lists do not tell which group contributes it; it takes three groups, or rows='difference'"
+        )
+    labels, matrix = group_weights(groups)
+    return pd.DataFrame(
+        {"group": pd.array(labels, dtype="string"), **figures(found.words.combined(matrix), prob, region)}
+    )
+
+
+def group_weights(groups: NDArray[np.str_]) -> tuple[list[str], FloatArray]:
+    """Labels of groups and of each two of them, and the weights (labels, J) of their means over words."""
+    names = [str(name) for name in dict.fromkeys(groups.tolist())]
+    means = np.array([(groups == name) / (groups == name).sum() for name in names])
+    first, second = np.triu_indices(len(names), 1)
+    labels = [*names, *(f"{names[one]} - {names[other]}" for one, other in zip(first, second, strict=True))]
+    return labels, np.vstack([means, means[first] - means[second]])
+
+
+def _told(table: pd.DataFrame) -> dict[str, Any]:
+    """The words whose sign is told together: the expected share of wrong signs among them is below a rate."""
+    words = table.iloc[1:]
+    below = words["p_closer"].to_numpy()
+    chosen = s_values(false_sign_rates(below)) < SIGN_RATE if len(words) else np.zeros(0, dtype=bool)
+    return {
+        "signs": {
+            "closer": words.loc[chosen & (below > 0.5), "protected_word"].tolist(),
+            "farther": words.loc[chosen & (below < 0.5), "protected_word"].tolist(),
+        }
+    }
+
+
+def _sizes(data: ModelData, mean: float | None, first: str, second: str) -> dict[str, float | None]:
+    """The whole list in standard deviations of control words, and WEAT's effect size of the same words."""
+    spread = control_spread(data)
+    effect = weat_effect_size(data) if (first, second) == (OWN, OTHER) else None
+    return {"standardised": None if mean is None or spread is None else mean / spread, "weat_d": effect}
+
+
+def weat_effect_size(data: ModelData) -> float | None:
+    """WEAT's effect size d for two groups: positive where words are closer to the stereotypes of their own group.
+
+    The protected words of the groups are WEAT's targets, their stereotypes its attributes. None for another number of
+    groups, or where associations do not vary.
+
+    References
+    ----------
+    Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain
+    human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
+    """
+    cells = cells_of(data)
+    if len(cells.lists) != 2 or why_no_association(data, cells):
+        return None
+    words = np.flatnonzero(cells.associated)
+    means = cells.mean[words][:, cells.lists]
+    values, own = means[:, 1] - means[:, 0], cells.own[words] == cells.lists[0]
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    return float((values[own].mean() - values[~own].mean()) / spread) if spread > 0 else None
+
+
+def _kept_table(
+    post: xr.DataTree,
+    data: ModelData,
+    first: str,
+    second: str,
+    prob: float,
+    region: tuple[float, float] | None,
+    population: str,
+    by: str,
+) -> tuple[pd.DataFrame, NDArray[np.bool_], float]:
+    """Rows of differences from the summaries that a fit keeps of its words, and the sd of the whole list."""
+    if region is not None:
+        raise InputError("a rope needs the draws of words, and this fit keeps summaries: fit with keep='draws'")
+    names = data.connections.tolist()
+    kept = data.filled[:, [names.index(first), names.index(second)]].all(axis=1)
+    groups = data.groups[kept]
+    whole = whole_draws(post, (first, second), population) @ [1.0, -1.0]
+    if by == "group":
+        labels, matrix = group_weights(groups)
+        words = post[WORDS].to_dataset()
+        means = [mean_over_words(words, (first, second), name) for name in labels if " - " not in name]
+        columns = np.column_stack([mean @ [1.0, -1.0] for mean in means if mean is not None])
+        single = group_weights(np.array([name for name in labels if " - " not in name]))[1]
+        table = pd.DataFrame(
+            {"group": pd.array(labels, dtype="string"), **figures(DrawnFunctionals(columns).combined(single), prob)}
+        )
+    else:
+        top = _word_table([WHOLE], [pd.NA], DrawnFunctionals(whole[:, None]), prob, None)
+        rows = _kept_contrasts(post, data.protected_words[kept], first, second, prob)
+        rows.insert(1, "group", pd.array([name or pd.NA for name in groups], dtype="string"))
+        table = pd.concat([top, rows], ignore_index=True)
+    return table, kept, float(whole.std(ddof=1))
 
 
 def _kept_contrasts(post: xr.DataTree, words: NDArray[np.str_], first: str, second: str, prob: float) -> pd.DataFrame:
@@ -172,14 +501,13 @@ def _kept_contrasts(post: xr.DataTree, words: NDArray[np.str_], first: str, seco
     found = dict(word_statistics(kept, "word_contrast", prob))
     below = kept["word_contrast"].sel(statistic="p_below_zero").to_numpy()
     if turned:
-        low, high = found["hdi_low"], found["hdi_high"]
-        found |= {"mean": -found["mean"], "hdi_low": -high, "hdi_high": -low}
+        low, high = found["low"], found["high"]
+        found |= {"mean": -found["mean"], "low": -high, "high": -low}
         below = 1 - below
-    table = pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **found})
-    return table.assign(p_below_zero=below, p_in_rope=np.nan)
+    return pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **found}).assign(p_closer=below)
 
 
-def whole_draws(post: xr.DataTree, connections: Sequence[str], population: str) -> FloatArray:
+def whole_draws(post: xr.DataTree, connections: tuple[str, ...], population: str) -> FloatArray:
     """Draws (D, connections) of means over the words that have all of some connections, or of similar words."""
     if population == GIVEN:
         found = mean_over_words(post[WORDS].to_dataset(), connections)
@@ -188,34 +516,103 @@ def whole_draws(post: xr.DataTree, connections: Sequence[str], population: str) 
     return flat_draws(post["posterior/connection_mean"].sel(connection=list(connections)).to_numpy())
 
 
-def _group_means(post: xr.DataTree, first: str, second: str, groups: NDArray[np.str_]) -> tuple[list[Any], FloatArray]:
-    """Labels of groups and of each two of them, and draws of their mean contrasts, from sums over words."""
-    words = post[WORDS].to_dataset()
-    names = list(dict.fromkeys(groups.tolist()))
-    means = [mean_over_words(words, (first, second), name) for name in names]
-    columns = np.column_stack([mean @ [1.0, -1.0] for mean in means if mean is not None])
-    return group_draws(columns, np.array(names))
+ASSOCIATION_COLUMNS = ["protected_word", "group", "list", "own", "mean", "sd", "low", "high", "p_closer"]
 
 
-def group_draws(words: FloatArray, groups: NDArray[np.str_]) -> tuple[list[Any], FloatArray]:
-    """Labels of groups and of each two of them, and draws (D, labels) of their means over words (D, J)."""
-    names = [str(name) for name in dict.fromkeys(groups.tolist())]
-    if "" in names:
-        raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
-    means = {name: words[:, groups == name].mean(axis=1) for name in names}
-    pairs = {f"{one} - {other}": means[one] - means[other] for one, other in combinations(names, 2)}
-    return [*means, *pairs], np.column_stack([*means.values(), *pairs.values()])
+def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:
+    """The association of each protected word, or group, with each stereotype list.
+
+    The association of word j with list l is G / (G - 1) times the double-centred mean distance g[j, l]: how much nearer
+    the word is to this list than to the others, less how much nearer all protected words are. Those of a word add up to
+    0. With its own list it is the row of :func:`contrasts` with ``rows="association"``.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    prob
+        Posterior mass of the equal-tailed intervals.
+    by
+        ``"protected_word"``, or ``"group"``: means over the words of each group, for three groups or more.
+
+    Returns
+    -------
+    DataFrame
+        One row for each word, or group, and list: ``protected_word``, ``group``, ``list``, ``own`` (whether the list is
+        that of the word's group), ``mean``, ``sd``, ``low``, ``high`` (cosine distance; negative: closer),
+        ``p_closer``. ``table.pivot(index="protected_word", columns="list", values="mean")`` is the matrix;
+        :func:`plots.plot_association <bayesbias.plots.plot_association>` draws it.
+
+    Raises
+    ------
+    InputError
+        A table without groups, or with stereotypes of one group only; ``by="group"`` with two groups.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "religion"), seed=0)
+    >>> bb.association(post, by="group").round(3).head(3)[["group", "list", "own", "mean"]]
+       group       list    own   mean
+    0    jew        jew   True -0.026
+    1    jew  christian  False  0.040
+    2    jew     muslim  False -0.014
+    """
+    check_fit(post, summaries=True)
+    prob = probability(prob, "prob")
+    one_of(by, ("protected_word", "group"), "by")
+    data = fit_data(post)
+    cells = cells_of(data)
+    if lacking := why_no_association(data, cells):
+        raise InputError(f"there are no associations: {lacking}")
+    kept = np.flatnonzero(cells.associated)
+    lists, size = cells.columns[cells.connections :], len(cells.lists)
+    weights = whole_weights(data, cells, cells.associated)
+    # list by list: the words' difference of this list and the others, less that of the mean word
+    of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
+    found = functionals_of(post, cells, sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr"))
+    combine = sparse.hstack(
+        [sparse.eye_array(len(kept) * size), -sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))], format="csr"
+    )
+    # the nearness of a list is the mean word's difference of this list and the others
+    table_of = found.combined(combine)
+    order = np.arange(len(kept) * size).reshape(size, len(kept)).T.ravel()
+    words, groups = data.protected_words[kept], data.groups[kept]
+    if by == "group":
+        names = list(dict.fromkeys(groups.tolist()))
+        if len(names) < 3:
+            raise InputError(
+                "by='group': with two groups the mean association of each is the whole list, by arithmetic; it takes "
+                "three groups"
+            )
+        means = np.array([(groups == name) / (groups == name).sum() for name in names])
+        by_group = np.vstack([np.kron(np.eye(size), row) for row in means])
+        table = pd.DataFrame({"group": np.repeat(names, size), "list": np.tile(lists, len(names))})
+        numbers = figures(table_of.combined(by_group), prob)
+    else:
+        table = pd.DataFrame(
+            {
+                "protected_word": np.repeat(words, size),
+                "group": np.repeat(groups, size),
+                "list": np.tile(lists, len(words)),
+            }
+        )
+        numbers = {name: values[order] for name, values in figures(table_of, prob).items()}
+    table = table.astype("string")
+    table["own"] = table["group"] == table["list"]
+    table = table.assign(**numbers)
+    table.attrs = {"prob": prob, "left_out": data.protected_words[~cells.associated].tolist(), **carried_labels(post)}
+    return table
+
 
 
 def cluster_sentence(table: pd.DataFrame) -> str:
-    """What the cluster interval says, which takes attribute words for unrelated, beside a table of contrasts."""
+    """What the cluster interval says, which takes attribute words for independent, beside a table of contrasts."""
     cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
     if cluster.reason:
         return f"There is no interval with attribute words as clusters: {cluster.reason}."
     sentence = (
-        f"A check that takes attribute words for unrelated, as if each were evidence of its own, gives "
-        f"{signed(cluster.estimate)} ({100 * cluster.prob:g}% interval {signed(cluster.low)} to "
-        f"{signed(cluster.high)}). The uncertainty of the whole list, for "
+        f"Treating attribute words as independent would give {signed(cluster.estimate)} ({100 * cluster.prob:g}% "
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}). The standard deviation of the whole list, for "
         f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as large."
     )
     if ratio < LEAST_RATIO and not table.attrs["related"]:
@@ -228,10 +625,9 @@ FEWEST_CONTROLS = 3
 
 
 def contrast_size(post: xr.DataTree, first: str, second: str) -> float | None:
-    """A contrast of the whole list in spreads of control words: its mean over their standard deviation.
+    """The standardised contrast of the whole list: its mean over the standard deviation of control words.
 
-    The spread is the standard deviation, over the words of all control lists, of a word's mean distance to the
-    protected words.
+    The standard deviation is that of the mean distances of the words of all control lists to the protected words.
 
     Parameters
     ----------
@@ -250,14 +646,7 @@ def contrast_size(post: xr.DataTree, first: str, second: str) -> float | None:
     InputError
         A connection that the fit does not hold, or the same one twice.
     """
-    check_fit(post, summaries=True)
-    pair = contrasted(first, second, *connections_of(post))
-    if keeps_summaries(post):
-        draws = whole_draws(post, pair, GIVEN) @ [1.0, -1.0]
-    else:
-        draws = contrast_draws(post, *pair, GIVEN)[0]
-    spread = control_spread(fit_data(post))
-    return None if spread is None else float(draws.mean()) / spread
+    return contrasts(post, first, second).attrs["standardised"]  # type: ignore[no-any-return]
 
 
 def control_spread(data: ModelData) -> float | None:
@@ -271,30 +660,22 @@ def control_spread(data: ModelData) -> float | None:
     return spread if spread > 0 else None
 
 
-HALF = 0.5
-"""Of a spread: half of all normal values are farther than .67 spreads from their mean."""
-
-
-def size_sentence(post: xr.DataTree, first: str, second: str) -> str:
-    """Whether a contrast of the whole list is large, beside the spread of control words; or that this is unknown."""
-    size, spread = contrast_size(post, first, second), control_spread(fit_data(post))
-    if size is None or spread is None:
-        return "Whether the contrast is large cannot be said: there are fewer than three control words to compare with."
-    if abs(size) >= 1:
-        where = "nearer to their mean than that"
+def size_sentence(table: pd.DataFrame) -> str:
+    """The whole list of a table of contrasts in standard deviations of control words, and WEAT's d beside it."""
+    size, effect = table.attrs["standardised"], table.attrs["weat_d"]
+    if size is None:
+        sentence = "The contrast cannot be standardised: there are fewer than three control words."
     else:
-        where = "farther from their mean than that" if abs(size) < HALF else "as far from their mean as that"
-    return (
-        f"Is {signed(size * spread)} large? It is {abs(size):.1f} times the spread of control words (the standard "
-        f"deviation of single control words' mean distance to the protected words): single control words "
-        f"typically lie {where}."
-    )
+        sentence = f"Size: {signed(size, digits=1)} standard deviations of control words' mean distances."
+    if effect is not None:
+        sentence += f" WEAT's effect size of the same words is {signed(effect, digits=2)}."
+    return sentence
 
 
 def beside_associated(post: xr.DataTree) -> list[str]:
     """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
     valid, filled = connections_of(post)
-    return beside("associated", valid, filled) if "associated" in valid else []
+    return beside(OWN, valid, filled) if OWN in valid else []
 
 
 def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
@@ -305,23 +686,20 @@ def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
 
 def contrast_draws(
     post: xr.DataTree, first: str, second: str, population: str = GIVEN
-) -> tuple[FloatArray, FloatArray]:
-    """Draws of a contrast: (D,) for the whole list, (D, protected words) for each, NaN where a cell is empty.
-
-    The whole list is the mean of these protected words, or that of a population of similar ones.
-    """
-    posterior = post["posterior"]
-    valid, filled = connections_of(post)
-    first, second = contrasted(first, second, valid, filled)
-    one_of(population, tuple(POPULATIONS), "population")
-    a, b = valid.index(first), valid.index(second)
-    word = flat_draws(posterior["word_mean"].to_numpy())
-    words = word[:, :, a] - word[:, :, b]
-    both = ~np.isnan(words).any(axis=0)
-    if population == GIVEN and both.any():
-        return words[:, both].mean(axis=1), words
-    mean = flat_draws(posterior["connection_mean"].to_numpy())
-    return mean[:, a] - mean[:, b], words
+) -> FloatArray:
+    """The fit's own draws (D,) of a contrast of the whole list, for what is looked at draw by draw."""
+    names, filled = connections_of(post)
+    places = [names.index(first), names.index(second)]
+    kept = filled[:, places].all(axis=1)
+    if population == SIMILAR or not kept.any():
+        means = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
+    else:
+        data = fit_data(post)
+        weights = whole_weights(data, cells_of(data), kept)
+        words = flat_draws(post["posterior/word_mean"].to_numpy())[:, kept][:, :, places]
+        means = np.einsum("djk,j->dk", words, weights[kept])
+    difference: FloatArray = means[:, 0] - means[:, 1]
+    return difference
 
 
 def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
@@ -332,7 +710,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     post
         A result of ``fit(table, adjust=...)``.
     prob
-        Posterior mass of the highest-density intervals.
+        Posterior mass of the equal-tailed intervals.
 
     Returns
     -------
@@ -357,58 +735,76 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     prob = probability(prob, "prob")
     if GROUP not in post.children:
         raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
-    raw = post.copy()
-    raw["posterior"] = xr.DataTree(post["posterior"].dataset.assign(word_mean=post[f"{GROUP}/raw_word_mean"]))
+    before = post[f"{GROUP}/raw_word_mean"].to_numpy()
+    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    data = fit_data(post)
+    cells = cells_of(data)
     rows = []
     for other in beside_associated(post):
-        row: dict[str, object] = {"contrast": f"associated - {other}"}
-        for name, tree in (("raw", raw), ("adjusted", post)):
-            found = describe(contrast_draws(tree, "associated", other, GIVEN)[0][:, None], prob)
-            row |= {name: found["mean"][0], f"{name}_low": found["hdi_low"][0], f"{name}_high": found["hdi_high"][0]}
+        places = [names.index(OWN), names.index(other)]
+        weights = whole_weights(data, cells, cells.filled[:, places].all(axis=1))
+        values = flat_draws(before)[:, :, places] @ [1.0, -1.0]
+        raw = DrawnFunctionals(np.nan_to_num(values) @ weights[:, None])
+        row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
+        for name, found in (("raw", raw), ("adjusted", rows_of(post, OWN, other).whole)):
+            number = figures(found, prob)
+            row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
         rows.append(row)
     table = pd.DataFrame(rows)
     table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
     return table
 
 
-OWN, OTHER = "associated", "different"
 MINUS = " \N{MINUS SIGN} "
 ONE_GROUP = (
     "With one group only it cannot be told how much of this is special to its own stereotypes, and how much is shared "
     "by stereotype words of any kind."
 )
 """What a fit without distances to other groups' stereotypes leaves open."""
-PARTS = ["protected_word", "contrast", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+ASSOCIATION, NEAR_LISTS, NEAR_WORD = "association", "nearness of the lists", "nearness of the word"
+PARTS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_closer"]
 
 
 class Parts(NamedTuple):
-    """Draws of two parts and their sum.
+    """Posteriors of the parts of a contrast and their sum.
 
     Attributes
     ----------
-    labels
-        The three contrasts.
+    whole_labels, word_labels
+        Names of the parts of the whole list, and of a protected word; the last is the sum of those before.
     whole, words
-        Draws (D, 3) of the whole list and (D, kept words, 3) of protected words, in the order of ``labels``; the
-        third is the sum of the first two.
+        Posteriors of the parts of the whole list, and, part by part, of the protected words.
     kept
-        Which protected words (J,) have all three connections.
+        Which protected words (J,) have what the parts need.
     """
 
-    labels: tuple[str, str, str]
-    whole: FloatArray
-    words: FloatArray
-    kept: np.ndarray
+    whole_labels: tuple[str, ...]
+    word_labels: tuple[str, ...]
+    whole: Functionals
+    words: Functionals
+    kept: NDArray[np.bool_]
+
+    def of_word(self, place: int) -> slice:
+        """Where in ``words`` a part is, by its place among the labels."""
+        count = int(self.kept.sum())
+        return slice(place * count, (place + 1) * count)
 
 
 def decomposition(
     post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
 ) -> pd.DataFrame:
-    """A contrast of associated words as the sum of what is special to them and what all stereotype words share.
+    """A contrast of associated words with a control list as a sum of parts.
 
-    (associated - human) = (associated - different) + (different - human), draw by draw. The first part says how much
-    closer protected words are to their own stereotypes than to those of other groups. The second says how much closer
-    they are to the stereotypes of other groups than to control words: that is so for stereotype words of any kind.
+    For the whole list (associated - human) = (associated - different) + (different - human). The first part says how
+    much closer protected words are to their own stereotypes than to those of other groups. The second says how much
+    closer they are to the stereotypes of other groups than to control words: that is so for stereotype words of any
+    kind.
+
+    For a word (associated - human) = association + nearness of the lists + nearness of the word. The association is
+    the row of :func:`contrasts` before pooling. The nearness of the lists is how much nearer the word's own list is to
+    all protected words than other lists are. The nearness of the word is how much nearer it is to other groups'
+    stereotypes than to control words. The first part of the whole list is the mean association, its second part the
+    mean nearness of the words; the nearness of the lists has the mean 0.
 
     Parameters
     ----------
@@ -417,113 +813,116 @@ def decomposition(
     second
         The control list; by default human, or else the first that the fit has.
     prob
-        Posterior mass of the highest-density intervals.
+        Posterior mass of the equal-tailed intervals.
     population
         What the rows of the whole list speak about, as in :func:`contrasts`.
 
     Returns
     -------
     DataFrame
-        Three rows for the whole list (``protected_word`` is pd.NA), then three for each protected word that has
-        distances under all three connections: ``associated - different``, ``different - human``, ``associated -
-        human``. Columns ``protected_word``, ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (cosine
-        distance), ``p_below_zero``. For these protected words the whole list is their mean. ``attrs`` holds
-        ``second``, ``prob``, ``population`` and ``left_out``, the words without one of the three connections.
+        Three rows for the whole list (``protected_word`` is ``"whole list"``): ``associated - different``,
+        ``different - human``, ``associated - human``. Then four for each protected word: ``association``,
+        ``nearness of the lists``, ``nearness of the word``, ``associated - human``. Columns ``protected_word``,
+        ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``,
+        ``prob``, ``population`` and ``left_out``, the words without distances to one of the lists.
 
     Raises
     ------
     InputError
         A connection that the fit does not hold: with one group there are no stereotypes of others. Or ``second`` is
-        no control list, another population, or no protected word with all three connections.
+        no control list, another population, or no protected word with distances to all lists.
 
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> post = bb.fit(table, seed=0)
-    >>> bb.decomposition(post)[["protected_word", "contrast", "mean"]].round(3).head(3)
+    >>> bb.decomposition(post)[["protected_word", "contrast", "mean"]].round(3).head(4)
       protected_word                contrast   mean
-    0           <NA>  associated - different -0.015
-    1           <NA>       different - human -0.005
-    2           <NA>      associated - human -0.019
+    0     whole list  associated - different -0.015
+    1     whole list       different - human -0.005
+    2     whole list      associated - human -0.019
+    3           math             association -0.018
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
     names = post["constant_data"]["protected_word"].to_numpy()
-    if keeps_summaries(post):
-        table, labels, kept = _kept_parts(post, second, prob, population)
-    else:
-        parts = decomposition_draws(post, second, population)
-        table, labels, kept = tabulated(parts, names, prob), parts.labels, parts.kept
+    parts = decomposition_parts(post, second, population)
+    table = tabulated(parts, names, prob)
     table.attrs = {
-        "second": labels[2].split(" - ")[1],
+        "second": parts.whole_labels[-1].split(" - ")[1],
         "prob": prob,
         "population": population,
-        "left_out": names[~kept].tolist(),
+        "left_out": names[~parts.kept].tolist(),
         **carried_labels(post),
     }
     return table
 
 
-def _kept_parts(
-    post: xr.DataTree, second: str | None, prob: float, population: str
-) -> tuple[pd.DataFrame, tuple[str, str, str], NDArray[np.bool_]]:
-    """The rows of a decomposition, its contrasts and its words, of a fit that keeps summaries of them."""
+def decomposition_parts(post: xr.DataTree, second: str | None = None, population: str = GIVEN) -> Parts:
+    """Posteriors of the parts; see :func:`decomposition`."""
+    check_fit(post, summaries=True)
     one_of(population, tuple(POPULATIONS), "population")
-    valid, filled = connections_of(post)
-    second = control_of_parts(valid, second)
-    three = (OWN, OTHER, second)
-    kept = filled[:, [valid.index(name) for name in three]].all(axis=1)
-    if not kept.any():
-        raise InputError(f"no protected word has associated, different and {second} distances")
-    whole = whole_draws(post, three, population)
-    parts = parts_of(whole[:, None, :], whole, second)
-    words = post["constant_data"]["protected_word"].to_numpy()[kept]
-    names = [(OWN, OTHER), (OTHER, second), (OWN, second)]
-    single = [
-        _kept_contrasts(post, words, first, other, prob).assign(contrast=label)
-        for label, (first, other) in zip(parts.labels, names, strict=True)
-    ]
-    rows = pd.concat(single).sort_index(kind="stable")[PARTS]
-    return pd.concat([tabulated(parts, words[:1], prob)[:3], rows], ignore_index=True), parts.labels, kept
-
-
-def decomposition_draws(post: xr.DataTree, second: str | None = None, population: str = GIVEN) -> Parts:
-    """Draws of the two parts and their sum; see :func:`decomposition`."""
-    check_fit(post)
-    one_of(population, tuple(POPULATIONS), "population")
-    posterior = post["posterior"]
-    valid = [str(name) for name in posterior["connection"].to_numpy()]
-    second = control_of_parts(valid, second)
-    at = [valid.index(name) for name in (OWN, OTHER, second)]
-    means = flat_draws(posterior["word_mean"].to_numpy())[:, :, at]
-    whole = None if population == GIVEN else flat_draws(posterior["connection_mean"].to_numpy())[:, at]
-    return parts_of(means, whole, second)
-
-
-def parts_of(means: FloatArray, whole: FloatArray | None, second: str) -> Parts:
-    """The parts of draws (D, J, 3) of associated, different and control means.
-
-    Parameters
-    ----------
-    means
-        NaN where a cell is empty.
-    whole
-        Means (D, 3) of a population; None takes the protected words with all three.
-    second
-        Name of the control words.
-    """
-    kept = ~np.isnan(means).any(axis=(0, 2))
-    if not kept.any():
-        raise InputError(f"no protected word has associated, different and {second} distances")
-    held = means[:, kept]
+    data = fit_data(post)
+    names = data.connections.tolist()
+    second = control_of_parts(names, second)
+    cells = cells_of(data)
+    kept, weights, combine, first = decomposition_weights(data, cells, second)
+    words = functionals_of(post, cells, first).combined(combine)
+    count = int(kept.sum())
+    mean = weights[kept]
+    whole: Functionals = words.combined(_whole_parts(mean, count))
+    if population == SIMILAR:
+        places = [names.index(name) for name in (OWN, OTHER, second)]
+        draws = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
+        whole = DrawnFunctionals(draws @ np.array([[1.0, 0, 1], [-1, 1, 0], [0, -1, -1]]))
     labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
-    return Parts(labels, _summed(held.mean(axis=1) if whole is None else whole), _summed(held), kept)
+    return Parts(labels, (ASSOCIATION, NEAR_LISTS, NEAR_WORD, labels[-1]), whole, words, kept)
 
 
-def _summed(means: FloatArray) -> FloatArray:
-    """Draws (..., 3) of two differences and their sum, from those of three means."""
-    special, shared = means[..., 0] - means[..., 1], means[..., 1] - means[..., 2]
-    return np.stack([special, shared, special + shared], axis=-1)
+def _whole_parts(weights: FloatArray, count: int) -> FloatArray:
+    """Weights (3, 4 * count) of the parts of the whole list over those of words."""
+    nothing = np.zeros(count)
+    return np.array(
+        [
+            np.concatenate([weights, weights, nothing, nothing]),
+            np.concatenate([nothing, nothing, weights, nothing]),
+            np.concatenate([nothing, nothing, nothing, weights]),
+        ]
+    )
+
+
+def decomposition_weights(
+    data: ModelData, cells: Cells, second: str
+) -> tuple[NDArray[np.bool_], FloatArray, sparse.csr_array, sparse.csr_array]:
+    """Which words (J,) have all parts, their weights (J,), and two matrices whose product weighs the cells.
+
+    The rows of the product are the four parts of all words, part by part.
+    """
+    if lacking := why_no_association(data, cells):
+        raise InputError(f"a decomposition needs associations: {lacking}. {ONE_GROUP}")
+    control = data.connections.tolist().index(second)
+    kept = cells.associated & cells.filled[:, control]
+    if not kept.any():
+        raise InputError(f"no protected word has distances to every stereotype list and {second} distances")
+    weights, words = whole_weights(data, cells, kept), np.flatnonzero(kept)
+    count, groups = len(words), len(cells.lists)
+    own = list_difference_weights(cells, words, cells.own[words])
+    near = nearness_weights(cells, weights)
+    total = difference_weights(cells, words, cells.own[words], np.full(count, control))
+    first = sparse.vstack([own, near, total], format="csr")
+    place = cells.own[words] - cells.connections
+    select = sparse.csr_array((np.ones(count), (np.arange(count), place)), shape=(count, groups))
+    one = sparse.eye_array(count)
+    combine = sparse.block_array(
+        [
+            [one, -select, None],
+            [None, select, sparse.csr_array((count, count))],
+            [-one, None, one],
+            [None, None, one],
+        ],
+        format="csr",
+    )
+    return kept, weights, combine, first
 
 
 def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
@@ -545,9 +944,11 @@ def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
 
 
 def decomposable_controls(post: xr.DataTree) -> list[str]:
-    """The same for a fit."""
-    valid, filled = connections_of(post)
-    return decomposable(filled, valid)
+    """The same for a fit; none where it has no associations."""
+    data = fit_data(post)
+    if why_no_association(data, cells_of(data)) or _summarised(post):
+        return []
+    return decomposable(data.filled, data.connections.tolist())
 
 
 def control_of_parts(valid: list[str], second: str | None) -> str:
@@ -571,18 +972,20 @@ def control_of_parts(valid: list[str], second: str | None) -> str:
 
 
 def tabulated(parts: Parts, names: np.ndarray, prob: float) -> pd.DataFrame:
-    """The table of :func:`decomposition`: whole list first, three rows each."""
-    draws = np.concatenate([parts.whole[:, None], parts.words], axis=1).reshape(len(parts.whole), -1)
-    words = np.array([pd.NA, *names[parts.kept]], dtype=object)
-    table = pd.DataFrame(
+    """The table of :func:`decomposition`: whole list first, then the parts of each word."""
+    of_words = figures(parts.words, prob)
+    count, size = int(parts.kept.sum()), len(parts.word_labels)
+    order = np.arange(count * size).reshape(size, count).T.ravel()
+    top = pd.DataFrame({"protected_word": WHOLE, "contrast": parts.whole_labels, **figures(parts.whole, prob)})
+    rows = pd.DataFrame(
         {
-            "protected_word": pd.array(np.repeat(words, 3), dtype="string"),
-            "contrast": pd.array(list(parts.labels) * len(words), dtype="string"),
-            **describe(draws, prob),
-            "p_below_zero": (draws < 0).mean(axis=0),
+            "protected_word": np.repeat(names[parts.kept], size),
+            "contrast": np.tile(parts.word_labels, count),
+            **{name: values[order] for name, values in of_words.items()},
         }
     )
-    return table[PARTS]
+    table = pd.concat([top, rows], ignore_index=True)
+    return table.astype({"protected_word": "string", "contrast": "string"})[PARTS]
 
 
 def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[float], str] = signed) -> str:
@@ -601,7 +1004,7 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
     for row, said in zip(
         table.iloc[:3].to_dict("records"), ("", "", f"{100 * table.attrs['prob']:g}% interval "), strict=True
     ):
-        ends = f"{figure(row['hdi_low'])} to {figure(row['hdi_high'])}"
+        ends = f"{figure(row['low'])} to {figure(row['high'])}"
         what = labelled(row["contrast"], table.attrs.get("labels", {})).replace(" - ", MINUS)
         parts.append(f"{of}{what}, {figure(row['mean'])} ({said}{ends})")
     special, shared, total = parts

@@ -23,7 +23,8 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import model_data
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
-from bayesbias.models.results import check_fit
+from bayesbias.models.functionals import cells_of, whole_weights
+from bayesbias.models.results import check_fit, fit_data
 from bayesbias.sentences import SAME, ContextVectors
 from bayesbias.words import WordLists, load_words
 
@@ -157,10 +158,11 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     first, second = contrasted(first, second, names, filled)
     group = post[GROUP].to_dataset()
     a, b = names.index(first), names.index(second)
-    whole, words = contrast_draws(post, first, second)
-    both = ~np.isnan(words).any(axis=0)
-    shifts = flat_draws(group["word_shift"].to_numpy())
-    shift = (shifts[:, both, a] - shifts[:, both, b]).mean(axis=1)
+    whole = contrast_draws(post, first, second)
+    data = fit_data(post)
+    weights = whole_weights(data, cells_of(data), filled[:, [a, b]].all(axis=1))
+    shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
+    shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
     parts = []
     crossed = ATTRIBUTE_TEMPLATE in group.coords
     for label, side in ((TEMPLATE, "protected" if crossed else "both"), (ATTRIBUTE_TEMPLATE, "attribute")):

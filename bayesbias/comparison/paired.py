@@ -25,8 +25,6 @@ from bayesbias.comparison.contrast import (
     control_of_parts,
     decomposable,
     decomposition_sentence,
-    parts_of,
-    tabulated,
 )
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share, signed
 from bayesbias.distances.storage import carried_labels, labels_of

@@ -151,7 +151,7 @@ def prior_sensitivity(
     seed = whole_number(seed, "seed", least=0, most=None)
     factor = _above_one(factor)
     first, second = contrasted(first, second, *connections_of(post))
-    given = contrast_draws(post, first, second, population)[0]
+    given = contrast_draws(post, first, second, population)
     spec = model_of(post)
     refits = _refits(post, spec, (first, second, population), factor, seed, given)
     power = _power(post, spec, f"{first} - {second}", given)
@@ -178,7 +178,7 @@ def _refits(
             by = factor if change == "wider" else 1 / factor
             others = {one: priors[one].widened(by) for one in (movable if name == ALL else [name])}
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
-            rows.append((name, change, *describe(contrast_draws(again, *asked)[0], PROB).values()))
+            rows.append((name, change, *describe(contrast_draws(again, *asked), PROB).values()))
             done(at + 1)
     refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "hdi_low", "hdi_high"])
     refits = refits.astype({"prior": "string", "change": "string", "hdi_low": float, "hdi_high": float})

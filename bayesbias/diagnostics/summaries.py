@@ -54,9 +54,9 @@ def is_share_of_draws(column: str) -> bool:
     return column.startswith("p_") and column != "p_value"
 
 
-def signed(value: float, plus: str = "") -> str:
+def signed(value: float, plus: str = "", digits: int = 3) -> str:
     """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
-    return f"{round(value, 3) + 0.0:{plus}.3f}".replace("-", "\N{MINUS SIGN}")
+    return f"{round(value, digits) + 0.0:{plus}.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]

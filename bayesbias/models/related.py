@@ -30,7 +30,7 @@ from bayesbias._core.related import (
     scatter_of_errors,
     similarity_bins,
 )
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.data import Draws, ModelData
@@ -89,7 +89,22 @@ class RelatedPosterior:
 def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
     """The posterior of a model of related words; no pair of the table repeats."""
     priors, sums = priors_of(spec), related_sums(data)
-    return RelatedPosterior(priors, sums, factor_grid(sums, priors.factor.median, priors.factor.spread))
+    return RelatedPosterior(priors, sums, _grid(priors, sums.freedom, sums.scatter))
+
+
+def factor_posterior(spec: ModelSpec, data: ModelData) -> FactorGrid:
+    """The posteriors of the factors alone: the scatter of words within lists informs them."""
+    relatedness = relatedness_for(data)
+    sets = cell_lists(data)
+    same, shares = relatedness.overlaps(sets.member, data.attribute_words.tolist())
+    parts = components_for(relatedness, data.protected_words)
+    correlations = list_correlations(parts.correlations, same, shares)
+    freedom, scatter, _ = _observed_scatter(data, parts, sets, same, shares, correlations)
+    return _grid(priors_of(spec), freedom, scatter)
+
+
+def _grid(priors: RelatedPriors, freedom: FloatArray, scatter: FloatArray) -> FactorGrid:
+    return factor_grid(freedom, scatter, priors.factor.median, priors.factor.spread)
 
 
 def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
@@ -165,20 +180,54 @@ class CellLists:
     member: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class AttributeSets:
+    """The distinct sets of attribute words behind the cells of a grid.
+
+    Attributes
+    ----------
+    number
+        Set of each cell, (J, C); -1 where it is empty.
+    member
+        Which attribute word is in which set, (sets, attribute words).
+    """
+
+    number: NDArray[np.intp]
+    member: NDArray[np.bool_]
+
+
+def attribute_sets(
+    word: IntArray, column: IntArray, attribute: IntArray, filled: NDArray[np.bool_], words: int
+) -> AttributeSets:
+    """The distinct sets of attribute words behind cells.
+
+    Parameters
+    ----------
+    word, column, attribute
+        Arrays (rows): the cell and the attribute word of each distance.
+    filled
+        Which cells hold a distance, (J, C).
+    words
+        Number of attribute words.
+    """
+    cells = cell_numbers(filled)
+    cell = cells[word, column]
+    order = np.lexsort((attribute, cell))
+    parts = np.split(attribute[order], np.cumsum(np.bincount(cell, minlength=int(filled.sum())))[:-1])
+    keys: dict[bytes, int] = {}
+    number = np.full(filled.shape, -1)
+    number[filled] = [keys.setdefault(part.tobytes(), len(keys)) for part in parts]
+    member = np.zeros((len(keys), words), dtype=bool)
+    for place, key in enumerate(keys):
+        member[place, np.frombuffer(key, dtype=attribute.dtype)] = True
+    return AttributeSets(number, member)
+
+
 def cell_lists(data: ModelData) -> CellLists:
     """The distinct lists of attribute words behind the cells of a table."""
     word, connection = np.nonzero(data.filled)
-    number = np.full(data.filled.shape, -1)
-    number[word, connection] = np.arange(len(word))
-    cell = number[data.word, data.connection]
-    order = np.lexsort((data.attribute, cell))
-    parts = np.split(data.attribute[order], np.cumsum(np.bincount(cell, minlength=len(word)))[:-1])
-    keys: dict[bytes, int] = {}
-    listed = np.array([keys.setdefault(part.tobytes(), len(keys)) for part in parts])
-    member = np.zeros((len(keys), len(data.attribute_words)), dtype=bool)
-    for at, key in enumerate(keys):
-        member[at, np.frombuffer(key, dtype=data.attribute.dtype)] = True
-    return CellLists(word, connection, listed, member)
+    sets = attribute_sets(data.word, data.connection, data.attribute, data.filled, len(data.attribute_words))
+    return CellLists(word, connection, sets.number[data.filled], sets.member)
 
 
 def relatedness_for(data: ModelData) -> Relatedness:
@@ -210,6 +259,12 @@ def components_for(found: Relatedness, words: NDArray[np.str_]) -> Components:
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
 
+def distance_sd(data: ModelData) -> float:
+    """Standard deviation of a protected word's distances to the words of the vocabulary, on average."""
+    parts = components_for(relatedness_for(data), data.protected_words)
+    return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
+
+
 def related_sums(data: ModelData) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
     found = relatedness_for(data)
@@ -217,9 +272,7 @@ def related_sums(data: ModelData) -> RelatedSums:
     lists = cell_lists(data)
     same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     correlations = list_correlations(parts.correlations, same, shares)
-    freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
-    observed = (counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None]))[0]
-    known = freedom > 0
+    freedom, scatter, expected = _observed_scatter(data, parts, lists, same, shares, correlations)
     return RelatedSums(
         y=data.cells.mean[lists.word, lists.connection],
         word=lists.word,
@@ -227,11 +280,26 @@ def related_sums(data: ModelData) -> RelatedSums:
         kind=data.connection_class[lists.connection],
         covariance=cell_covariance(parts, correlations, lists.word, lists.listed),
         families=found.families(data.protected_words.tolist()),
-        distance_sd=float(np.sqrt((parts.loadings**2 @ parts.variances).mean())),
+        distance_sd=distance_sd(data),
         freedom=freedom,
-        scatter=np.divide(observed, expected, out=np.ones(len(known)), where=known),
+        scatter=scatter,
         expected=expected,
     )
+
+
+def _observed_scatter(
+    data: ModelData,
+    parts: Components,
+    lists: CellLists,
+    same: FloatArray,
+    shares: FloatArray,
+    correlations: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Degrees of freedom of the scatter within cells, its ratio to what is expected, and what is expected, each (A,)."""
+    freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
+    observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
+    known = freedom > 0
+    return freedom, np.divide(observed, expected, out=np.ones(len(known)), where=known), expected
 
 
 def scatter_within(

@@ -17,7 +17,6 @@ from bayesbias.comparison import (
     beside_associated,
     connections_of,
     contrast_draws,
-    decomposition_draws,
 )
 from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
 from bayesbias.diagnostics.summaries import (

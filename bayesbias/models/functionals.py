@@ -1,0 +1,421 @@
+"""Cells of protected words and lists, and posteriors of weighted sums of their mean distances.
+
+Every linear question (a contrast, an association, a part of a decomposition, a mean over a group) is a set of weights
+over cells. For the model of related words the answer is exact: given the factors everything is normal around what was
+observed, and the factors have their posteriors on a grid. Other models answer with their draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayesbias._core.mixtures import NormalMixture, gauss_rule
+from bayesbias._core.related import FactorGrid, draw_factors, list_correlations, root_of
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.errors import InputError
+from bayesbias.models.data import ModelData
+from bayesbias.models.related import (
+    AttributeSets,
+    attribute_sets,
+    components_for,
+    factor_posterior,
+    relatedness_for,
+)
+from bayesbias.models.results import fit_data, is_related, model_of
+from bayesbias.models.spec import ModelSpec
+from bayesbias.models.word_draws import keeps_summaries
+from bayesbias.words import OWN, STEREOTYPES
+
+FRAMES = "frames"
+"""Name of the group of a fit with sentence frames."""
+NODES = 16
+"""Nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding."""
+
+
+class Functionals(Protocol):
+    """Joint posterior of m weighted sums of mean distances."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior means (m,)."""
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviations (m,)."""
+
+    def quantile(self, p: float) -> FloatArray:
+        """Posterior quantiles (m,) at one probability."""
+
+    def below(self, x: FloatArray | float) -> FloatArray:
+        """Posterior probability (m,) of a value below x."""
+
+    def combined(self, matrix: sparse.csr_array | FloatArray) -> Functionals:
+        """Weighted sums (k, m) of the m quantities."""
+
+    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Joint draws (size, m)."""
+
+
+@dataclass(frozen=True)
+class NormalFunctionals:
+    """Scale mixtures of normals: errors have a covariance that the vectors know, up to a factor for each class.
+
+    Attributes
+    ----------
+    mean
+        Observed values, (m,).
+    roots
+        For each class of attribute words that has a weight, an array (m, r): the errors are the sum over classes of
+        the factor times the root times r standard normals.
+    classes
+        Place of each class on the grid.
+    grid
+        Posteriors of the factors.
+    """
+
+    mean: FloatArray
+    roots: tuple[FloatArray, ...]
+    classes: tuple[int, ...]
+    grid: FactorGrid
+
+    @cached_property
+    def mixture(self) -> NormalMixture:
+        """The marginal posteriors."""
+        rules = [gauss_rule(np.log(self.grid.factor), self.grid.mass[kind], NODES) for kind in self.classes]
+        places = np.indices([len(nodes) for nodes, _ in rules]).reshape(len(rules), -1)
+        factors = np.exp([nodes[place] for (nodes, _), place in zip(rules, places, strict=True)]).T
+        weights = np.prod([mass[place] for (_, mass), place in zip(rules, places, strict=True)], axis=0)
+        variance = np.zeros((len(weights), len(self.mean)))
+        for first, one in enumerate(self.roots):
+            for second, other in enumerate(self.roots):
+                products = factors[:, first] * factors[:, second]
+                variance += np.outer(products, np.einsum("mr,mr->m", one, other))
+        return NormalMixture(weights, self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviations (m,)."""
+        return self.mixture.sd
+
+    def quantile(self, p: float) -> FloatArray:
+        """Posterior quantiles (m,) at one probability."""
+        return self.mixture.quantile(p)
+
+    def below(self, x: FloatArray | float) -> FloatArray:
+        """Posterior probability (m,) of a value below x."""
+        return self.mixture.below(x)
+
+    def combined(self, matrix: sparse.csr_array | FloatArray) -> NormalFunctionals:
+        """Weighted sums (k, m) of the m quantities."""
+        return replace(self, mean=matrix @ self.mean, roots=tuple(matrix @ root for root in self.roots))
+
+    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Joint draws (size, m)."""
+        factors = draw_factors(self.grid, size, rng)
+        standard = rng.standard_normal((size, self.roots[0].shape[1]))
+        value = np.tile(self.mean, (size, 1))
+        for kind, root in zip(self.classes, self.roots, strict=True):
+            value += factors[:, kind, None] * (standard @ root.T)
+        return value
+
+
+@dataclass(frozen=True)
+class DrawnFunctionals:
+    """Draws (D, m) of m weighted sums."""
+
+    values: FloatArray
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Posterior means (m,)."""
+        value: FloatArray = self.values.mean(axis=0)
+        return value
+
+    @cached_property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviations (m,)."""
+        value: FloatArray = self.values.std(axis=0, ddof=1)
+        return value
+
+    def quantile(self, p: float) -> FloatArray:
+        """Posterior quantiles (m,) at one probability."""
+        value: FloatArray = np.quantile(self.values, p, axis=0)
+        return value
+
+    def below(self, x: FloatArray | float) -> FloatArray:
+        """Posterior probability (m,) of a value below x."""
+        value: FloatArray = (self.values < x).mean(axis=0)
+        return value
+
+    def combined(self, matrix: sparse.csr_array | FloatArray) -> DrawnFunctionals:
+        """Weighted sums (k, m) of the m quantities."""
+        return DrawnFunctionals((matrix @ self.values.T).T)
+
+    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Joint draws (size, m), taken at random from those there are."""
+        return self.values[rng.integers(len(self.values), size=size)]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Mean distances of protected words to connections and to the lists of the groups.
+
+    Attributes
+    ----------
+    columns
+        Labels (C,): the connections, then the groups that have a stereotype list.
+    connections
+        How many of the columns are connections.
+    n, mean
+        Arrays (J, C): distances in each cell and their mean (NaN without any).
+    own
+        Column (J,) of the list of each word's own group; -1 where that has none.
+    stands_for
+        Connection (J, C) that each cell's list has to the word.
+    word, column, attribute
+        The cell and the attribute word of each distance, which counts under its connection and under its lists.
+    in_several
+        Stereotype words that stand in the lists of several groups.
+    """
+
+    columns: tuple[str, ...]
+    connections: int
+    n: IntArray
+    mean: FloatArray
+    own: IntArray
+    stands_for: IntArray
+    word: IntArray
+    column: IntArray
+    attribute: IntArray
+    in_several: tuple[str, ...]
+
+    @property
+    def lists(self) -> NDArray[np.intp]:
+        """Columns (G,) of the groups' stereotype lists."""
+        return np.arange(self.connections, len(self.columns))
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which cells hold a distance, (J, C)."""
+        return self.n > 0
+
+    @property
+    def associated(self) -> NDArray[np.bool_]:
+        """Which protected words (J,) have an association: a list of their own, and distances to every list."""
+        return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
+
+
+def cells_of(data: ModelData) -> Cells:
+    """The cells of a table's rows.
+
+    A stereotype word belongs to the list of each group that it is associated with. It then counts in that list for
+    every protected word, whatever its connection to that word.
+    """
+    names = data.connections.tolist()
+    groups = data.group_names
+    member = np.zeros((len(data.attribute_words), len(groups)), dtype=bool)
+    if OWN in names:
+        own = data.connection == names.index(OWN)
+        member[data.attribute[own], data.group_index[data.word[own]]] = True
+    listed = [place for place, name in enumerate(groups) if name and member[:, place].any()]
+    member = member[:, listed]
+    stereotype = np.isin(np.array(names), STEREOTYPES)[data.connection]
+    rows, place = np.nonzero(member[data.attribute] & stereotype[:, None])
+    word = np.concatenate([data.word, data.word[rows]])
+    column = np.concatenate([data.connection, len(names) + place])
+    attribute = np.concatenate([data.attribute, data.attribute[rows]])
+    y = np.concatenate([data.y, data.y[rows]])
+    shape = (len(data.protected_words), len(names) + len(listed))
+    cell = word * shape[1] + column
+    n = np.bincount(cell, minlength=shape[0] * shape[1])
+    total = np.bincount(cell, weights=y, minlength=len(n))
+    mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+    position = {name: len(names) + at for at, name in enumerate(groups[place] for place in listed)}
+    own_list = np.array([position.get(name, -1) for name in data.groups.tolist()], dtype=np.intp)
+    stands_for = np.tile(np.r_[np.arange(len(names)), np.full(len(listed), -1)], (shape[0], 1))
+    if listed:
+        different = names.index("different") if "different" in names else -1
+        here = np.arange(len(names), shape[1])
+        stands_for[:, here] = np.where(own_list[:, None] == here, names.index(OWN), different)
+    return Cells(
+        columns=(*names, *(groups[place] for place in listed)),
+        connections=len(names),
+        n=n.reshape(shape),
+        mean=mean.reshape(shape),
+        own=own_list,
+        stands_for=stands_for,
+        word=word,
+        column=column,
+        attribute=attribute,
+        in_several=tuple(data.attribute_words[member.sum(axis=1) > 1].tolist()),
+    )
+
+
+def word_weights(groups: Sequence[str], chosen: NDArray[np.bool_], listed: Sequence[str]) -> FloatArray:
+    """Weights (J,) of protected words in the whole list, with sum 1; 0 for words that are not chosen.
+
+    Groups weigh the same where at least two have lists, and so do the words within a group: with groups of unequal
+    size the mean over words would hold a part of how near each list is to all words. Without two such groups every
+    word weighs the same.
+    """
+    labels = np.array(groups, dtype=str)
+    present = [name for name in dict.fromkeys(labels[chosen].tolist()) if name in set(listed)]
+    weights = np.zeros(len(labels))
+    if len(present) < 2 or not np.isin(labels[chosen], present).all():
+        weights[chosen] = 1 / max(int(chosen.sum()), 1)
+        return weights
+    for name in present:
+        own = chosen & (labels == name)
+        weights[own] = 1 / (len(present) * own.sum())
+    return weights
+
+
+def whole_weights(data: ModelData, cells: Cells, chosen: NDArray[np.bool_]) -> FloatArray:
+    """:func:`word_weights` of a table's protected words."""
+    return word_weights(data.groups.tolist(), chosen, cells.columns[cells.connections :])
+
+
+def cell_weights(rows: IntArray, words: IntArray, columns: IntArray, values: FloatArray, cells: Cells, size: int) -> sparse.csr_array:
+    """Weights (size, J * C) from triplets: the functional, the cell, and the weight of each."""
+    place = words * len(cells.columns) + columns
+    return sparse.csr_array((values, (rows, place)), shape=(size, cells.n.size))
+
+
+def difference_weights(cells: Cells, words: IntArray, first: IntArray, second: IntArray) -> sparse.csr_array:
+    """Weights (words, J * C): for some words the mean distance in one column less that in another, each (words,)."""
+    rows = np.tile(np.arange(len(words)), 2)
+    values = np.repeat([1.0, -1.0], len(words))
+    return cell_weights(rows, np.tile(words, 2), np.concatenate([first, second]), values, cells, len(words))
+
+
+def list_difference_weights(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_array:
+    """Weights (words, J * C): the mean distance to one list (``columns``, (words,)) less the mean over the others."""
+    count, lists = len(words), cells.lists
+    rows = np.repeat(np.arange(count), len(lists))
+    every = np.tile(lists, count)
+    values = np.where(np.repeat(columns, len(lists)) == every, 1.0, -1 / (len(lists) - 1))
+    return cell_weights(rows, np.repeat(words, len(lists)), every, values, cells, count)
+
+
+def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
+    """Weights (G, J * C): by how much each list is nearer to all words than the mean list, times G / (G - 1).
+
+    It is what the difference of own and other lists holds beside the association: sum over words of
+    ``weights`` (J,) times (m[j, l] - mean over lists of m[j, .]).
+    """
+    lists, words = cells.lists, np.flatnonzero(weights)
+    size = len(lists)
+    value = (np.eye(size) - 1 / size) * size / (size - 1)
+    rows = np.repeat(np.arange(size), len(words) * size)
+    columns = np.tile(np.tile(lists, len(words)), size)
+    values = (value[:, None, :] * weights[words][None, :, None]).ravel()
+    return cell_weights(rows, np.tile(np.repeat(words, size), size), columns, values, cells, size)
+
+
+def association_weights(cells: Cells, words: IntArray, weights: FloatArray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Two matrices whose product (words, J * C) are the weights of the associations of some words.
+
+    The association is the difference of own and other lists less how near the own list is to all words; in matrices of
+    their own both are sparse.
+    """
+    first = sparse.vstack([list_difference_weights(cells, words, cells.own[words]), nearness_weights(cells, weights)], format="csr")
+    count = len(words)
+    own = cells.own[words] - cells.connections
+    rows = np.tile(np.arange(count), 2)
+    columns = np.concatenate([np.arange(count), count + own])
+    values = np.repeat([1.0, -1.0], count)
+    return sparse.csr_array((values, (rows, columns)), shape=(count, count + len(cells.lists))), first
+
+
+def related_functionals(
+    spec: ModelSpec, data: ModelData, cells: Cells, weights: sparse.csr_array
+) -> NormalFunctionals:
+    """Posterior of weighted sums (m, J * C) of cells for the model of related words.
+
+    The error of the mean distance of word j to list l is the sum over components q of loading[j, q] times a field
+    u_q[l]; those of different components are independent, and the fields of lists have the covariance that the
+    variogram gives. So that of any number of sums has a root with as many columns as components times lists.
+    """
+    relatedness = relatedness_for(data)
+    parts = components_for(relatedness, data.protected_words)
+    sets = attribute_sets(cells.word, cells.column, cells.attribute, cells.filled, len(data.attribute_words))
+    used = np.zeros(cells.filled.shape, dtype=bool)
+    used.ravel()[np.unique(weights.indices[weights.data != 0])] = True
+    if (used & ~cells.filled).any():
+        raise InputError("weights fall on cells without a distance: give 0 to these")
+    errors = _set_errors(data, relatedness, sets)
+    kind = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])
+    loadings = parts.loadings * np.sqrt(parts.variances)
+    coordinates = weights.tocoo()
+    word, column = np.divmod(coordinates.col, len(cells.columns))
+    some = coordinates.data != 0
+    row, word, column, value = coordinates.row[some], word[some], column[some], coordinates.data[some]
+    listed = sets.number[word, column]
+    classes = np.unique(kind[column]) if len(column) else np.zeros(1, dtype=np.intp)
+    roots = []
+    for own_class in classes:
+        total = np.zeros((weights.shape[0], errors.shape[0], errors.shape[2]))
+        for place in np.unique(listed[kind[column] == own_class]):
+            chosen = (listed == place) & (kind[column] == own_class)
+            shape = (weights.shape[0], len(data.protected_words))
+            by_word = sparse.csr_array((value[chosen], (row[chosen], word[chosen])), shape=shape)
+            total += (by_word @ loadings)[:, :, None] * errors[None, :, place, :]
+        roots.append(total.reshape(weights.shape[0], -1))
+    mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
+    return NormalFunctionals(mean, tuple(roots), tuple(classes.tolist()), factor_posterior(spec, data))
+
+
+def _set_errors(data: ModelData, relatedness: Relatedness, sets: AttributeSets) -> FloatArray:
+    """Roots (Q, sets, r) of the covariance of the fields' means over sets of attribute words."""
+    same, shares = relatedness.overlaps(sets.member, data.attribute_words.tolist())
+    correlations = list_correlations(relatedness.components.correlations, same, shares)
+    return np.stack([root_of(each) for each in correlations])
+
+
+def connection_functionals(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
+    """Posterior of weighted sums of cells from a fit's draws of the means of words under connections."""
+    values = post["posterior/word_mean"].to_numpy()
+    values = values.reshape(-1, *values.shape[2:])
+    total = sparse.coo_array(weights)
+    word, column = np.divmod(total.col, len(cells.columns))
+    connection = cells.stands_for[word, column]
+    if (connection < 0).any():
+        raise InputError("weights fall on lists that the fit has no connection to")
+    place = word * values.shape[2] + connection
+    shape = (weights.shape[0], values.shape[1] * values.shape[2])
+    by_connection = sparse.csr_array((total.data, (total.row, place)), shape=shape)
+    flat = np.nan_to_num(values.reshape(len(values), -1), nan=0.0)
+    return DrawnFunctionals(np.ascontiguousarray((by_connection @ flat.T).T))
+
+
+def is_exact(post: xr.DataTree) -> bool:
+    """Whether weighted sums of a fit's cells are known without draws.
+
+    They are for the model of related words; sentence frames and an estimated slope add errors of their own, of which
+    there are draws.
+    """
+    return is_related(post) and FRAMES not in post.children and "slope" not in post["posterior"]
+
+
+def functionals_of(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -> Functionals:
+    """Posterior of weighted sums (m, J * C) of a fit's cells.
+
+    Raises
+    ------
+    InputError
+        A fit that keeps summaries of words, of a model that answers with draws.
+    """
+    if is_exact(post):
+        return related_functionals(model_of(post), fit_data(post), cells, weights)
+    if keeps_summaries(post):
+        raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
+    return connection_functionals(post, cells, weights)
