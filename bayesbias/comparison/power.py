@@ -30,6 +30,7 @@ from bayesbias.errors import InputError, many
 from bayesbias.models.data import ModelData
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
+from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import check_fit, fit_data, is_related, model_of, related_data
@@ -282,7 +283,7 @@ def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
     both = ~np.isnan(share).any(axis=1)
     if not both.any():
         raise InputError(f"no protected word has distances under both {first} and {second}")
-    coefficients = np.where(both[:, None], np.nan_to_num(share), 0.0) / both.sum()
+    coefficients = np.nan_to_num(share) * whole_weights(data, cells_of(data), both)[:, None]
     same, shares = found.overlaps(member, data.attribute_words.tolist())
     across = np.moveaxis(shares @ parts.correlations.T + same[:, :, None], 2, 0)
     different = np.diagonal(shares, axis1=0, axis2=1).T

@@ -18,6 +18,7 @@ from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.data import ModelData
+from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,
@@ -91,10 +92,11 @@ def mean_moments(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> 
 
 
 def related_moments(spec: ModelSpec, data: ModelData) -> Moments:
-    """Mean and covariance of the mean over these protected words, for each connection."""
-    found = related_posterior(spec, data)
+    """Mean and covariance of the mean over these protected words, for each connection; groups weigh the same."""
+    found, cells = related_posterior(spec, data), cells_of(data)
+    by_word = np.stack([whole_weights(data, cells, filled) for filled in data.filled.T])
     own = found.sums.connection == np.arange(len(data.connections))[:, None]
-    return found.moments(own / own.sum(axis=1, keepdims=True))
+    return found.moments(np.where(own, by_word[:, found.sums.word], 0.0))
 
 
 def scale_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> ScalePoints:
