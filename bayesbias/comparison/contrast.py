@@ -39,7 +39,7 @@ POPULATIONS = {
     SIMILAR: "protected words and attribute lists like these",
 }
 """What a whole-list contrast speaks about, in words."""
-COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
+COLUMNS = ["protected_word", "mean", "sd", "low", "high", "p_below_zero", "p_in_rope"]
 
 
 def contrasts(
@@ -61,7 +61,7 @@ def contrasts(
         Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
         the fit has none, the first control list that it has. Negative: ``first`` is closer.
     prob
-        Posterior mass of the highest-density intervals.
+        Posterior mass of the equal-tailed intervals.
     rope
         A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
     population
@@ -76,7 +76,7 @@ def contrasts(
     DataFrame
         First the whole list (``protected_word`` is pd.NA): the mean over the protected words with both connections, or
         ``connection_mean[first] - connection_mean[second]`` for similar ones. Then each protected word that has
-        distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        distances under both connections. Columns ``protected_word``, ``mean``, ``sd``, ``low``, ``high``
         (cosine distance), ``p_below_zero``, ``p_in_rope`` (NaN without a rope). With ``by="group"`` there is ``group``
         in place of ``protected_word``: one row a group, and one for each two groups (``g - h``, negative: the contrast
         of g is the smaller one). ``bb.to_latex`` names the first row as it writes the table. ``attrs["population"]``
@@ -172,8 +172,8 @@ def _kept_contrasts(post: xr.DataTree, words: NDArray[np.str_], first: str, seco
     found = dict(word_statistics(kept, "word_contrast", prob))
     below = kept["word_contrast"].sel(statistic="p_below_zero").to_numpy()
     if turned:
-        low, high = found["hdi_low"], found["hdi_high"]
-        found |= {"mean": -found["mean"], "hdi_low": -high, "hdi_high": -low}
+        low, high = found["low"], found["high"]
+        found |= {"mean": -found["mean"], "low": -high, "high": -low}
         below = 1 - below
     table = pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **found})
     return table.assign(p_below_zero=below, p_in_rope=np.nan)
@@ -332,7 +332,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     post
         A result of ``fit(table, adjust=...)``.
     prob
-        Posterior mass of the highest-density intervals.
+        Posterior mass of the equal-tailed intervals.
 
     Returns
     -------
@@ -364,7 +364,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         row: dict[str, object] = {"contrast": f"associated - {other}"}
         for name, tree in (("raw", raw), ("adjusted", post)):
             found = describe(contrast_draws(tree, "associated", other, GIVEN)[0][:, None], prob)
-            row |= {name: found["mean"][0], f"{name}_low": found["hdi_low"][0], f"{name}_high": found["hdi_high"][0]}
+            row |= {name: found["mean"][0], f"{name}_low": found["low"][0], f"{name}_high": found["high"][0]}
         rows.append(row)
     table = pd.DataFrame(rows)
     table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
@@ -378,7 +378,7 @@ ONE_GROUP = (
     "by stereotype words of any kind."
 )
 """What a fit without distances to other groups' stereotypes leaves open."""
-PARTS = ["protected_word", "contrast", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+PARTS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_below_zero"]
 
 
 class Parts(NamedTuple):
@@ -417,7 +417,7 @@ def decomposition(
     second
         The control list; by default human, or else the first that the fit has.
     prob
-        Posterior mass of the highest-density intervals.
+        Posterior mass of the equal-tailed intervals.
     population
         What the rows of the whole list speak about, as in :func:`contrasts`.
 
@@ -426,7 +426,7 @@ def decomposition(
     DataFrame
         Three rows for the whole list (``protected_word`` is pd.NA), then three for each protected word that has
         distances under all three connections: ``associated - different``, ``different - human``, ``associated -
-        human``. Columns ``protected_word``, ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (cosine
+        human``. Columns ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine
         distance), ``p_below_zero``. For these protected words the whole list is their mean. ``attrs`` holds
         ``second``, ``prob``, ``population`` and ``left_out``, the words without one of the three connections.
 
@@ -601,7 +601,7 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
     for row, said in zip(
         table.iloc[:3].to_dict("records"), ("", "", f"{100 * table.attrs['prob']:g}% interval "), strict=True
     ):
-        ends = f"{figure(row['hdi_low'])} to {figure(row['hdi_high'])}"
+        ends = f"{figure(row['low'])} to {figure(row['high'])}"
         what = labelled(row["contrast"], table.attrs.get("labels", {})).replace(" - ", MINUS)
         parts.append(f"{of}{what}, {figure(row['mean'])} ({said}{ends})")
     special, shared, total = parts
