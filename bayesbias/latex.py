@@ -12,7 +12,7 @@ import numpy as np
 from bayesbias._checks import whole_number
 from bayesbias._files import check_target, write_text
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import is_share_of_draws
+from bayesbias.diagnostics.summaries import ETI, HDI, is_share_of_draws
 from bayesbias.errors import InputError, shortened, shown
 from bayesbias.words import labelled
 
@@ -34,6 +34,7 @@ WHOLE = "(whole list)"
 WORDS = "protected_word"
 """The first column of a table whose row without a word is that of the whole list."""
 MOST_DIGITS = 12
+KINDS = {ETI: "equal-tailed", HDI: "highest-density"}
 
 
 def to_latex(
@@ -136,7 +137,7 @@ def _caption(attrs: dict[Any, Any]) -> str:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
         parts.append(f"change of {contrast} from {attrs['change']}" if "change" in attrs else contrast)
     if "prob" in attrs:
-        parts.append(f"{100 * attrs['prob']:g}% highest-density intervals")
+        parts.append(f"{100 * attrs['prob']:g}% {KINDS[attrs.get('ci_kind', ETI)]} intervals")
     if attrs.get("population") in POPULATIONS:
         parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
     said = "; ".join(parts)

@@ -55,7 +55,7 @@ TURNS = Lock()
 SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
 HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
 """What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
-COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "low", "high", "p_below_zero"]
 
 
 class SweepPlan(Document):

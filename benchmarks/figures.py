@@ -38,7 +38,7 @@ def of_fits():
                 values = post["posterior"][variable]
                 yield f"{name} {model} {variable} mean", values.mean(("chain", "draw")).to_numpy().ravel()
             for second in ("different", "human"):
-                found = bb.contrasts(post, "associated", second)[["mean", "hdi_low", "hdi_high"]].head(3)
+                found = bb.contrasts(post, "associated", second)[["mean", "low", "high"]].head(3)
                 yield f"{name} {model} associated - {second}", found.to_numpy().ravel()
         interval = public("cluster_interval")(table, "associated", "human")
         yield f"{name} cluster interval", [interval.estimate, interval.se, interval.low, interval.high]

@@ -24,8 +24,8 @@ def main():
             post = bb.fit(table, model, draws=20_000, seed=SEED)
             parts = bb.decomposition(post, "human", population=population).head(3)
             for row in parts.to_dict("records"):
-                called = row["hdi_low"] > 0 or row["hdi_high"] < 0
-                figures = {key: round(row[key], 4) for key in ("mean", "sd", "hdi_low", "hdi_high")}
+                called = row["low"] > 0 or row["high"] < 0
+                figures = {key: round(row[key], 4) for key in ("mean", "sd", "low", "high")}
                 rows.append({"table": name, "model": model, "contrast": row["contrast"], **figures, "called": called})
     found = pd.DataFrame(rows)
     keep(found, "headline")

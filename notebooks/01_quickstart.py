@@ -71,7 +71,7 @@ bb.diagnose(post)
 # ## The answer
 #
 # Are protected words closer to their own stereotypes than to those of the other group? The first row is the whole list.
-# Negative means closer; the interval is the 89% highest-density interval.
+# Negative means closer; the interval is the 89% equal-tailed interval.
 
 # %%
 bb.contrasts(post).head(4).round(3)
@@ -114,7 +114,7 @@ for sentence in bb.checks.verdict_sentences(post)[:2]:
 # mean distance of protected words like these.
 
 # %%
-az.summary(post, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
+az.summary(post, var_names=["connection_mean"], ci_kind="eti", ci_prob=0.89)
 
 # %% [markdown]
 # ## Saving

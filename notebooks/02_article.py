@@ -227,7 +227,7 @@ def tick(post, first, second, claim, population):
 def figure_of(post, first, second):
     """The contrast with its interval, for protected words like these."""
     row = bb.contrasts(post, first, second, population="similar").iloc[0]
-    return f"{row['mean']:+.3f} ({row['hdi_low']:+.3f} to {row['hdi_high']:+.3f})"
+    return f"{row['mean']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f})"
 
 
 ALL = ("Google", "GloVe", "Reddit")

@@ -52,7 +52,7 @@ result = bb.compare(before=before, after=after, seed=0)
 Markdown("\n\n".join(f"**{part}** {' '.join(sentences)}" for part, sentences in result.parts().items()))
 
 # %%
-shown = ["protected_word", "group", "before", "after", "change", "hdi_low", "hdi_high", "p_shrank", "outcome"]
+shown = ["protected_word", "group", "before", "after", "change", "low", "high", "p_shrank", "outcome"]
 result.outcomes()[shown].round(3)
 
 # %% [markdown]
@@ -70,7 +70,7 @@ gains = {
     for second in ("different", "human")
     for kind, paired in kinds.items()
 }
-pd.DataFrame(gains).T[["mean", "hdi_low", "hdi_high"]].astype(float).round(3)
+pd.DataFrame(gains).T[["mean", "low", "high"]].astype(float).round(3)
 
 # %% [markdown]
 # ## Which part changed?
@@ -122,6 +122,6 @@ for method, options in methods.items():
     change = bb.compare(before=before, after=table, seed=0)
     moved = change.outcomes().iloc[0]
     kept = bb.side_effects(before, table, kv, one, k=10, words=50, draws=100, comparison=change).neighbours
-    rows[method] = [*moved[["before", "after", "change", "hdi_low", "hdi_high"]], kept["kept"].iloc[0]]
-columns = ["before", "after", "change", "hdi_low", "hdi_high", "neighbours kept"]
+    rows[method] = [*moved[["before", "after", "change", "low", "high"]], kept["kept"].iloc[0]]
+columns = ["before", "after", "change", "low", "high", "neighbours kept"]
 pd.DataFrame(rows, index=columns).T.astype(float).round(3)

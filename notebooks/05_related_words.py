@@ -168,7 +168,7 @@ whole = [
     for population in ("given", "similar")
 ]
 whole = pd.concat(whole).set_index(["contrast", "model", "population"])
-whole[["mean", "sd", "hdi_low", "hdi_high"]].astype(float).round(3)
+whole[["mean", "sd", "low", "high"]].astype(float).round(3)
 
 # %% [markdown]
 # Associated against different, the headline, keeps an interval that excludes 0: what both lists share cancels.

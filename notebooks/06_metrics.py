@@ -78,8 +78,8 @@ rows = {}
 for name, one in tables.items():
     spread = one.groupby(["protected_word", "attribute_class"])["distance"].std().mean()
     contrast = bb.contrasts(bb.fit(one, "crossed", seed=0)).iloc[0]
-    rows[name] = [weat_effect(one), spread, *contrast[["mean", "hdi_low", "hdi_high"]]]
-columns = ["WEAT effect size", "sd within lists", "contrast", "hdi_low", "hdi_high"]
+    rows[name] = [weat_effect(one), spread, *contrast[["mean", "low", "high"]]]
+columns = ["WEAT effect size", "sd within lists", "contrast", "low", "high"]
 pd.DataFrame(rows, index=columns).T.astype(float).round(3)
 
 # %% [markdown]

@@ -69,7 +69,7 @@ for name in ("gender", "race", "religion"):
         held = bb.fit(bb.distance_table(one, name), seed=0)
         for other in ("different", "human"):
             row = bb.contrasts(held, "associated", other).iloc[0]
-            rows.append((name, source, f"associated - {other}", *row[["mean", "hdi_low", "hdi_high"]]))
+            rows.append((name, source, f"associated - {other}", *row[["mean", "low", "high"]]))
 contrasts = pd.DataFrame(rows, columns=["list", "vectors", "contrast", "mean", "low", "high"])
 contrasts.round(3)
 

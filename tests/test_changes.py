@@ -28,7 +28,7 @@ MOVED = {
     "attribute_sd": 0.02,
     "interaction_sd": 0.01,
 }
-COLUMNS = ["protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+COLUMNS = ["protected_word", "mean", "sd", "low", "high", "p_below_zero"]
 
 
 def simulated(seed, moved=MOVED, shape=SHAPE):
@@ -112,7 +112,7 @@ def test_the_paired_interval_is_narrower(result):
     )
     assert separate["sd"] == pytest.approx(expected, rel=0.1)
     headline = whole(result.changes())
-    assert f"{headline['hdi_high'] - headline['hdi_low']:.3f} wide" in result.verdict
+    assert f"{headline['high'] - headline['low']:.3f} wide" in result.verdict
 
 
 def test_outcomes_by_hand(result):
@@ -160,7 +160,7 @@ def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contras
     half = before.assign(distance=1 + (before["distance"] - 1) / 2 + noise)
     found = bb.compare(before=before, after=half, seed=1)
     raw, standard = whole(found.changes()), whole(found.changes(standardise=True))
-    assert raw["hdi_low"] > 0.03
+    assert raw["low"] > 0.03
     assert abs(standard["mean"]) < 0.01
     assert whole(found.outcomes("associated", "human"))["p_shrank"] > 0.99
     assert "The two disagree, so that the change is, at least in part, one of scale." in found.verdict
@@ -192,7 +192,7 @@ def test_three_embeddings(three, result):
 def test_the_same_embedding_twice_has_changed_by_exactly_nothing(tables):
     found = bb.compare(before=tables[0], after=tables[0].sample(frac=1, random_state=1), seed=1)
     for table in (found.changes(), found.changes("neutral"), found.contrasts("associated", "different")):
-        assert (table[["mean", "sd", "hdi_low", "hdi_high"]].to_numpy() == 0).all()
+        assert (table[["mean", "sd", "low", "high"]].to_numpy() == 0).all()
     assert set(found.outcomes()["outcome"]) == {"unchanged"}
     assert "the change is exactly 0" in found.verdict
     assert whole(found.outcomes())["before"] == pytest.approx(
@@ -398,7 +398,7 @@ def test_intervals_cover_known_changes(moved, seed, sized):
         found = bb.compare(before=before, after=after, seed=at, draws=800).contrasts("associated", "human")
         mean, words = truth["connection_mean"], truth["word_mean"]
         true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
-        covered.append((found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy()))
+        covered.append((found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy()))
     inside = np.array(covered)
     assert inside[:, 0].sum() >= stats.binom.ppf(1 / 300, tables, 0.89)
     assert 0.85 < inside[:, 1:].mean() < 0.94

@@ -450,7 +450,7 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
     assert own["protected_word"].iloc[0] == "(whole list)"
     assert written["unit"].unique() == ["cosine distance"]
     flat = " ".join(out.split())
-    assert "Change of associated \N{MINUS SIGN} different, 89% highest-density intervals, in cosine distance" in flat
+    assert "Change of associated \N{MINUS SIGN} different, 89% equal-tailed intervals, in cosine distance" in flat
     for part in ("What changed.", "For whom.", "How surely.", "What broke.", "nearest neighbours", "Coverage"):
         assert part in flat
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")

@@ -146,8 +146,8 @@ class TestAdjust:
         table, counts, *_ = frequent
         raw, post = bb.fit(table, seed=0), bb.fit(table, adjust="frequency", frequencies=counts, seed=0)
         before, after = (bb.contrasts(one, "associated", "neutral").iloc[0] for one in (raw, post))
-        assert before["hdi_high"] < -0.02
-        assert after["hdi_low"] < 0 < after["hdi_high"]
+        assert before["high"] < -0.02
+        assert after["low"] < 0 < after["high"]
         assert abs(after["mean"]) < 0.02
         both = bb.checks.adjustment(post).set_index("contrast")
         assert both.loc["associated - neutral", "raw"] == pytest.approx(before["mean"])

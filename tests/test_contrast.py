@@ -7,7 +7,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.comparison import contrast_size, size_sentence
 
-COLUMNS = ["protected_word", "contrast", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+COLUMNS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_below_zero"]
 PARTS = ["associated - different", "different - human", "associated - human"]
 
 
@@ -81,9 +81,9 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert mean["associated"] - mean["different"] == pytest.approx(0.0, abs=0.002)
     special, shared_part, whole = bb.decomposition(debiased_fit).iloc[:3].to_dict("records")
     assert special["mean"] == pytest.approx(0.0, abs=0.002)
-    assert special["hdi_low"] < 0 < special["hdi_high"]
+    assert special["low"] < 0 < special["high"]
     assert whole["mean"] == pytest.approx(-0.257, abs=0.005)
-    assert whole["hdi_high"] < -0.15
+    assert whole["high"] < -0.15
     assert shared_part["mean"] == pytest.approx(whole["mean"], abs=0.002)
     lead, parts, *_ = bb.checks.verdict_sentences(debiased_fit)
     assert lead.startswith("Not settled: whether these protected words are closer to their own stereotypes than to the")
@@ -102,14 +102,14 @@ def test_the_headline_is_the_special_part_where_there_is_one(religion_fit, debia
 def test_the_verdict_answers_first(religion_fit):
     row = bb.contrasts(religion_fit).iloc[0]
     lead, parts, neutral = bb.checks.verdict_sentences(religion_fit)[:3]
-    assert row["hdi_high"] < 0
+    assert row["high"] < 0
     assert lead.startswith(
         "Yes: these protected words are closer to their own stereotypes than to the stereotypes of other groups."
     )
     assert f"On average they are {-row['mean']:.3f} closer to their own (89% interval of the difference" in lead
     table = bb.decomposition(religion_fit)
     for figures in table.iloc[:3].to_dict("records"):
-        ends = f"{figures['hdi_low']:.3f} to {figures['hdi_high']:.3f}".replace("-", "−")
+        ends = f"{figures['low']:.3f} to {figures['high']:.3f}".replace("-", "−")
         assert ends in parts
     assert neutral.startswith("Beside neutral words, associated − neutral is −0.")
 

@@ -214,9 +214,7 @@ def test_run_takes_a_list_with_its_own_controls(tmp_path):
     assert done.exit_code == 0, done.output
     assert "words for objects" in done.output
     shown = CliRunner().invoke(app, ["contrasts", str(out / "fit.nc"), "--second", "objects"])
-    assert "associated \N{MINUS SIGN} words for objects, 89% highest-density intervals" in " ".join(
-        shown.output.split()
-    )
+    assert "associated \N{MINUS SIGN} words for objects, 89% equal-tailed intervals" in " ".join(shown.output.split())
 
 
 def test_every_control_list_has_a_look_of_its_own():

@@ -37,12 +37,12 @@ def published():
 def test_a_planted_contrast_is_found(post):
     table = bb.contrasts(post, "associated", "human", prob=0.89)
     assert list(table.columns) == [
-        "protected_word", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope",
+        "protected_word", "mean", "sd", "low", "high", "p_below_zero", "p_in_rope",
     ]  # fmt: skip
     assert table["protected_word"][0] is pd.NA
     assert table["protected_word"][1:].tolist() == [f"w{word}" for word in range(12)]
     whole = table.iloc[0]
-    assert whole["hdi_low"] < -0.1 < whole["hdi_high"]
+    assert whole["low"] < -0.1 < whole["high"]
     assert whole["mean"] == pytest.approx(-0.1, abs=0.02)
     assert whole["p_below_zero"] == 1.0
     assert np.isnan(whole["p_in_rope"])
@@ -55,11 +55,11 @@ def test_contrasts_of_groups_and_their_differences():
     post = bb.fit(table.assign(group=group, distance=table["distance"] + shift), seed=0)
     found = bb.contrasts(post, "associated", "human", by="group")
     assert found["group"].tolist() == ["a", "b", "c", "a - b", "a - c", "b - c"]
-    assert list(found.columns)[1:] == ["mean", "sd", "hdi_low", "hdi_high", "p_below_zero", "p_in_rope"]
+    assert list(found.columns)[1:] == ["mean", "sd", "low", "high", "p_below_zero", "p_in_rope"]
     rows = found.set_index("group")
     assert rows.loc["a - b", "mean"] == pytest.approx(rows.loc["a", "mean"] - rows.loc["b", "mean"])
-    assert rows.loc["a - b", "hdi_low"] < 0.1 < rows.loc["a - b", "hdi_high"]
-    assert rows.loc["a - c", "hdi_low"] < 0 < rows.loc["a - c", "hdi_high"]
+    assert rows.loc["a - b", "low"] < 0.1 < rows.loc["a - b", "high"]
+    assert rows.loc["a - c", "low"] < 0 < rows.loc["a - c", "high"]
     words = bb.contrasts(post, "associated", "human")[1:]
     own = words[words["protected_word"].isin(["w0", "w3", "w6", "w9"])]
     assert rows.loc["a", "mean"] == pytest.approx(own["mean"].mean())
@@ -108,10 +108,12 @@ def test_a_faulty_contrast_is_refused(post, options, message):
         bb.contrasts(post, **options)
 
 
-def test_summary_gives_means_intervals_and_counts(post):
+@pytest.mark.parametrize("ci_kind", ["eti", "hdi"])
+def test_summary_gives_means_intervals_and_counts(post, ci_kind):
     import arviz as az
 
-    table = bb.summary(post, prob=0.5)
+    table = bb.summary(post, prob=0.5, ci_kind=ci_kind)
+    assert table.attrs == {"prob": 0.5, "ci_kind": ci_kind}
     counts = table["parameter"].value_counts().to_dict()
     three = dict.fromkeys(["connection_mean", "connection_sd", "sigma", "attribute_sd"], 3)
     assert counts == three | {"word_mean": 36, "connection_sd0": 1, "attribute_sd0": 1}
@@ -119,8 +121,8 @@ def test_summary_gives_means_intervals_and_counts(post):
     assert (row["connection"], row["n"]) == ("human", 40)
     draws = post["posterior/word_mean"].sel(protected_word="w2", connection="human")
     assert row["mean"] == pytest.approx(float(draws.mean()), abs=1e-12)
-    ends = az.hdi(draws, prob=0.5).to_numpy()
-    assert [row["hdi_low"], row["hdi_high"]] == pytest.approx(list(ends), abs=1e-12)
+    ends = getattr(az, ci_kind)(draws, prob=0.5).to_numpy()
+    assert [row["low"], row["high"]] == pytest.approx(list(ends), abs=1e-12)
     assert table.iloc[0]["n"] == 480
     assert table.iloc[0]["protected_word"] is pd.NA
     scale = table[(table["parameter"] == "attribute_sd") & (table["attribute_class"] == "stereotype")].iloc[0]
@@ -131,10 +133,25 @@ def test_summary_gives_means_intervals_and_counts(post):
     assert effects["n"].tolist() == [12] * 120
 
 
+def test_the_interval_of_a_summary_is_equal_tailed_unless_another_is_asked_for(post):
+    assert bb.summary(post).equals(bb.summary(post, ci_kind="eti"))
+    with pytest.raises(bb.InputError, match="ci_kind is 'central': valid are eti, hdi"):
+        bb.summary(post, ci_kind="central")
+
+
+def test_a_contrast_excludes_0_where_one_sign_has_the_upper_tail(post):
+    for prob in (0.5, 0.89, 0.99):
+        for second in ("human", "neutral"):
+            table = bb.contrasts(post, "associated", second, prob=prob)
+            largest = np.maximum(table["p_below_zero"], 1 - table["p_below_zero"])
+            excludes = (table["low"] > 0) | (table["high"] < 0)
+            assert (excludes == (largest > (1 + prob) / 2)).all()
+
+
 def test_summary_of_a_model_without_effects_has_no_columns_for_them(published):
     table = bb.summary(published)
     assert list(table.columns) == [
-        "parameter", "protected_word", "connection", "mean", "sd", "hdi_low", "hdi_high", "n",
+        "parameter", "protected_word", "connection", "mean", "sd", "low", "high", "n",
     ]  # fmt: skip
     assert len(table) == 3 * 3 + 36
 

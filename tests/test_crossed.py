@@ -125,16 +125,16 @@ def test_arviz_works_on_a_crossed_fit(model):
 
     table = holed(simulated(words=10, own=6, controls={"human": 8, "neutral": 10}))
     post = bb.checks.add_log_likelihood(bb.fit(table, model, seed=1))
-    rows = az.summary(post, ci_kind="hdi", ci_prob=0.89)
+    rows = az.summary(post, ci_kind="eti", ci_prob=0.89)
     numbers = bb.summary(post, effects=True)
     absent = 1 + 1 * (model == "crossed")
     assert len(rows) == len(numbers) + absent
     assert int(rows["mean"].isna().sum()) == absent
     mean = float(post["posterior/connection_mean"].sel(connection="human").mean())
     assert rows.loc["connection_mean[human]", "mean"] == pytest.approx(mean, abs=6e-4)
-    ends = az.hdi(post, prob=0.89)["word_mean"].sel(protected_word="w3", connection="neutral").to_numpy()
+    ends = az.eti(post, prob=0.89)["word_mean"].sel(protected_word="w3", connection="neutral").to_numpy()
     mine = numbers.query("parameter == 'word_mean' and protected_word == 'w3' and connection == 'neutral'").iloc[0]
-    assert ends.tolist() == pytest.approx([mine["hdi_low"], mine["hdi_high"]], abs=1e-12)
+    assert ends.tolist() == pytest.approx([mine["low"], mine["high"]], abs=1e-12)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # single distances have much to say about effects of few rows
         loo = az.loo(post)
@@ -416,7 +416,7 @@ def test_a_thin_table_has_a_posterior_and_its_notes(kind):
     assert told == notes
     assert ("interaction_sd" in post["posterior"]) == (LEFT_OUT not in " ".join(notes))
     numbers = bb.summary(post, effects=True)
-    assert np.isfinite(numbers[["mean", "sd", "hdi_low", "hdi_high"]]).all(axis=None)
+    assert np.isfinite(numbers[["mean", "sd", "low", "high"]]).all(axis=None)
     cells = numbers[numbers["parameter"] == "word_mean"]
     counted = table.groupby(["protected_word", "connection"])["distance"].count()
     assert cells.set_index(["protected_word", "connection"])["n"].sort_index().tolist() == counted.tolist()

@@ -321,7 +321,7 @@ def test_arviz_works_on_a_fit(religion):
     full = bb.checks.add_predictive(bb.checks.add_log_likelihood(bb.fit(religion, "crossed", draws=400, seed=1)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = az.summary(full, var_names=["connection_mean"], ci_kind="hdi", ci_prob=0.89)
+        table = az.summary(full, var_names=["connection_mean"], ci_kind="eti", ci_prob=0.89)
         loo = az.loo(full)
         fits = {
             name: bb.checks.add_log_likelihood(bb.fit(religion, name, draws=400, seed=1))

@@ -45,7 +45,7 @@ def test_the_posterior_stands_beside_the_metric_with_the_same_sign():
     strong = bb.checks.bootstrap_metric("weat", planted(1.0), QUERY, draws=50)
     row = strong.posterior.iloc[0]
     assert row["contrast"] == "associated - different"
-    assert strong.value > 0 > row["hdi_high"]
+    assert strong.value > 0 > row["high"]
     # WEAT's mean difference is twice the contrast of balanced means, with the sign turned
     assert row["mean"] == pytest.approx(-strong.value / 30 / 2, abs=0.01)
     assert "crossed model's associated - different" in str(strong)

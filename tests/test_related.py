@@ -413,7 +413,7 @@ class TestModel:
             truth = {"sd_factor": 1.0, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0}}
             simulated = bb.calibration.simulate(small[2], "related", truth=truth, seed=seed)
             row = bb.contrasts(bb.fit(simulated, "related", seed=seed)).iloc[0]
-            covered += row["hdi_low"] <= -0.2 <= row["hdi_high"]
+            covered += row["low"] <= -0.2 <= row["high"]
         assert stats.binom(60, 0.89).cdf(covered) > 0.001
         assert stats.binom(60, 0.89).sf(covered - 1) > 0.001
 

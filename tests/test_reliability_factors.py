@@ -595,7 +595,7 @@ def test_the_posterior_is_arviz_s(planted):
     assert int(planted.posterior["sample_stats/diverging"].sum()) == 0
     table = planted.table().set_index("term")
     assert summary.loc["coefficient[stability]", "mean"] == pytest.approx(table.loc["stability", "mean"])
-    low, high = az.hdi(planted.posterior["posterior/residual_sd"], prob=0.89).to_numpy()
+    low, high = az.eti(planted.posterior["posterior/residual_sd"], prob=0.89).to_numpy()
     assert (low, high) == pytest.approx(tuple(table.loc["residual", ["low", "high"]]))
     effects = planted.posterior["posterior/algorithm_effect"]
     gap = effects.sel(algorithm_level="sgns") - effects.sel(algorithm_level="glove")

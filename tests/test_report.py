@@ -120,14 +120,14 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     assert "closer to their own stereotypes than to the stereotypes of other groups" in text
     assert f"On average they are {abs(row['mean']):.3f} closer to their own" in text
     for part in bb.decomposition(religion_fit).to_dict("records")[3:6]:
-        shown = f"{part['contrast']} {part['mean']:.3f} {part['sd']:.3f} {part['hdi_low']:.3f}"
+        shown = f"{part['contrast']} {part['mean']:.3f} {part['sd']:.3f} {part['low']:.3f}"
         assert f"{part['protected_word']} {shown}".replace("-", "\N{MINUS SIGN}") in text
     assert "reads off the vectors how the distances of alike words are correlated" in text
     assert "This fit can be read, within limits." in text
     cluster = bb.checks.cluster_interval(religion_fit)
     assert f"interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
     published = bb.contrasts(bb.fit(religion, "published", seed=1)).iloc[0]
-    ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("hdi_low", "hdi_high")]
+    ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("low", "high")]
     sentence = f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under related"
     assert sentence.replace("-", "\N{MINUS SIGN}") in text
     first = bb.checks.influence(religion_fit, words="stereotype").iloc[0]

@@ -299,7 +299,7 @@ class TestTrend:
         time = {name: 1900 + 10 * at for at, name in enumerate(tables)}
         still = bb.trend(tables, time)
         row = still.change("e0", "e5")
-        assert row["hdi_low"] < 0 < row["hdi_high"]
+        assert row["low"] < 0 < row["high"]
         moved = {}
         for at, (name, table) in enumerate(tables.items()):
             own = table.copy()
@@ -309,7 +309,7 @@ class TestTrend:
         risen = bb.trend(moved, time)
         found = risen.slopes().iloc[0]
         assert found["over_all"] == pytest.approx(-0.1, abs=3 * found["sd"] * 50)
-        assert found["hdi_high"] < 0
+        assert found["high"] < 0
         assert "fell" in risen.text()
         words = risen.slopes().iloc[1:]
         assert (words["mean"] < 0).all()

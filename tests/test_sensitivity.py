@@ -62,7 +62,7 @@ def test_with_sixty_words_the_prior_does_not_matter(plenty_found):
 def test_the_rows_and_the_fit_as_given(few, few_found):
     refits = few_found.refits
     assert list(refits.columns) == [
-        "prior", "change", "mean", "sd", "hdi_low", "hdi_high", "shift", "sd_ratio", "matters",
+        "prior", "change", "mean", "sd", "low", "high", "shift", "sd_ratio", "matters",
     ]  # fmt: skip
     assert refits["prior"].isna().tolist() == [True] + 8 * [False]
     assert refits["prior"][1:].tolist() == [
@@ -70,7 +70,7 @@ def test_the_rows_and_the_fit_as_given(few, few_found):
     ]
     assert refits["change"].tolist() == ["as given", *4 * ["wider", "narrower"]]
     given = bb.contrasts(few, "associated", "human", population="similar").iloc[0]
-    numbers = ["mean", "sd", "hdi_low", "hdi_high"]
+    numbers = ["mean", "sd", "low", "high"]
     assert refits.loc[0, numbers].tolist() == pytest.approx(given[numbers].tolist(), abs=1e-12)
     assert refits.loc[0, ["shift", "sd_ratio"]].tolist() == [0, 1]
     np.testing.assert_allclose(refits["shift"], (refits["mean"] - given["mean"]) / given["sd"], atol=1e-12)
@@ -91,13 +91,13 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
 def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
     again = bb.fit(models.results.distances_of(few), edited("published", *changes), seed=2)
     expected = bb.contrasts(again, "associated", "human", population="similar").iloc[0]
-    numbers = ["mean", "sd", "hdi_low", "hdi_high"]
+    numbers = ["mean", "sd", "low", "high"]
     assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
 
 
 def judged(*rows):
     """Refits with a given fit of mean -0.1 and sd 0.1 and these others: prior, change, mean, sd, low, high."""
-    names = ["prior", "change", "mean", "sd", "hdi_low", "hdi_high"]
+    names = ["prior", "change", "mean", "sd", "low", "high"]
     refits = pd.DataFrame([(pd.NA, "as given", -0.1, 0.1, -0.22, 0.02), *rows], columns=names)
     refits["shift"] = (refits["mean"] + 0.1) / 0.1
     refits["sd_ratio"] = refits["sd"] / 0.1

@@ -413,7 +413,7 @@ class TestFramesAsRandomEffect:
             for kind in ("framed", "plain"):
                 given = table if kind == "framed" else averaged(table)
                 row = bb.contrasts(bb.fit(given, "crossed", draws=400, seed=at), "associated", "human").iloc[0]
-                inside = row["hdi_low"] <= 0 <= row["hdi_high"]
+                inside = row["low"] <= 0 <= row["high"]
                 held += inside and kind == "framed"
                 plain += inside and kind == "plain"
         # 89% with a standard error of 4%

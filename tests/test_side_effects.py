@@ -77,7 +77,7 @@ def test_control_changes_are_those_of_the_comparison(found, tables):
     for row in found.controls.itertuples():
         whole = compared.changes(row.connection).iloc[0]
         assert row.mean == whole["mean"]
-        assert row.hdi_low == whole["hdi_low"]
+        assert row.low == whole["low"]
 
 
 def test_the_old_bias_is_found_after_hard_debiasing(found):

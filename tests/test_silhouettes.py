@@ -114,7 +114,7 @@ def test_the_contrast_is_that_of_a_fit_to_the_words_used(kv, vary):
         post = bb.fit(bb.distance_table(kv, words), draws=4000, seed=0)
         expected = bb.contrasts(post, "associated", "different").iloc[0]
         assert found.values[run, at] == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
-        width = expected["hdi_high"] - expected["hdi_low"]
+        width = expected["high"] - expected["low"]
         assert found.high[run, at] - found.low[run, at] == pytest.approx(width, rel=0.15)
     assert found.metric == "associated - different"
     assert found.coverage.shape == found.sizes.shape

@@ -587,10 +587,10 @@ def test_what_was_planted_is_found(levels):
     ]
     found = [bb.contrasts(post, "associated", "different").iloc[0] for post in fits]
     assert all(after["mean"] < before["mean"] - 0.02 for before, after in pairwise(found))
-    assert found[0]["hdi_low"] < 0 < found[0]["hdi_high"]
-    assert found[1]["hdi_high"] < 0
+    assert found[0]["low"] < 0 < found[0]["high"]
+    assert found[1]["high"] < 0
     human = bb.contrasts(fits[0], "associated", "human").iloc[0]
-    assert human["hdi_low"] < 0 < human["hdi_high"]
+    assert human["low"] < 0 < human["high"]
 
 
 def test_vectors_of_the_toy_corpus_make_sense(levels):

@@ -6,7 +6,7 @@ import pytest
 
 import bayesbias as bb
 
-NUMBERS = ["mean", "sd", "hdi_low", "hdi_high"]
+NUMBERS = ["mean", "sd", "low", "high"]
 
 
 @pytest.fixture(scope="module", params=["crossed", "published", "related"])
@@ -23,7 +23,7 @@ def test_summaries_are_those_of_the_draws(both):
     assert len(merged) == len(drawn) == len(kept)
     for name in (*NUMBERS, "n"):
         np.testing.assert_allclose(merged[name], merged[f"{name}_kept"], rtol=0, atol=1e-13, equal_nan=True)
-    assert bb.summary(both[1], prob=0.5)["hdi_low"].gt(bb.summary(both[1])["hdi_low"]).all()
+    assert bb.summary(both[1], prob=0.5)["low"].gt(bb.summary(both[1])["low"]).all()
 
 
 @pytest.mark.parametrize("second", ["different", "human"])
@@ -37,7 +37,7 @@ def test_contrasts_are_those_of_the_draws(both, second, by):
 def test_turned_contrasts_change_their_sign(both):
     one, other = (bb.contrasts(both[1], *names) for names in (("associated", "human"), ("human", "associated")))
     np.testing.assert_allclose(one["mean"], -other["mean"], atol=1e-15)
-    np.testing.assert_allclose(one["hdi_low"], -other["hdi_high"], atol=1e-15)
+    np.testing.assert_allclose(one["low"], -other["high"], atol=1e-15)
     np.testing.assert_allclose(one["p_below_zero"], 1 - other["p_below_zero"], atol=1e-15)
 
 

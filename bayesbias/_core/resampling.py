@@ -25,6 +25,20 @@ def ends(draws: FloatArray, prob: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def sorted_interval(ordered: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
+    """Ends (...) of the equal-tailed interval of draws (..., D) in ascending order.
+
+    The quantiles at (1 - prob) / 2 and (1 + prob) / 2, interpolated as NumPy's are; draws of the other sign have the
+    same ends with the other sign.
+    """
+    last = ordered.shape[-1] - 1
+    below, share = divmod((1 - prob) / 2 * last, 1)
+    near, inner = int(below), min(int(below) + 1, last)
+    low = (1 - share) * ordered[..., near] + share * ordered[..., inner]
+    high = (1 - share) * ordered[..., last - near] + share * ordered[..., last - inner]
+    return low, high
+
+
 def shortest_interval(ordered: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
     """Ends (...) of the shortest interval with a share of draws (..., D) in ascending order, as ArviZ's ``hdi``.
 
@@ -113,7 +127,7 @@ def clustered_contrast(
 
 
 def t_ends(estimate: float, se: float, df: float, prob: float) -> tuple[float, float]:
-    """Ends of the central interval of Student's t."""
+    """Ends of the equal-tailed interval of Student's t."""
     half = se * float(stdtrit(df, 0.5 + prob / 2))
     return estimate - half, estimate + half
 

@@ -175,9 +175,7 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
         table = found.changes(prob=prob)
         shown = table.assign(protected_word=table["protected_word"].fillna("(whole list)"))
         shown["p_below_zero"] = shown["p_below_zero"].map(share)
-        show(
-            shown, f"Change of {table.attrs['of']}, {100 * prob:g}% highest-density intervals, in {table.attrs['unit']}"
-        )
+        show(shown, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
     parts = found.parts(prob)
     if beside is not None:
         parts = beside.added_to(parts)

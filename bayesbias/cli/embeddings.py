@@ -42,7 +42,7 @@ Report = Annotated[Path | None, typer.Option(help="Write a report, .html or .md.
 
 MOST = 20
 """Words of an audit that the screen shows."""
-SHOWN = ["name", "estimate", "se", "mean", "hdi_low", "hdi_high", "rank", "p_below_zero"]
+SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 Workers = Annotated[int | None, typer.Option(help="Processes; a sweep takes one for each processor.", min=1)]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")]

@@ -73,7 +73,7 @@ def show_contrasts(found: pd.DataFrame) -> None:
     if shown["p_in_rope"].isna().all():
         shown = shown.drop(columns="p_in_rope")
     mass = f"{100 * found.attrs['prob']:g}%"
-    show(shown, f"{first} \N{MINUS SIGN} {second}, {mass} highest-density intervals (negative: {first} is closer)")
+    show(shown, f"{first} \N{MINUS SIGN} {second}, {mass} equal-tailed intervals (negative: {first} is closer)")
     what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
     say(f"  {what} about {POPULATIONS[found.attrs['population']]}.")
     if found.attrs["left_out"]:

@@ -322,7 +322,7 @@ class SideEffects(Result):
         ``kind``, ``word``, ``k``, ``kept``.
     controls
         Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``,
-        ``hdi_low``, ``hdi_high``, ``p_below_zero`` (posterior, cosine distance).
+        ``low``, ``high``, ``p_below_zero`` (posterior, cosine distance).
     similarity
         Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
         ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
@@ -352,7 +352,7 @@ class SideEffects(Result):
             for row in self.neighbours.to_dict("records")
         ]
         rows += [
-            ("change of mean distance", self._said(row["connection"]), row["mean"], row["hdi_low"], row["hdi_high"])
+            ("change of mean distance", self._said(row["connection"]), row["mean"], row["low"], row["high"])
             for row in self.controls.to_dict("records")
         ]
         rows += [
@@ -401,7 +401,7 @@ class SideEffects(Result):
     def _moved(self) -> list[str]:
         return [
             f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} "
-            f"({signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
+            f"({signed(row['low'])} to {signed(row['high'])})."
             for row in self.controls.to_dict("records")
         ]
 
@@ -454,7 +454,7 @@ def _share(row: dict[Any, Any]) -> str:
 MOST = 50_000
 CHECKED, APART = 20, 1e-3
 """Pairs whose distances are measured again, and how far they may lie from the table's."""
-CONTROL_COLUMNS = ["connection", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]
+CONTROL_COLUMNS = ["connection", "mean", "sd", "low", "high", "p_below_zero"]
 
 
 def side_effects(

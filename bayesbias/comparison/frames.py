@@ -89,7 +89,7 @@ class FrameEffects(Result):
         """The result in sentences, notes last."""
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
-        percent = f"{100 * prob:g}% interval {signed(row['hdi_low'][0])} to {signed(row['hdi_high'][0])}"
+        percent = f"{100 * prob:g}% interval {signed(row['low'][0])} to {signed(row['high'][0])}"
         what = "sentences" if not len(self.sd) else "frames"
         sentences = [
             f"The contrast {first} \N{MINUS SIGN} {second} for {what} like these is {signed(row['mean'][0])} "
@@ -109,7 +109,7 @@ class FrameEffects(Result):
             count = self.needed()
             sentences.append(
                 f"Over frames like these it varies with a standard deviation of {signed(found['mean'][0])} "
-                f"({signed(found['hdi_low'][0])} to {signed(found['hdi_high'][0])}). "
+                f"({signed(found['low'][0])} to {signed(found['high'][0])}). "
                 + (
                     f"{count} frame{'s' if count > 1 else ''} would bring the share of frames under "
                     f"{100 * ENOUGH:.0f}%."
@@ -215,7 +215,7 @@ class OriginSensitivity(Result):
     ----------
     contrasts
         One row for each origin and contrast with associated: ``centre``, ``all_but_top``, ``contrast``, ``mean``,
-        ``sd``, ``hdi_low``, ``hdi_high``, ``in_spreads`` (the mean in standard deviations of control distances under
+        ``sd``, ``low``, ``high``, ``in_spreads`` (the mean in standard deviations of control distances under
         that origin), ``settled`` (whether the interval excludes 0).
     notes
         What limits the result.
@@ -303,10 +303,10 @@ def origin_sensitivity(
         spread = float(post[GROUP].attrs["control_sd"])
         for other in beside_associated(post):
             row = contrasts(post, "associated", other, prob).iloc[0]
-            settled = bool(row["hdi_low"] > 0 or row["hdi_high"] < 0)
-            kept = [float(row[name]) for name in ("mean", "sd", "hdi_low", "hdi_high")]
+            settled = bool(row["low"] > 0 or row["high"] < 0)
+            kept = [float(row[name]) for name in ("mean", "sd", "low", "high")]
             rows.append((centre, top, f"associated - {other}", *kept, kept[0] / spread, settled))
-    columns = ["centre", "all_but_top", "contrast", "mean", "sd", "hdi_low", "hdi_high", "in_spreads", "settled"]
+    columns = ["centre", "all_but_top", "contrast", "mean", "sd", "low", "high", "in_spreads", "settled"]
     note = "The origin is a choice, and none is the right one: say which was taken."
     return OriginSensitivity(pd.DataFrame(rows, columns=columns), (note,))
 

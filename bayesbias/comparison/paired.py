@@ -82,7 +82,7 @@ def _prefix(result: Comparison, number: int) -> str:
 
 
 def _interval(row: Mapping[str, Any], prob: float) -> str:
-    low, high = row["hdi_low"], row["hdi_high"]
+    low, high = row["low"], row["high"]
     settled = "excludes" if low > 0 or high < 0 else "includes"
     return f"{100 * prob:g}% interval {figure(low)} to {figure(high)}, which {settled} 0"
 
@@ -170,7 +170,7 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
         return []
     told = [
         f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
-        for name, mean, low, high in zip(names, found["mean"], found["hdi_low"], found["hdi_high"], strict=True)
+        for name, mean, low, high in zip(names, found["mean"], found["low"], found["high"], strict=True)
     ]
     return [
         f"{_prefix(result, number)}In {result.pair(number)[1]} the contrast of the groups differs in sign, "
@@ -208,7 +208,7 @@ def _controls(result: Comparison, number: int, prob: float) -> list[str]:
 
 def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
     separate = result.changes(prob=prob, paired=False, change=number)
-    widths = [row["hdi_high"] - row["hdi_low"] for row in map(_whole, (table, separate))]
+    widths = [row["high"] - row["low"] for row in map(_whole, (table, separate))]
     if widths[0] == 0:
         return [f"{_prefix(result, number)}The change is known exactly, in cosine distance."]
     return [
@@ -360,7 +360,7 @@ class Comparison(Result):
             Two connections (``second`` by default different, or a control list): the change of their contrast, the
             value after minus the value before. :meth:`between` compares two embeddings.
         prob
-            Posterior mass of the highest-density intervals.
+            Posterior mass of the equal-tailed intervals.
         standardise
             Divide the contrast in each embedding by the spread of its control distances (their standard deviation), so
             that embeddings whose cosines differ in scale can be compared. ``attrs["unit"]`` says which is shown.
@@ -372,7 +372,7 @@ class Comparison(Result):
         Returns
         -------
         DataFrame
-            Columns ``protected_word`` (pd.NA for the whole list), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``,
+            Columns ``protected_word`` (pd.NA for the whole list), ``mean``, ``sd``, ``low``, ``high``,
             ``p_below_zero``; for more than one change first ``before`` and ``after``.
 
         Raises
@@ -441,8 +441,8 @@ class Comparison(Result):
         Returns
         -------
         DataFrame
-            Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``hdi_low``,
-            ``hdi_high`` (of the change), ``p_shrank`` (that the contrast is nearer to 0 after than before),
+            Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``low``,
+            ``high`` (of the change), ``p_shrank`` (that the contrast is nearer to 0 after than before),
             ``p_reversed`` (that its sign is another), and ``outcome``: ``shrank`` or ``grew`` where that has a
             probability of .945 or more, ``unchanged`` where the change is exactly 0, else ``undecided``. Unless NUTS
             made the draws these probabilities are approximate: closely for the whole list, roughly for single words
@@ -474,8 +474,8 @@ class Comparison(Result):
                     "before": before.mean(axis=0),
                     "after": after.mean(axis=0),
                     "change": moved["mean"],
-                    "hdi_low": moved["hdi_low"],
-                    "hdi_high": moved["hdi_high"],
+                    "low": moved["low"],
+                    "high": moved["high"],
                     "p_shrank": shrank,
                     "p_reversed": (np.sign(after) != np.sign(before)).mean(axis=0),
                     "outcome": outcome,
@@ -506,7 +506,7 @@ class Comparison(Result):
         -------
         DataFrame
             Three rows for the whole list, then three for each protected word with all three connections. Columns
-            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``, ``p_below_zero``; for more
+            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for more
             than one change first ``before`` and ``after``.
 
         Raises

@@ -49,7 +49,7 @@ class PlannedSize:
     stereotype_words, control_words, protected_words
         Numbers of distinct words; control words are those of the lists in the contrast.
     width
-        Mean width of the contrast's central interval, in cosine distance.
+        Mean width of the contrast's equal-tailed interval, in cosine distance.
     power
         Probability that the interval excludes 0 if the contrast is as large as was asked.
     """
@@ -407,7 +407,7 @@ def plan(
     scales: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Plan:
-    """How many words are needed so that a whole-list contrast is seen: its central interval excludes 0.
+    """How many words are needed so that a whole-list contrast is seen: its equal-tailed interval excludes 0.
 
     Given the scales of the crossed model the posterior sd of a contrast of connection means depends on the lengths of
     the lists alone. Width and power are averaged over draws of the scales: a table's own, or, where they are typical or
@@ -426,7 +426,7 @@ def plan(
     effect
         The contrast to be seen, in cosine distance; its sign does not matter.
     prob
-        Mass of the central interval.
+        Mass of the equal-tailed interval.
     power
         Probability with which the interval is to exclude 0.
     first, second

@@ -269,7 +269,7 @@ def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
-    """Each component's standard deviation and share of the variance, with HDIs.
+    """Each component's standard deviation and share of the variance, with intervals.
 
     Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``finite_population``
     describes the observed levels, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
@@ -288,7 +288,7 @@ def component_table(tree: xr.DataTree, prob: float, finite_population: bool = Fa
     columns = {"component": tree["posterior/component"].to_numpy()}
     for prefix, ends in described.items():
         columns[f"{prefix}mean"] = ends["mean"]
-        columns |= {f"{prefix}{name}": ends[f"hdi_{name}"] for name in ("low", "high")}
+        columns |= {f"{prefix}{name}": ends[name] for name in ("low", "high")}
     table = pd.DataFrame(columns).rename(
         columns={"mean": "sd", "share_mean": "share", "population_mean": "population_sd"}
     )

@@ -68,7 +68,7 @@ class PriorSensitivity(Result):
         The contrast: the mean of ``first`` minus that of ``second``.
     refits
         One row a refit, the fit as given first: ``prior`` (pd.NA for the fit as given, ``"all"`` for all together),
-        ``change`` (``as given``, ``wider``, ``narrower``), ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (cosine
+        ``change`` (``as given``, ``wider``, ``narrower``), ``mean``, ``sd``, ``low``, ``high`` (cosine
         distance), ``shift`` of the mean in posterior sds of the fit as given, ``sd_ratio``, and whether the prior
         ``matters`` by it.
     power
@@ -180,8 +180,8 @@ def _refits(
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
             rows.append((name, change, *describe(contrast_draws(again, *asked), PROB).values()))
             done(at + 1)
-    refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "hdi_low", "hdi_high"])
-    refits = refits.astype({"prior": "string", "change": "string", "hdi_low": float, "hdi_high": float})
+    refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "low", "high"])
+    refits = refits.astype({"prior": "string", "change": "string", "low": float, "high": float})
     refits["shift"] = (refits["mean"] - refits["mean"][0]) / refits["sd"][0]
     refits["sd_ratio"] = refits["sd"] / refits["sd"][0]
     return refits.assign(matters=(_strength(refits) > 1) | _decides(refits))
@@ -195,7 +195,7 @@ def _strength(refits: pd.DataFrame) -> pd.Series:
 
 def _decides(refits: pd.DataFrame) -> pd.Series:
     """Whether the interval of a refit excludes 0 where that of the fit as given does not, or the other way round."""
-    low, high, step = refits["hdi_low"], refits["hdi_high"], LEAST_STEP * refits["sd"][0]
+    low, high, step = refits["low"], refits["high"], LEAST_STEP * refits["sd"][0]
     by_low = (low > 0).ne(low[0] > 0) & ((low - low[0]).abs() > step)
     by_high = (high < 0).ne(high[0] < 0) & ((high - high[0]).abs() > step)
     decided: pd.Series = by_low | by_high
@@ -221,7 +221,7 @@ def _verdict(refits: pd.DataFrame, contrast: str) -> str:
         f"sds and its sd changes by {worst['sd_ratio'] - 1:+.0%}"
     )
     if _decides(refits)[at]:
-        excludes = worst["hdi_low"] > 0 or worst["hdi_high"] < 0
+        excludes = worst["low"] > 0 or worst["high"] < 0
         verdict += f", and its interval {'comes to exclude' if excludes else 'no longer excludes'} 0"
     more = list(dict.fromkeys(single.loc[single["prior"] != worst["prior"], "prior"]))
     return f"{verdict}; {' and '.join(more)} matter{'s' * (len(more) == 1)} too." if more else f"{verdict}."
@@ -533,7 +533,7 @@ class MetricUncertainty(Result):
         One row a word (a pair, for metrics of pairs): ``word``, ``set`` (all that hold it), ``value`` without it and
         ``change``.
     posterior
-        One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``low``, ``high``
         (cosine distance) and ``p_below_zero``; empty where the query has none.
     notes
         Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
@@ -572,7 +572,7 @@ class MetricUncertainty(Result):
             row = self.posterior.iloc[0]
             parts.append(
                 f"The crossed model's {row['contrast']}: {signed(row['mean'])} "
-                f"({100 * self.prob:g}% from {signed(row['hdi_low'])} to {signed(row['hdi_high'])})."
+                f"({100 * self.prob:g}% from {signed(row['low'])} to {signed(row['high'])})."
             )
         return " ".join([*parts, *self.notes])
 
@@ -708,7 +708,7 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
         return pd.DataFrame(), lists
     post = fit(distance_table(kv, lists), seed=seed)
     table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
-    kept = table[["mean", "sd", "hdi_low", "hdi_high", "p_below_zero"]].reset_index(drop=True)
+    kept = table[["mean", "sd", "low", "high", "p_below_zero"]].reset_index(drop=True)
     kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
     verdict = diagnose(post)
     return kept, str(verdict) if verdict.faults else None

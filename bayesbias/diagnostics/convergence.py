@@ -19,7 +19,7 @@ from bayesbias._core.related import MIDDLES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.confounds import Balance, known_balance
-from bayesbias.diagnostics.summaries import contrasted, flat_draws, hdi, variance_draws
+from bayesbias.diagnostics.summaries import contrasted, flat_draws, interval_ends, variance_draws
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, data_of_rows
@@ -44,7 +44,7 @@ from bayesbias.words import controls_of
 def check_predictions(
     post: xr.DataTree, probs: float | Sequence[float] = (0.5, 0.89), seed: int | None = None
 ) -> pd.DataFrame:
-    """The share of distances inside their predictive highest-density intervals.
+    """The share of distances inside their predictive equal-tailed intervals.
 
     A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects or are
     related, the intervals are for a further word of the list; :func:`add_predictive` repeats the observed ones, or
@@ -84,7 +84,7 @@ def check_predictions(
     table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
     table["n"] = [len(y), *np.bincount(connection, minlength=len(labels))]
     for prob in probs:
-        low, high = hdi(draws, probability(prob, "probs"))
+        low, high = interval_ends(draws, probability(prob, "probs"))
         inside = (y >= low[word, connection]) & (y <= high[word, connection])
         shares = [inside.mean(), *(inside[connection == k].mean() for k in range(len(labels)))]
         table[f"inside_{100 * prob:g}"] = shares

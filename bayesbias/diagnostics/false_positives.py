@@ -167,7 +167,7 @@ def false_positive_rate(
     truth
         Parameters of the model ``simulated_by``, as in :func:`simulate`, with one ``connection_mean`` for all.
     models
-        Models to fit: a call is a central interval of a contrast that excludes 0.
+        Models to fit: a call is a equal-tailed interval of a contrast that excludes 0.
     metrics
         ``"cluster"``: the attribute-word cluster interval; ``"t_test"``: Welch's test of rows; ``"weat"``: WEAT's
         permutation test of protected words (two-sided, the sum over protected words of mean distance to own minus

@@ -398,7 +398,7 @@ class NullWeat(Result):
     def summary(self) -> pd.DataFrame:
         """One row each for ``s`` and ``effect_size``.
 
-        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (central interval of the samples of noise),
+        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed interval of samples of noise),
         ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
         ``partition_high`` and ``p_value`` (the same of the sample's partitions).
         """

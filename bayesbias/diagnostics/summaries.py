@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, probability
-from bayesbias._core.resampling import clustered_contrast, shortest_interval, t_ends
+from bayesbias._core.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.errors import InputError
@@ -23,20 +23,24 @@ from bayesbias.models.word_draws import GROUP, keeps_summaries, statistics_of
 from bayesbias.models.word_draws import PROB as PROB
 from bayesbias.words import counterparts
 
+ETI, HDI = "eti", "hdi"
+INTERVALS = {ETI: sorted_interval, HDI: shortest_interval}
+"""ArviZ's names of the two kinds of interval, equal-tailed and of highest density, and what finds their ends."""
 
-def hdi(draws: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper ends (...) of the highest-density intervals of draws (D, ...); NaN where a draw is NaN."""
+
+def interval_ends(draws: FloatArray, prob: float, ci_kind: str = ETI) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends (...) of intervals of draws (D, ...), equal-tailed ones by default; NaN where a draw is."""
     ordered = np.array(np.moveaxis(draws, 0, -1), order="C")
     ordered.sort(axis=-1)
-    low, high = shortest_interval(ordered, prob)
+    low, high = INTERVALS[ci_kind](ordered, prob)
     missing = np.isnan(ordered[..., -1])
     return np.where(missing, np.nan, low), np.where(missing, np.nan, high)
 
 
-def describe(draws: FloatArray, prob: float) -> dict[str, FloatArray]:
-    """``mean``, ``sd``, ``hdi_low`` and ``hdi_high`` (...) of draws (D, ...)."""
-    low, high = hdi(draws, prob)
-    return {"mean": draws.mean(axis=0), "sd": draws.std(axis=0, ddof=1), "hdi_low": low, "hdi_high": high}
+def describe(draws: FloatArray, prob: float, ci_kind: str = ETI) -> dict[str, FloatArray]:
+    """``mean``, ``sd``, ``low`` and ``high`` (...) of draws (D, ...)."""
+    low, high = interval_ends(draws, prob, ci_kind)
+    return {"mean": draws.mean(axis=0), "sd": draws.std(axis=0, ddof=1), "low": low, "high": high}
 
 
 def flat_draws(values: FloatArray) -> FloatArray:
@@ -63,8 +67,8 @@ DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class
 LEFT_OUT = (*EFFECTS, "connection_covariance")
 
 
-def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.DataFrame:
-    """Means, sds and highest-density intervals of the parameters, with the number of distances behind each.
+def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kind: str = ETI) -> pd.DataFrame:
+    """Means, sds and intervals of the parameters, with the number of distances behind each.
 
     Parameters
     ----------
@@ -75,14 +79,22 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
     effects
         Whether the effects of single attribute words (``attribute_effect``, ``interaction_effect``), or the variances
         of connections, have rows too.
+    ci_kind
+        Kind of interval, by ArviZ's names: ``"eti"``, equal-tailed as everywhere else in the package, or ``"hdi"``, of
+        highest density. The table's ``attrs["ci_kind"]`` says which.
 
     Returns
     -------
     DataFrame
         Columns ``parameter``, ``protected_word``, ``connection`` and, where a model has them, ``attribute_word``,
-        ``attribute_class`` and ``group`` (pd.NA where they do not apply), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``
+        ``attribute_class`` and ``group`` (pd.NA where they do not apply), ``mean``, ``sd``, ``low``, ``high``
         (cosine distance) and ``n``: distances in the cell, in the connection, of the attribute word, or in all. Cells
         without a distance have no row.
+
+    Raises
+    ------
+    InputError
+        An unknown kind of interval; one that a fit with summaries of its words does not have.
 
     Examples
     --------
@@ -96,9 +108,10 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
     """
     check_fit(post, summaries=True)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")
+    one_of(ci_kind, INTERVALS, "ci_kind")
     places = pair_places(post)
     pieces = []
-    for name, values, numbers in _described(post, prob):
+    for name, values, numbers in _described(post, prob, ci_kind):
         if name in LEFT_OUT and not effects:
             continue
         labels = [str(dim) for dim in values.dims]
@@ -115,16 +128,25 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False) -> pd.
         pieces.append(pd.DataFrame({"parameter": name, **names, **flat, "n": n.ravel()}))
     table = pd.concat(pieces, ignore_index=True)
     shown = [dim for dim in DIMENSIONS if dim in table or dim in DIMENSIONS[:2]]
-    table = table.reindex(columns=["parameter", *shown, "mean", "sd", "hdi_low", "hdi_high", "n"])
+    table = table.reindex(columns=["parameter", *shown, "mean", "sd", "low", "high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
-    return table.assign(**{column: table[column].astype("string") for column in shown})
+    table = table.assign(**{column: table[column].astype("string") for column in shown})
+    table.attrs |= {"prob": prob, "ci_kind": ci_kind}
+    return table
 
 
-def _described(post: xr.DataTree, prob: float) -> Iterator[tuple[str, xr.DataArray, Mapping[str, FloatArray]]]:
+def _described(
+    post: xr.DataTree, prob: float, ci_kind: str
+) -> Iterator[tuple[str, xr.DataArray, Mapping[str, FloatArray]]]:
     """Name, an array with the dimensions, and moments and intervals of each parameter of a fit."""
     for name, values in post["posterior"].data_vars.items():
-        yield str(name), values[0, 0], describe(flat_draws(values.to_numpy()), prob)
+        yield str(name), values[0, 0], describe(flat_draws(values.to_numpy()), prob, ci_kind)
     if keeps_summaries(post):
+        if ci_kind == HDI:
+            raise InputError(
+                "ci_kind='hdi': this fit keeps summaries of its words, with equal-tailed intervals; fit with "
+                "keep='draws' for others"
+            )
         words = post[GROUP].to_dataset()
         for name in (name for name in ("word_mean", *EFFECTS) if name in words):
             yield name, words[name][0], word_statistics(words, name, prob)
@@ -141,7 +163,7 @@ def word_statistics(words: xr.Dataset, name: str, prob: float) -> Mapping[str, F
     found = statistics_of(words, name, prob)
     if found is None:
         raise InputError(
-            f"prob={prob:g}: this fit keeps summaries of its words, with intervals of 0.89 and 0.5; "
+            f"prob={prob:g}: this fit keeps summaries of its words, with intervals of 0.95, 0.89 and 0.5; "
             "fit with keep='draws' for others"
         )
     return found
@@ -164,7 +186,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
-        model has), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``: shares, which add to 1 in each connection and draw.
+        model has), ``mean``, ``sd``, ``low``, ``high``: shares, which add to 1 in each connection and draw.
         Distances that share an attribute word are correlated by the second and third.
 
     Examples

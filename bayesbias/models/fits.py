@@ -162,8 +162,8 @@ def fit(
         ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field. The
         fit records the model with these priors, and its notes name them.
     keep
-        Of single words, ``"draws"`` or a ``"summary"``: moments, quantiles and highest-density intervals (50% and 89%)
-        of each protected word, of its contrasts and of the effects of each attribute word, and the draws of means over
+        Of single words, ``"draws"`` or a ``"summary"``: moments, median and equal-tailed intervals (50%, 89%, 95%) of
+        each protected word, of its contrasts and of the effects of each attribute word, and the draws of means over
         words. ``"auto"`` keeps draws where these are at most 2**26 numbers (draws x parameters of single words, half a
         gigabyte), else a summary, and notes say so. Summaries are for tables of many words: :func:`summary`,
         :func:`contrasts`, :func:`decomposition` and :func:`diagnose` take them; what needs draws says so, and

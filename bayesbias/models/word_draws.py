@@ -1,4 +1,4 @@
-"""What a fit keeps of single words: their draws, or moments and quantiles of these."""
+"""What a fit keeps of single words: their draws, or moments and intervals of these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._core.resampling import shortest_interval
+from bayesbias._core.resampling import sorted_interval
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.models.data import EFFECTS, Draws, ModelData
 
@@ -22,10 +22,10 @@ MOST_NUMBERS = 2**26
 """Draws times parameters of single words up to which ``keep="auto"`` keeps their draws: half a gigabyte."""
 PROB = 0.89
 """The share of posterior mass in an interval unless another is asked for, as in the published study."""
-PROBS = {PROB: ("hdi_low", "hdi_high"), 0.5: ("hdi50_low", "hdi50_high")}
-"""Highest-density intervals that a summary has."""
-QUANTILES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
-STATISTICS = ("mean", "sd", *PROBS[PROB], *PROBS[0.5], *QUANTILES, "p_below_zero")
+PROBS = {0.95: ("q2.5", "q97.5"), PROB: ("q5.5", "q94.5"), 0.5: ("q25", "q75")}
+"""Equal-tailed intervals that a summary has, by the quantiles that are their ends."""
+MEDIAN = "q50"
+STATISTICS = ("mean", "sd", *(end for ends in PROBS.values() for end in ends), MEDIAN, "p_below_zero")
 BLOCK = 2**20
 
 
@@ -49,13 +49,10 @@ def statistics(draws: FloatArray) -> FloatArray:
     draws.sort(axis=-1)
     at = 2
     for prob in PROBS:
-        found[at], found[at + 1] = shortest_interval(draws, prob)
+        found[at], found[at + 1] = sorted_interval(draws, prob)
         at += 2
-    for q in QUANTILES.values():
-        low, share = divmod(q * (size - 1), 1)
-        found[at] = (1 - share) * draws[..., int(low)] + share * draws[..., min(int(low) + 1, size - 1)]
-        at += 1
-    found[at] = np.count_nonzero(draws < 0, axis=-1) / size
+    found[at] = sorted_interval(draws, 0.0)[0]
+    found[at + 1] = np.count_nonzero(draws < 0, axis=-1) / size
     return found
 
 
@@ -257,5 +254,5 @@ def statistics_of(words: xr.Dataset, name: str, prob: float) -> Mapping[str, Flo
     if prob not in PROBS:
         return None
     low, high = PROBS[prob]
-    wanted = {"mean": "mean", "sd": "sd", "hdi_low": low, "hdi_high": high}
+    wanted = {"mean": "mean", "sd": "sd", "low": low, "high": high}
     return {key: words[name].sel(statistic=which).to_numpy() for key, which in wanted.items()}

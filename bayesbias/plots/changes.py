@@ -47,7 +47,7 @@ def plot_change(
     """What changed between two embeddings, above for the whole list, below for each protected word.
 
     Left, an arrow leads from the posterior mean distance before to that after; the line at 1 is where unrelated words
-    lie. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin) highest-density intervals of the
+    lie. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin) equal-tailed intervals of the
     paired model; a faint cross is the change of the mean distance of the observed pairs. Words are sorted by the change
     of the headline contrast, the largest first.
 
@@ -275,7 +275,7 @@ def _controls(axes: Axes, result: SideEffects) -> None:
     labels = result.controls.attrs.get("labels", {})
     looks = connection_looks(result.controls["connection"], labels)
     for at, row in enumerate(result.controls.to_dict("records")):
-        draw_row(axes, -at, row["mean"], (row["hdi_low"], row["hdi_high"]), looks[row["connection"]], 1.6)
+        draw_row(axes, -at, row["mean"], (row["low"], row["high"]), looks[row["connection"]], 1.6)
     style_axes(axes, "change of mean cosine distance", "Control words")
     mark_line(axes, 0)
     axes.set_yticks(-np.arange(len(result.controls)), [labels.get(name, f"{name} words") for name in looks])

@@ -25,7 +25,7 @@ from bayesbias.diagnostics.summaries import (
     beside,
     contrasted,
     flat_draws,
-    hdi,
+    interval_ends,
     share,
     variance_shares,
 )
@@ -73,7 +73,7 @@ ONE_COLUMN = 20
 def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = GIVEN) -> Figure:
     """Mean distances by connection, above for the whole list, below for each protected word.
 
-    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; the number beside a bar
+    Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; the number beside a bar
     says how many distances are behind it. The line at 1 is where unrelated words lie. Words are sorted by their
     headline contrast, associated - different where there are two groups, the closest first.
 
@@ -161,7 +161,7 @@ def plot_contrasts(
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
-    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals; at the right is the
+    Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; at the right is the
     posterior probability that ``first`` is closer. A shaded band marks the rope.
 
     Parameters
@@ -231,7 +231,7 @@ def plot_overview(
 ) -> Figure:
     """Associated words against each other connection, with what random topics give behind.
 
-    Each row is a contrast for these protected words: posterior mean, thick 50% and thin ``prob`` highest-density
+    Each row is a contrast for these protected words: posterior mean, thick 50% and thin ``prob`` equal-tailed
     intervals. The grey shape behind it is the distribution of the same contrast over random lists of the vocabulary
     that are as coherent as the given ones: where there is no bias to find.
 
@@ -305,7 +305,7 @@ def plot_decomposition(
 
     Panels: what is special to a word's own stereotypes (associated - different), what stereotype words of any kind
     share (different - human), and their sum (associated - human), on one scale. Points are posterior means, thick bars
-    50% and thin bars ``prob`` highest-density intervals. Words are sorted by the first panel.
+    50% and thin bars ``prob`` equal-tailed intervals. Words are sorted by the first panel.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
     """How far each attribute word lies from all protected words, beyond the mean of its class.
 
     One panel a class (stereotype, and each control list), words sorted; of long lists the ``most`` closest and the
-    ``most`` farthest are shown. Thick bars are 50%, thin ones ``prob`` highest-density intervals.
+    ``most`` farthest are shown. Thick bars are 50%, thin ones ``prob`` equal-tailed intervals.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     """Observed distances against their predictions, and the densities of both.
 
     Above: each line is a protected word under one connection, at the height of its mean prediction; the thin line is
-    the ``prob`` predictive highest-density interval, the thick one the 50% interval, and the points are observed
+    the ``prob`` predictive equal-tailed interval, the thick one the 50% interval, and the points are observed
     distances. Below: densities of observed (solid) and predicted (dashed) distances by connection.
 
     Parameters
@@ -470,7 +470,7 @@ def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, looks: Iterable[Loo
     for k, look in enumerate(looks):
         some = ~np.isnan(centre[:, k])
         for mass, width in ((prob, 0.7), (INNER_PROB, 2.2)):
-            low, high = hdi(draws[:, some, k], mass)
+            low, high = interval_ends(draws[:, some, k], mass)
             axes.hlines(centre[some, k], low, high, color=look.colour, linewidth=width, alpha=0.55, zorder=1)
         mine = connection == k
         axes.scatter(

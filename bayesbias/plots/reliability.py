@@ -260,7 +260,7 @@ LEAST_SHARE = 0.02
 def plot_components(result: VarianceComponents | SettingComponents, prob: float = PROB) -> Figure:
     """Shares of the variance by component, the largest on top.
 
-    Points are posterior means, thick bars 50% and thin bars ``prob`` highest-density intervals. The component of all
+    Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. The component of all
     facets is what is left over. Shares of settings are those of the observed levels. Below them stand the statements on
     settings and corpora, where both vary: the median ratio of the standard deviations, and how probable it is that the
     statement is true.
@@ -348,7 +348,7 @@ def plot_decision(
 ) -> Figure:
     """Reliability of mean scores against the number of base pairs, a line and a band for each number of seeds.
 
-    Lines are posterior means, bands ``prob`` highest-density intervals; the dotted line is the threshold. The legend
+    Lines are posterior means, bands ``prob`` equal-tailed intervals; the dotted line is the threshold. The legend
     says how many base pairs reach it. Scores of a single seed make one line: what other seeds would do is not known.
 
     Parameters
@@ -434,7 +434,7 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     Above, features: left their coefficients, of numbers for a standard deviation more and of text against the reference
     level; right the share that is each feature's own. Below, left the standard deviations of groupings and residuals;
     right their shares, with those of all features and of all but the residuals. Points are posterior means, thick bars
-    50% and thin bars the regression's highest-density intervals.
+    50% and thin bars the regression's equal-tailed intervals.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, hdi
+from bayesbias.diagnostics.summaries import PROB, interval_ends
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     COLOURS,
@@ -64,12 +64,12 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     order = table.sort_values("mean", kind="stable").index.to_numpy()
     draws = pool.draws("theta")[:, order]
     heights = -np.arange(len(order), dtype=float)
-    low, high = hdi(pool.draws("mean")[:, None], prob)
+    low, high = interval_ends(pool.draws("mean")[:, None], prob)
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.4, 0.3 * len(order) + 1.3)
         axes.axvspan(low[0], high[0], color="#DCE9F3", lw=0, zorder=0)
         raw = table.loc[order]
-        axes.hlines(heights + 0.16, raw["low"], raw["high"], color=RAW.colour, linewidth=0.9)
+        axes.hlines(heights + 0.16, raw["estimate_low"], raw["estimate_high"], color=RAW.colour, linewidth=0.9)
         axes.scatter(raw["estimate"], heights + 0.16, s=14, marker=RAW.marker, color=RAW.colour, label=RAW.label)
         draw_intervals(axes, heights - 0.12, draws, prob, POOLED)
         axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
@@ -134,7 +134,7 @@ def plot_relation(
         said = (row["correlation"], row["correlation_low"], row["correlation_high"])
     grid = np.linspace(x.min(), x.max(), POINTS)
     band = lines[:, :1] + lines[:, 1:] * grid
-    low, high = hdi(band, prob)
+    low, high = interval_ends(band, prob)
     residual = np.abs(y - np.interp(x, grid, band.mean(axis=0)))
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.0, 4.2)
@@ -196,10 +196,10 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
     shape = level - level.mean(axis=1, keepdims=True) + level.mean()
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.4, 3.4)
-        axes.fill_between(time, table["hdi_low"], table["hdi_high"], color="#DCE9F3", lw=0, zorder=0)
-        axes.fill_between(time, *hdi(shape, prob), color="#9FC4E0", lw=0, zorder=0.5)
+        axes.fill_between(time, table["low"], table["high"], color="#DCE9F3", lw=0, zorder=0)
+        axes.fill_between(time, *interval_ends(shape, prob), color="#9FC4E0", lw=0, zorder=0.5)
         axes.plot(time, table["mean"], color=POOLED.colour, linewidth=1.4, zorder=2)
-        axes.vlines(time, table["low"], table["high"], color=FAINT, linewidth=0.9, zorder=1)
+        axes.vlines(time, table["estimate_low"], table["estimate_high"], color=FAINT, linewidth=0.9, zorder=1)
         axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
         axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         style_axes(axes, "time", f"Trend, {trend.kind}")

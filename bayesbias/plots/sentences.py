@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesbias.comparison.frames import FrameEffects, frame_effects
-from bayesbias.diagnostics.summaries import PROB, hdi
+from bayesbias.diagnostics.summaries import PROB, interval_ends
 from bayesbias.errors import InputError
 from bayesbias.plots.style import FAINT, FONT, Look, label_rows, note_below, one_panel, word_labels
 
@@ -58,7 +58,7 @@ def plot_templates(
     table = found.by_frame
     if table.empty:
         raise InputError("the sentences come from a corpus and are no frames: there is nothing to draw")
-    low, high = hdi(found.whole[:, None], prob)
+    low, high = interval_ends(found.whole[:, None], prob)
     table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
     heights = -np.arange(len(table), dtype=float)
     with mpl.rc_context(FONT):

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import hdi
+from bayesbias.diagnostics.summaries import interval_ends
 from bayesbias.errors import InputError
 from bayesbias.words import controls_of
 
@@ -164,8 +164,8 @@ def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.objec
 
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
     """Mean, 50% bar and ``prob`` bar of draws (D, rows), one row at each of ``heights``."""
-    axes.hlines(heights, *hdi(draws, INNER_PROB), color=look.colour, linewidth=3.0, zorder=2)
-    draw_row(axes, heights, draws.mean(axis=0), hdi(draws, prob), look, size=22)
+    axes.hlines(heights, *interval_ends(draws, INNER_PROB), color=look.colour, linewidth=3.0, zorder=2)
+    draw_row(axes, heights, draws.mean(axis=0), interval_ends(draws, prob), look, size=22)
 
 
 def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:

@@ -84,7 +84,7 @@ def table_of_terms(
     for name in shares:
         order += dict.fromkeys([name, *(term for term, part in part_of.items() if part == name)])
     described = describe(flat_draws(np.stack(list(shares.values()), axis=2)), prob)
-    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["hdi_low"], "r2_high": described["hdi_high"]})
+    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["low"], "r2_high": described["high"]})
     table = numbers.reindex(order).join(r2.set_axis(list(shares)))
     return (
         table.assign(part=[part_of[term] for term in order])
@@ -226,7 +226,7 @@ class VarianceComponents(Result):
         return drawn
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each component's standard deviation and its share of the variance of a single score, with HDIs.
+        """Each component's standard deviation and its share of the variance of a single score, with intervals.
 
         Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``.
         """
@@ -238,7 +238,7 @@ class VarianceComponents(Result):
         Returns
         -------
         DataFrame
-            ``coefficient``, ``of``, ``form``, ``mean``, ``low``, ``high`` (HDI) and ``p_good``, the probability that it
+            ``coefficient``, ``of``, ``form``, ``mean``, ``low``, ``high`` and ``p_good``, the probability that it
             is at least 0.75. Test-retest and inter-rater coefficients are those of one target word or base pair out of
             the population; alpha is that of all words, or pairs, together.
         """
@@ -470,4 +470,4 @@ def _notes(scores: xr.DataArray, sizes: dict[str, int]) -> list[str]:
 
 def _described(drawn: FloatArray, prob: float) -> tuple[float, float, float]:
     found = describe(drawn[:, None], prob)
-    return float(found["mean"][0]), float(found["hdi_low"][0]), float(found["hdi_high"][0])
+    return float(found["mean"][0]), float(found["low"][0]), float(found["high"][0])

@@ -63,7 +63,7 @@ class ReliabilityRegression(Result):
         The column that is explained.
     rows
         One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
-        (highest-density interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
+        (equal-tailed interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
         the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
         A text column has a row of its own and one for each level but the reference.
     posterior

@@ -56,7 +56,7 @@ COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
 def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     """Whole-list contrasts of these protected words under a fit's model and others, fitted to the same distances.
 
-    Columns ``contrast``, ``model``, ``mean``, ``hdi_low``, ``hdi_high``, ``width``. Counterparts are the published
+    Columns ``contrast``, ``model``, ``mean``, ``low``, ``high``, ``width``. Counterparts are the published
     model and, for related words, the crossed one; the default beside the published model.
     """
     names = COUNTERPARTS.get(post.attrs["model"], ("published",))
@@ -67,10 +67,10 @@ def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     for second in beside_associated(post):
         for each in (*others, post):
             row = contrasts(each, "associated", second, prob).iloc[0]
-            width = row["hdi_high"] - row["hdi_low"]
+            width = row["high"] - row["low"]
             label = f"associated{MINUS}{labelled(second, labels)}"
-            rows.append((label, each.attrs["model"], row["mean"], row["hdi_low"], row["hdi_high"], width))
-    return pd.DataFrame(rows, columns=["contrast", "model", "mean", "hdi_low", "hdi_high", "width"])
+            rows.append((label, each.attrs["model"], row["mean"], row["low"], row["high"], width))
+    return pd.DataFrame(rows, columns=["contrast", "model", "mean", "low", "high", "width"])
 
 
 def what_changed(table: pd.DataFrame) -> list[str]:
@@ -85,8 +85,8 @@ def what_changed(table: pd.DataFrame) -> list[str]:
     for contrast, first, second in pairs:
         ratio = second["width"] / first["width"]
         sentence = (
-            f"{contrast}: {signed(first['hdi_low'])} to {signed(first['hdi_high'])} under {first['model']}, "
-            f"{signed(second['hdi_low'])} to {signed(second['hdi_high'])} under {second['model']}, {ratio:.2f} times "
+            f"{contrast}: {signed(first['low'])} to {signed(first['high'])} under {first['model']}, "
+            f"{signed(second['low'])} to {signed(second['high'])} under {second['model']}, {ratio:.2f} times "
             "as wide; "
         )
         settled = [excludes_zero(row) for row in (first, second)]
@@ -138,8 +138,8 @@ ENGINES = {
 ENDS = {
     "mean": ("mean", "number"),
     "sd": ("sd", "number"),
-    "hdi_low": ("low", "number"),
-    "hdi_high": ("high", "number"),
+    "low": ("low", "number"),
+    "high": ("high", "number"),
 }
 CLOSER = {**ENDS, "p_below_zero": ("P(closer)", "share")}
 
@@ -216,9 +216,9 @@ def _answer(given: Reported) -> str:
     groups = [str(name) for name in given.table["group"].drop_duplicates()]
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
     kind = labelled(given.other, given.labels, PHRASES)
-    if row["hdi_high"] < 0:
+    if row["high"] < 0:
         return f"Yes. {where}, {named} are closer to their own stereotypes than to {kind}."
-    if row["hdi_low"] > 0:
+    if row["low"] > 0:
         return f"No. {where}, {named} are farther from their own stereotypes than from {kind}."
     return (
         f"Not settled. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
@@ -423,7 +423,7 @@ def _checks(given: Reported) -> Iterator[Block]:
     found["connection"] = [labelled(name, given.labels) for name in found["connection"].fillna("all")]
     shares = {name: (f"in {name[7:]}%", "percent") for name in found.columns if name.startswith("inside_")}
     yield table_of(
-        "Share of distances inside their predictive highest-density intervals; a fitting model has shares near the "
+        "Share of distances inside their predictive equal-tailed intervals; a fitting model has shares near the "
         "nominal ones",
         found,
         {"connection": ("connection", "text"), **shares, "n": ("n", "count")},
@@ -442,9 +442,9 @@ def _sensitivity(given: Reported) -> Iterator[Block]:
     models = side_by_side(given.post, given.prob)
     if not models.empty:
         yield MODEL_SENTENCES.get(given.post.attrs["attribute_words"], "")
-        names = ("mean", "hdi_low", "hdi_high", "width")
+        names = ("mean", "low", "high", "width")
         columns = {"contrast": ("contrast", "text"), "model": ("model", "text")}
-        columns |= {name: (name.removeprefix("hdi_"), "number") for name in names}
+        columns |= {name: (name, "number") for name in names}
         yield table_of("Whole-list contrasts under several models of the same distances", models, columns)
         yield Items(what_changed(models))
     if given.plan is None or given.other is None or {*HEAVY, "m"} & set(given.post["posterior"].data_vars):
@@ -468,7 +468,7 @@ def _coefficients(given: Reported) -> Iterator[Block]:
     yield Picture("coefficients", "Mean distances by connection and by protected word", drawn)
     shares = variance_shares(given.post, given.prob)
     columns = {"connection": ("connection", "text"), "component": ("part", "text")}
-    columns |= {name: (said, "percent") for name, said in (("mean", "share"), ("hdi_low", "low"), ("hdi_high", "high"))}
+    columns |= {name: (said, "percent") for name, said in (("mean", "share"), ("low", "low"), ("high", "high"))}
     yield table_of("Shares of the variance of distances within each connection", shares, columns)
     everything = summary(given.post, given.prob)
     of_words = everything["protected_word"].notna()
@@ -499,7 +499,7 @@ def _method(given: Reported) -> str:
         f"stereotypes{where}: {len(given.table):,} distances. We modelled all distances together (model "
         f"{attrs['model']}). {METHODS.get(attrs['attribute_words'], 'The model is printed below')}. The posterior was "
         f"computed {engine} (bayesbias {versions['bayesbias']}, seed {attrs['seed']}). We report posterior means and "
-        f"{given.percent} highest-density intervals."
+        f"{given.percent} equal-tailed intervals."
     )
     if given.other is None:
         return text

@@ -109,9 +109,9 @@ def _moved(result: Comparison, prob: float) -> str:
         levels = [side[:, 0].mean() for side in result.sides(*result.headline, number)[:2]]
         other = labelled(result.headline[1], result.labels, PHRASES)
         told = f"From {before} to {after}, "
-        if row["hdi_low"] == 0 == row["hdi_high"]:
+        if row["low"] == 0 == row["high"]:
             told += f"protected words moved neither towards their own stereotypes nor away, as compared with {other}"
-        elif row["hdi_low"] <= 0 <= row["hdi_high"]:
+        elif row["low"] <= 0 <= row["high"]:
             told += f"it is not settled whether protected words moved nearer to their own stereotypes than to {other}"
         else:
             way = "moved away from" if row["mean"] > 0 else "moved towards"
@@ -155,9 +155,7 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
     outcome = {
         "protected_word": ("protected word", "text"),
         "group": ("group", "text"),
-        **{
-            name: (name.removeprefix("hdi_"), "number") for name in ("before", "after", "change", "hdi_low", "hdi_high")
-        },
+        **{name: (name, "number") for name in ("before", "after", "change", "low", "high")},
         "p_shrank": ("P(shrank)", "share"),
         "p_reversed": ("P(reversed)", "share"),
         "outcome": ("outcome", "text"),
@@ -185,7 +183,7 @@ def _whole(result: Comparison, first: str, second: str | None, number: int, prob
     asked: dict[str, Any] = {"prob": prob, "change": number}
     row = (result.changes(first, **asked) if second is None else result.contrasts(first, second, **asked)).iloc[0]
     levels = [float(sides.before[:, 0].mean()), float(sides.after[:, 0].mean())]
-    return [_quantity(result, first, second), *levels, *row[["mean", "hdi_low", "hdi_high", "p_below_zero"]]]
+    return [_quantity(result, first, second), *levels, *row[["mean", "low", "high", "p_below_zero"]]]
 
 
 def _quantity(result: Comparison, first: str, second: str | None) -> str:

@@ -148,8 +148,8 @@ def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
 def one_by_one(words: pd.DataFrame) -> str:
     """How many protected words are closer, farther and undecided, and which, from their contrasts."""
     counted = {
-        "closer": words.loc[words["hdi_high"] < 0, "protected_word"].tolist(),
-        "farther": words.loc[words["hdi_low"] > 0, "protected_word"].tolist(),
+        "closer": words.loc[words["high"] < 0, "protected_word"].tolist(),
+        "farther": words.loc[words["low"] > 0, "protected_word"].tolist(),
     }
     named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in counted.items()]
     return f"{', '.join(named)}, {len(words) - sum(map(len, counted.values()))} undecided"
@@ -157,9 +157,9 @@ def one_by_one(words: pd.DataFrame) -> str:
 
 def _answer(row: pd.Series, kind: str) -> str:
     """Whether protected words are closer to their own stereotypes than to other words."""
-    if row["hdi_high"] < 0:
+    if row["high"] < 0:
         return f"Yes: these protected words are closer to their own stereotypes than to {kind}."
-    if row["hdi_low"] > 0:
+    if row["low"] > 0:
         return f"No: these protected words are farther from their own stereotypes than from {kind}."
     return (
         f"Not settled: whether these protected words are closer to their own stereotypes than to {kind}. The "
@@ -179,9 +179,9 @@ def _brief_sentence(post: xr.DataTree, other: str, prob: float) -> str:
 
 def excludes_zero(row: Any) -> bool:
     """Whether the interval of a row excludes 0."""
-    return bool(row["hdi_low"] > 0 or row["hdi_high"] < 0)
+    return bool(row["low"] > 0 or row["high"] < 0)
 
 
 def ends_of(row: Any) -> str:
     """The interval of a row."""
-    return f"{signed(row['hdi_low'])} to {signed(row['hdi_high'])}"
+    return f"{signed(row['low'])} to {signed(row['high'])}"

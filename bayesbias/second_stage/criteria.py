@@ -13,13 +13,13 @@ import xarray as xr
 from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, share
+from bayesbias.diagnostics.summaries import PROB, describe, share
 from bayesbias.distances.storage import relatedness_in_fit
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.results import check_fit
-from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, central, checked_contrast, contrasts_of
+from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, checked_contrast, contrasts_of
 
 FEWEST = 5
 """Words from which a relation is estimated."""
@@ -83,12 +83,13 @@ class Criterion(Staged):
         -------
         DataFrame
             Rows ``correlation``, ``slope`` (cosine distance per unit of the value), ``intercept``, ``residual_sd``,
-            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (a central
-            interval: those of highest density leave out a correlation of 0 too often), ``p_positive``.
+            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``.
         """
         names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
         draws = np.column_stack([self.draws(name) for name in names])
-        table = pd.DataFrame({"quantity": pd.array(names, dtype="string"), **central(draws, probability(prob, "prob"))})
+        table = pd.DataFrame(
+            {"quantity": pd.array(names, dtype="string"), **describe(draws, probability(prob, "prob"))}
+        )
         table["p_positive"] = (draws > 0).mean(axis=0)
         return table
 

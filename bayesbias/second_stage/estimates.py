@@ -512,9 +512,3 @@ def standardised(found: Contrasts, spreads: Sequence[float]) -> Contrasts:
     """Contrasts in units of a spread of each embedding, taken as known."""
     scale = 1 / np.array(spreads)[found.embedding]
     return replace(found, y=found.y * scale, covariance=found.covariance * np.outer(scale, scale))
-
-
-def central(draws: FloatArray, prob: float) -> dict[str, FloatArray]:
-    """``mean``, ``sd``, ``low`` and ``high`` (...) of draws (D, ...), the interval with as much above as below."""
-    low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
-    return {"mean": draws.mean(axis=0), "sd": draws.std(axis=0, ddof=1), "low": low, "high": high}

@@ -23,7 +23,6 @@ from bayesbias.second_stage.estimates import (
     Cells,
     Staged,
     cells_of,
-    central,
     checked_contrast,
     checked_tables,
     contrasts_of,
@@ -92,9 +91,10 @@ class Pool(Staged):
         Returns
         -------
         DataFrame
-            One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``, ``low``,
-            ``high`` (its own interval), ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (partially pooled), ``rank`` (1:
-            the smallest contrast), ``rank_low``, ``rank_high``, ``p_below_zero``. Cosine distance.
+            One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``,
+            ``estimate_low``, ``estimate_high`` (its own interval), ``mean``, ``sd``, ``low``, ``high`` (partially
+            pooled), ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``, ``p_below_zero``. Cosine
+            distance.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
@@ -107,8 +107,8 @@ class Pool(Staged):
                 "name": pd.array(names, dtype="string"),
                 "estimate": raw["estimate"],
                 "se": raw["se"],
-                "low": raw["estimate"] - reach * raw["se"],
-                "high": raw["estimate"] + reach * raw["se"],
+                "estimate_low": raw["estimate"] - reach * raw["se"],
+                "estimate_high": raw["estimate"] + reach * raw["se"],
                 **describe(draws, prob),
                 "rank": ranks.mean(axis=0),
                 "rank_low": ends[0].astype(int),
@@ -149,7 +149,7 @@ class Pool(Staged):
         whole = describe(self.draws("mean")[:, None], prob)
         spread = describe(self.draws("between_sd")[:, None], prob)
         many = "settings" if self.training_share is not None else "embeddings"
-        low, high = whole["hdi_low"][0], whole["hdi_high"][0]
+        low, high = whole["low"][0], whole["high"][0]
         settled = "excludes" if low > 0 or high < 0 else "includes"
         unit = "standard deviations of distances " if self.standardised else ""
         sentences = [
@@ -157,7 +157,7 @@ class Pool(Staged):
             f"{signed(whole['mean'][0])} {unit}on average ({percent} interval {signed(low)} to {signed(high)}, which "
             f"{settled} 0; negative: {first} words are closer).",
             f"Between {many} it varies with a standard deviation of {signed(spread['mean'][0])} ({percent} interval "
-            f"{signed(spread['hdi_low'][0])} to {signed(spread['hdi_high'][0])}).",
+            f"{signed(spread['low'][0])} to {signed(spread['high'][0])}).",
         ]
         table = self.table(prob).sort_values("mean")
         lowest, highest = table.iloc[0], table.iloc[-1]
@@ -452,7 +452,7 @@ def _relations(
             y[kept], covariance[np.ix_(kept, kept)], values[kept], se[kept] ** 2, [np.eye(len(kept))], width, draws, rng
         )
         lines[name] = np.column_stack([found.intercept, found.slope])
-        rho, slope = central(found.correlation[:, None], prob), central(found.slope[:, None], prob)
+        rho, slope = describe(found.correlation[:, None], prob), describe(found.slope[:, None], prob)
         rows.append(
             {
                 "variable": name,

@@ -85,16 +85,16 @@ class Trend(Staged):
         Returns
         -------
         DataFrame
-            One row an embedding: ``embedding``, ``time``, ``estimate``, ``se``, ``low``, ``high`` (its own interval),
-            ``mean``, ``sd``, ``hdi_low``, ``hdi_high`` (the trend). Cosine distance.
+            One row an embedding: ``embedding``, ``time``, ``estimate``, ``se``, ``estimate_low``, ``estimate_high``
+            (its own interval), ``mean``, ``sd``, ``low``, ``high`` (the trend). Cosine distance.
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
         held = self.estimates
         return pd.DataFrame(
             {
                 **{name: held[name] for name in ("embedding", "time", "estimate", "se")},
-                "low": held["estimate"] - reach * held["se"],
-                "high": held["estimate"] + reach * held["se"],
+                "estimate_low": held["estimate"] - reach * held["se"],
+                "estimate_high": held["estimate"] + reach * held["se"],
                 **describe(self.draws("level"), prob),
             }
         )
@@ -105,7 +105,7 @@ class Trend(Staged):
         Returns
         -------
         DataFrame
-            ``protected_word`` (pd.NA: the whole list), ``mean``, ``sd``, ``hdi_low``, ``hdi_high``, ``p_below_zero``
+            ``protected_word`` (pd.NA: the whole list), ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``
             of the change per unit of time, and ``over_all``, the mean change over the whole time. Words have linear
             trends under either kind.
         """
@@ -141,8 +141,8 @@ class Trend(Staged):
         first, second = self.contrast
         held, names = self.estimates, self.estimates["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
-        percent = f"{100 * prob:g}% interval {signed(row['hdi_low'])} to {signed(row['hdi_high'])}"
-        settled = row["hdi_low"] > 0 or row["hdi_high"] < 0
+        percent = f"{100 * prob:g}% interval {signed(row['low'])} to {signed(row['high'])}"
+        settled = row["low"] > 0 or row["high"] < 0
         verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change in a way that is settled"
         sentences = [
             f"From {names[0]} to {names[-1]} the contrast {first} \N{MINUS SIGN} {second} {verb}: the trend changed by "
@@ -155,16 +155,16 @@ class Trend(Staged):
                 "widens the interval."
             )
         words = self.slopes(prob).iloc[1:]
-        down = words.loc[words["hdi_high"] < 0, "protected_word"].tolist()
-        up = words.loc[words["hdi_low"] > 0, "protected_word"].tolist()
+        down = words.loc[words["high"] < 0, "protected_word"].tolist()
+        up = words.loc[words["low"] > 0, "protected_word"].tolist()
         sentences.append(
             f"Of {len(words)} protected words with a trend of their own, the contrast rose for {_named(up)} and fell "
             f"for {_named(down)}."
         )
         if self.unadjusted is not None:
             raw = self.unadjusted.change(names[0], names[-1], prob)
-            was = raw["hdi_low"] > 0 or raw["hdi_high"] < 0
-            ends = f"{signed(raw['hdi_low'])} to {signed(raw['hdi_high'])}"
+            was = raw["low"] > 0 or raw["high"] < 0
+            ends = f"{signed(raw['low'])} to {signed(raw['high'])}"
             sentences.append(f"Without adjustment it changed by {signed(raw['mean'])} ({ends}).")
             if was and not settled:
                 sentences.append("The trend of the raw distances is one that the adjustment explains.")

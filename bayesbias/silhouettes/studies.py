@@ -15,7 +15,7 @@ from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.comparison.sensitivity import word_lists_of
-from bayesbias.diagnostics.summaries import PROB, contrasted, hdi
+from bayesbias.diagnostics.summaries import PROB, contrasted, interval_ends
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
 from bayesbias.errors import InputError, listed, shown
@@ -255,7 +255,7 @@ class _Fit:
         means = drawn.posterior["connection_mean"][0]
         first, second = (means[:, held.index(name)] for name in self.contrast)
         apart = first - second
-        low, high = hdi(apart, self.prob)
+        low, high = interval_ends(apart, self.prob)
         return float(apart.mean()), float(low), float(high)
 
 

@@ -128,7 +128,7 @@ class SettingComponents(Result):
         """Each component's standard deviation and its share of the variance.
 
         Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high`` (of the levels at
-        hand, with HDIs) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
+        hand, with intervals) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
         """
         return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
 
@@ -160,7 +160,7 @@ class SettingComponents(Result):
                 continue
             ratios = np.sqrt(variance / corpus)
             ends = describe(ratios[:, None], prob)
-            low, high = (float(ends[name][0]) for name in ("hdi_low", "hdi_high"))
+            low, high = (float(ends[name][0]) for name in ("low", "high"))
             rows.append((statement, float((variance > corpus).mean()), float(np.median(ratios)), low, high))
         return pd.DataFrame(rows, columns=["statement", "probability", "ratio", "low", "high"])
 

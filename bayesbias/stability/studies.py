@@ -54,7 +54,7 @@ class MetricStability(Result):
         (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
         ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
         ``value`` less the metric's value of no bias, ``low``
-        and ``high`` (HDI of the contrast; NaN for others) and ``reason`` of a missing value.
+        and ``high`` (of the contrast; NaN for others) and ``reason`` of a missing value.
     notes
         What was left out.
     """
@@ -69,8 +69,8 @@ class MetricStability(Result):
         -------
         DataFrame
             A row a metric, sub-query and form, the most stable first: these, and ``corpus_share``, the corpora's share
-            of the sum of squares with the HDI ``low`` to ``high``, and ``p_settings_outweigh``, the probability that
-            settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
+            of the sum of squares with its interval, ``low`` to ``high``, and ``p_settings_outweigh``, the probability
+            that settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
             varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
         """
         rows = []
@@ -158,7 +158,7 @@ def metric_stability(
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
                 row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
-                measured.append((CONTRAST, None, True, row["mean"], row["hdi_low"], row["hdi_high"], None))
+                measured.append((CONTRAST, None, True, row["mean"], row["low"], row["high"], None))
                 said += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
             notes |= dict.fromkeys(said)
             rows += _forms(setting, measured, float(unit[at]))

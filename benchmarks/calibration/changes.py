@@ -73,8 +73,8 @@ def study(topic):
                     [means[first] - (means[second] if second else 0.0)],
                     words[:, at[0]] - (words[:, at[1]] if second else 0),
                 ]
-                covered = (found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy())
-                width = float(found["hdi_high"][0] - found["hdi_low"][0])
+                covered = (found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy())
+                width = float(found["high"][0] - found["low"][0])
                 quantity = first if second is None else f"{first} - {second}"
                 rows.append((topic, kind, quantity, bool(covered[0]), covered[1:].mean(), width))
     table = pd.DataFrame(rows, columns=["topic", "kind", "quantity", "covered", "words_covered", "width"])

@@ -68,7 +68,7 @@ def main(replicates=40):
         spreads = bb.balance(tables, counts).spreads.set_index("contrast")
         for what, one in (("raw", found.unadjusted), ("adjusted", found)):
             change = one.change("p0", f"p{PERIODS - 1}")
-            called = change["hdi_low"] > 0 or change["hdi_high"] < 0
+            called = change["low"] > 0 or change["high"] < 0
             rows.append({"replicate": replicate, "distances": what, "called": called, **change})
             rows[-1]["warned"] = bool(spreads.loc["associated - human", "warning"])
             rows[-1]["warned_of_different"] = bool(spreads.loc["associated - different", "warning"])

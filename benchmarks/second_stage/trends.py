@@ -76,8 +76,8 @@ def main(replicates=60):
                     "mean": table["mean"].mean(),
                     "sd_of_means": table["mean"].std(),
                     "mean_sd": table["sd"].mean(),
-                    "coverage": ((table["hdi_low"] < truth) & (truth < table["hdi_high"])).mean(),
-                    "called": ((table["hdi_low"] > 0) | (table["hdi_high"] < 0)).mean(),
+                    "coverage": ((table["low"] < truth) & (truth < table["high"])).mean(),
+                    "called": ((table["low"] > 0) | (table["high"] < 0)).mean(),
                 }
             )
         print(pd.DataFrame(rows).round(4).to_string(), flush=True)

@@ -89,7 +89,7 @@ def main(folder, replicates=100):
                             post = bb.fit(given, model, draws=1000, seed=replicate)
                             for other in CONTRASTS:
                                 row = bb.contrasts(post, "associated", other).iloc[0]
-                                calls[lists, method, other].append(row["hdi_low"] > 0 or row["hdi_high"] < 0)
+                                calls[lists, method, other].append(row["low"] > 0 or row["high"] < 0)
             rows += [(kind, count, *key, np.mean(value), len(value)) for key, value in calls.items()]
             print(pd.DataFrame(rows[-len(calls) :]).to_string(header=False), flush=True)
     columns = ["vectors", "frames", "lists", "method", "contrast", "false_positives", "replicates"]

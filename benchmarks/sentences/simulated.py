@@ -70,7 +70,7 @@ def main(replicates=200):
                     post = bb.fit(given, "crossed", draws=1000, seed=replicate)
                     for other in CONTRASTS:
                         row = bb.contrasts(post, "associated", other).iloc[0]
-                        calls.setdefault((method, other), []).append(row["hdi_low"] > 0 or row["hdi_high"] < 0)
+                        calls.setdefault((method, other), []).append(row["low"] > 0 or row["high"] < 0)
             rows += [(kind, frames, *key, np.mean(value), len(value)) for key, value in calls.items()]
             print(pd.DataFrame(rows[-len(calls) :]).to_string(header=False), flush=True)
     columns = ["vectors", "frames", "method", "contrast", "false_positives", "replicates"]
