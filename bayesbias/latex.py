@@ -30,10 +30,11 @@ SPECIAL = {
     "|": r"\textbar{}",
     "\N{MINUS SIGN}": "$-$",
 }
-WHOLE = "(whole list)"
+WHOLE = "whole list"
 WORDS = "protected_word"
 """The first column of a table whose row without a word is that of the whole list."""
 MOST_DIGITS = 12
+ROW_NOUNS = {"pooled": "partially pooled associations", "association": "associations"}
 KINDS = {ETI: "equal-tailed", HDI: "highest-density"}
 
 
@@ -140,6 +141,8 @@ def _caption(attrs: dict[Any, Any]) -> str:
         parts.append(f"{100 * attrs['prob']:g}% {KINDS[attrs.get('ci_kind', ETI)]} intervals")
     if attrs.get("population") in POPULATIONS:
         parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
+    if attrs.get("rows") in ROW_NOUNS:
+        parts.append(f"rows of words are {ROW_NOUNS[attrs['rows']]}")
     said = "; ".join(parts)
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 

@@ -30,7 +30,7 @@ from bayesbias._files import Document, check, home_folder, read_text, read_toml,
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison import contrasts
-from bayesbias.comparison.contrast import beside_associated
+from bayesbias.comparison.contrast import WHOLE, beside_associated
 from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import find_method
 from bayesbias.diagnostics import diagnose
@@ -55,7 +55,7 @@ TURNS = Lock()
 SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
 HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
 """What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
-COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "low", "high", "p_below_zero"]
+COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "low", "high", "p_closer"]
 
 
 class SweepPlan(Document):
@@ -160,7 +160,7 @@ class Sweep(Result):
 
     def table(self) -> pd.DataFrame:
         """The contrasts of whole lists."""
-        return self.contrasts[self.contrasts["protected_word"].isna()].reset_index(drop=True)
+        return self.contrasts[self.contrasts["protected_word"] == WHOLE].reset_index(drop=True)
 
     def load(self, name: str) -> xr.DataTree:
         """A fit, by its name in the column ``fit``.

@@ -312,6 +312,7 @@ def contrasts(
         str, typer.Option(help="given: these protected words; similar: protected words like these too.")
     ] = "given",
     by: Annotated[str, typer.Option(help="protected_word, or group: groups and their differences.")] = "protected_word",
+    rows: Annotated[str | None, typer.Option(help="What rows of words are: pooled, association or difference.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write them as .csv.")] = None,
 ) -> None:
     """How much closer one kind of attribute word is than another."""
@@ -325,7 +326,7 @@ def contrasts(
     if out is not None:
         check_target(out, (".csv",), "a table of contrasts")
     post = load_fit(fit)
-    found = contrast_table(post, first, second, prob=prob, rope=rope, population=population, by=by)
+    found = contrast_table(post, first, second, prob=prob, rope=rope, population=population, by=by, rows=rows)
     show_contrasts(found)
     controls = decomposable_controls(post) if first == "associated" else []
     if controls:

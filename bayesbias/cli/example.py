@@ -74,8 +74,9 @@ def run_analysis(
         verdict = diagnose(post)
     other = next(iter(beside_associated(post)), None)
     if other is not None:
-        show_contrasts(contrasts(post, "associated", other))
-        say(size_sentence(post, "associated", other))
+        headline = contrasts(post, "associated", other)
+        show_contrasts(headline)
+        say(size_sentence(headline))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
     null = None

@@ -68,16 +68,16 @@ def show_contrasts(found: pd.DataFrame) -> None:
 
     first, second = (labelled(found.attrs[name], found.attrs.get("labels", {})) for name in ("first", "second"))
     by = str(found.columns[0])
-    shown = found.assign(**{by: found[by].fillna("(whole list)")})
-    shown["p_below_zero"] = shown["p_below_zero"].map(share)
-    if shown["p_in_rope"].isna().all():
-        shown = shown.drop(columns="p_in_rope")
+    shown = found.assign(p_closer=found["p_closer"].map(share))
     mass = f"{100 * found.attrs['prob']:g}%"
     show(shown, f"{first} \N{MINUS SIGN} {second}, {mass} equal-tailed intervals (negative: {first} is closer)")
     what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
     say(f"  {what} about {POPULATIONS[found.attrs['population']]}.")
+    say(f"  {found.attrs['meaning']}")
+    for note in found.attrs["notes"]:
+        say(f"  {note}")
     if found.attrs["left_out"]:
-        say(f"  without distances under both connections: {', '.join(found.attrs['left_out'])}")
+        say(f"  without the distances that a row needs: {', '.join(found.attrs['left_out'])}")
     say(f"  {cluster_sentence(found)}")
 
 

@@ -43,8 +43,8 @@ from bayesbias.models.functionals import (
     nearness_weights,
     whole_weights,
 )
-from bayesbias.models.results import GROUP, check_fit, fit_data, is_related, model_of
 from bayesbias.models.related import distance_sd
+from bayesbias.models.results import GROUP, check_fit, fit_data, is_related
 from bayesbias.models.word_draws import GROUP as WORDS
 from bayesbias.models.word_draws import keeps_summaries, mean_over_words
 from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
@@ -103,9 +103,7 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def rows_of(
-    post: xr.DataTree, first: str, second: str, population: str = GIVEN, rows: str | None = None
-) -> Rows:
+def rows_of(post: xr.DataTree, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
     """Posteriors of a contrast for the whole list and for each protected word.
 
     Raises
@@ -326,26 +324,21 @@ def contrasts(
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
     data = fit_data(post)
     if _summarised(post) and rows in (None, DIFFERENCE):
+        no_notes: tuple[str, ...] = ()
         table, kept, whole_sd = _kept_table(post, data, first, second, prob, region, population, by)
-        kind, notes, weights = DIFFERENCE, (), np.zeros(0)
+        kind, notes = DIFFERENCE, no_notes
     else:
         found = rows_of(post, first, second, population, rows)
-        kind, kept, notes, weights = found.kind, found.kept, found.notes, found.weights
+        kind, kept, notes = found.kind, found.kept, found.notes
         whole_sd = float(found.whole.sd[0])
         groups = data.groups[kept]
         table = (
             _group_table(found, groups, prob, region)
             if by == "group"
-            else pd.concat(
-                [
-                    _word_table([WHOLE], [pd.NA], found.whole, prob, region),
-                    _word_table(data.protected_words[kept], [name or pd.NA for name in groups], found.words, prob, region),
-                ],
-                ignore_index=True,
-            )
+            else _whole_and_words(found, data.protected_words[kept], groups, prob, region)
         )
     cluster = cluster_interval(post, first, second, prob)
-    table.attrs = {
+    attrs: dict[Any, Any] = {
         "first": first,
         "second": second,
         "prob": prob,
@@ -355,13 +348,13 @@ def contrasts(
         "meaning": MEANINGS[kind],
         "related": is_related(post),
         "left_out": data.protected_words[~kept].tolist(),
-        **carried_labels(post),
-        **({} if by == "group" else _told(table)),
-        **_sizes(data, float(table["mean"].iloc[0]) if by != "group" else None, first, second),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else whole_sd / cluster.se,
         "notes": notes,
     }
+    if by != "group":
+        attrs |= _told(table) | _sizes(data, float(table["mean"].iloc[0]), first, second)
+    table.attrs = attrs | carried_labels(post)
     return table
 
 
@@ -371,6 +364,19 @@ def _word_table(
     """One row for each quantity."""
     labels = {"protected_word": pd.array(list(words), dtype="string"), "group": pd.array(list(groups), dtype="string")}
     return pd.DataFrame({**labels, **figures(found, prob, region)})
+
+
+def _whole_and_words(
+    found: Rows,
+    words: NDArray[np.str_],
+    groups: NDArray[np.str_],
+    prob: float,
+    region: tuple[float, float] | None,
+) -> pd.DataFrame:
+    """The row of the whole list, then those of the words."""
+    top = _word_table([WHOLE], [pd.NA], found.whole, prob, region)
+    rows = _word_table(words, [name or pd.NA for name in groups], found.words, prob, region)
+    return pd.concat([top, rows], ignore_index=True)
 
 
 def figures(found: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
@@ -426,11 +432,11 @@ def _told(table: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _sizes(data: ModelData, mean: float | None, first: str, second: str) -> dict[str, float | None]:
+def _sizes(data: ModelData, mean: float, first: str, second: str) -> dict[str, Any]:
     """The whole list in standard deviations of control words, and WEAT's effect size of the same words."""
     spread = control_spread(data)
     effect = weat_effect_size(data) if (first, second) == (OWN, OTHER) else None
-    return {"standardised": None if mean is None or spread is None else mean / spread, "weat_d": effect}
+    return {"standardised": None if spread is None else mean / spread, "weat_d": effect}
 
 
 def weat_effect_size(data: ModelData) -> float | None:
@@ -472,18 +478,16 @@ def _kept_table(
     groups = data.groups[kept]
     whole = whole_draws(post, (first, second), population) @ [1.0, -1.0]
     if by == "group":
-        labels, matrix = group_weights(groups)
+        names = np.array(list(dict.fromkeys(groups.tolist())))
         words = post[WORDS].to_dataset()
-        means = [mean_over_words(words, (first, second), name) for name in labels if " - " not in name]
-        columns = np.column_stack([mean @ [1.0, -1.0] for mean in means if mean is not None])
-        single = group_weights(np.array([name for name in labels if " - " not in name]))[1]
-        table = pd.DataFrame(
-            {"group": pd.array(labels, dtype="string"), **figures(DrawnFunctionals(columns).combined(single), prob)}
-        )
+        means = [mean_over_words(words, (first, second), name) for name in names.tolist()]
+        columns = DrawnFunctionals(np.column_stack([mean @ [1.0, -1.0] for mean in means if mean is not None]))
+        labels, matrix = group_weights(names)
+        table = pd.DataFrame({"group": pd.array(labels, dtype="string"), **figures(columns.combined(matrix), prob)})
     else:
         top = _word_table([WHOLE], [pd.NA], DrawnFunctionals(whole[:, None]), prob, None)
         rows = _kept_contrasts(post, data.protected_words[kept], first, second, prob)
-        rows.insert(1, "group", pd.array([name or pd.NA for name in groups], dtype="string"))
+        rows.insert(1, "group", pd.Series([name or pd.NA for name in groups], dtype="string"))
         table = pd.concat([top, rows], ignore_index=True)
     return table, kept, float(whole.std(ddof=1))
 
@@ -570,10 +574,9 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     # list by list: the words' difference of this list and the others, less that of the mean word
     of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
     found = functionals_of(post, cells, sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr"))
-    combine = sparse.hstack(
-        [sparse.eye_array(len(kept) * size), -sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))], format="csr"
-    )
     # the nearness of a list is the mean word's difference of this list and the others
+    mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))
+    combine = sparse.hstack([sparse.eye_array(len(kept) * size), -mean_word], format="csr")
     table_of = found.combined(combine)
     order = np.arange(len(kept) * size).reshape(size, len(kept)).T.ravel()
     words, groups = data.protected_words[kept], data.groups[kept]
@@ -604,7 +607,6 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     return table
 
 
-
 def cluster_sentence(table: pd.DataFrame) -> str:
     """What the cluster interval says, which takes attribute words for independent, beside a table of contrasts."""
     cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
@@ -622,31 +624,6 @@ def cluster_sentence(table: pd.DataFrame) -> str:
 
 FEWEST_CONTROLS = 3
 """Control words below which their spread is not taken for a measure."""
-
-
-def contrast_size(post: xr.DataTree, first: str, second: str) -> float | None:
-    """The standardised contrast of the whole list: its mean over the standard deviation of control words.
-
-    The standard deviation is that of the mean distances of the words of all control lists to the protected words.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-    first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``, for these protected words.
-
-    Returns
-    -------
-    float or None
-        The ratio, with the sign of the contrast; None with fewer than three control words, or if they do not differ.
-
-    Raises
-    ------
-    InputError
-        A connection that the fit does not hold, or the same one twice.
-    """
-    return contrasts(post, first, second).attrs["standardised"]  # type: ignore[no-any-return]
 
 
 def control_spread(data: ModelData) -> float | None:
@@ -684,9 +661,7 @@ def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
     return cells["connection"].to_numpy().tolist(), cells.to_numpy() > 0
 
 
-def contrast_draws(
-    post: xr.DataTree, first: str, second: str, population: str = GIVEN
-) -> FloatArray:
+def contrast_draws(post: xr.DataTree, first: str, second: str, population: str = GIVEN) -> FloatArray:
     """The fit's own draws (D,) of a contrast of the whole list, for what is looked at draw by draw."""
     names, filled = connections_of(post)
     places = [names.index(first), names.index(second)]

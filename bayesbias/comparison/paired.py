@@ -18,8 +18,6 @@ from bayesbias._results import Result
 from bayesbias.comparison.contrast import (
     GIVEN,
     ONE_GROUP,
-    OTHER,
-    OWN,
     POPULATIONS,
     SIMILAR,
     control_of_parts,
@@ -29,7 +27,7 @@ from bayesbias.comparison.contrast import (
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share, signed
 from bayesbias.distances.storage import carried_labels, labels_of
 from bayesbias.errors import InputError, listed, many, shown
-from bayesbias.words import PHRASES, STEREOTYPES, controls_of, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 
 SLIGHT = 0.005
 """Size of an observed difference below which its sign says nothing."""

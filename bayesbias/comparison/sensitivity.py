@@ -534,7 +534,7 @@ class MetricUncertainty(Result):
         ``change``.
     posterior
         One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``low``, ``high``
-        (cosine distance) and ``p_below_zero``; empty where the query has none.
+        (cosine distance) and ``p_closer``; empty where the query has none.
     notes
         Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
     """
@@ -708,7 +708,7 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
         return pd.DataFrame(), lists
     post = fit(distance_table(kv, lists), seed=seed)
     table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
-    kept = table[["mean", "sd", "low", "high", "p_below_zero"]].reset_index(drop=True)
+    kept = table[["mean", "sd", "low", "high", "p_closer"]].reset_index(drop=True)
     kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
     verdict = diagnose(post)
     return kept, str(verdict) if verdict.faults else None

@@ -284,7 +284,9 @@ def whole_weights(data: ModelData, cells: Cells, chosen: NDArray[np.bool_]) -> F
     return word_weights(data.groups.tolist(), chosen, cells.columns[cells.connections :])
 
 
-def cell_weights(rows: IntArray, words: IntArray, columns: IntArray, values: FloatArray, cells: Cells, size: int) -> sparse.csr_array:
+def cell_weights(
+    rows: IntArray, words: IntArray, columns: IntArray, values: FloatArray, cells: Cells, size: int
+) -> sparse.csr_array:
     """Weights (size, J * C) from triplets: the functional, the cell, and the weight of each."""
     place = words * len(cells.columns) + columns
     return sparse.csr_array((values, (rows, place)), shape=(size, cells.n.size))
@@ -321,13 +323,17 @@ def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
     return cell_weights(rows, np.tile(np.repeat(words, size), size), columns, values, cells, size)
 
 
-def association_weights(cells: Cells, words: IntArray, weights: FloatArray) -> tuple[sparse.csr_array, sparse.csr_array]:
+def association_weights(
+    cells: Cells, words: IntArray, weights: FloatArray
+) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Two matrices whose product (words, J * C) are the weights of the associations of some words.
 
     The association is the difference of own and other lists less how near the own list is to all words; in matrices of
     their own both are sparse.
     """
-    first = sparse.vstack([list_difference_weights(cells, words, cells.own[words]), nearness_weights(cells, weights)], format="csr")
+    first = sparse.vstack(
+        [list_difference_weights(cells, words, cells.own[words]), nearness_weights(cells, weights)], format="csr"
+    )
     count = len(words)
     own = cells.own[words] - cells.connections
     rows = np.tile(np.arange(count), 2)
@@ -336,9 +342,7 @@ def association_weights(cells: Cells, words: IntArray, weights: FloatArray) -> t
     return sparse.csr_array((values, (rows, columns)), shape=(count, count + len(cells.lists))), first
 
 
-def related_functionals(
-    spec: ModelSpec, data: ModelData, cells: Cells, weights: sparse.csr_array
-) -> NormalFunctionals:
+def related_functionals(spec: ModelSpec, data: ModelData, cells: Cells, weights: sparse.csr_array) -> NormalFunctionals:
     """Posterior of weighted sums (m, J * C) of cells for the model of related words.
 
     The error of the mean distance of word j to list l is the sum over components q of loading[j, q] times a field

@@ -295,7 +295,7 @@ def _observed_scatter(
     shares: FloatArray,
     correlations: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Degrees of freedom of the scatter within cells, its ratio to what is expected, and what is expected, each (A,)."""
+    """Degrees of freedom of the scatter within cells, its ratio to what is expected, and the latter, each (A,)."""
     freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
     observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
     known = freedom > 0

@@ -13,6 +13,7 @@ from bayesbias.plots.calibration import plot_topic_null as plot_topic_null
 from bayesbias.plots.changes import plot_change as plot_change
 from bayesbias.plots.changes import plot_side_effects as plot_side_effects
 from bayesbias.plots.changes import plot_similarity_shift as plot_similarity_shift
+from bayesbias.plots.fits import plot_association as plot_association
 from bayesbias.plots.fits import plot_attribute_effects as plot_attribute_effects
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
@@ -42,6 +43,7 @@ from bayesbias.plots.tables import plot_variogram as plot_variogram
 OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "overview": plot_overview,
     "contrasts": plot_contrasts,
+    "association": plot_association,
     "decomposition": plot_decomposition,
     "coefficients": plot_coefficients,
     "predictions": plot_predictions,

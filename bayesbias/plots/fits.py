@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
+from matplotlib.patches import Rectangle
 
 from bayesbias._checks import interval, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison import (
     GIVEN,
     POPULATIONS,
+    association,
     beside_associated,
     connections_of,
-    contrast_draws,
 )
+from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
 from bayesbias.diagnostics.summaries import (
     COMPONENTS,
@@ -27,13 +30,14 @@ from bayesbias.diagnostics.summaries import (
     flat_draws,
     interval_ends,
     share,
+    signed,
     variance_shares,
 )
 from bayesbias.diagnostics.topics import LISTS, TopicNull
 from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError
 from bayesbias.models.data import STEREOTYPE
-from bayesbias.models.results import check_fit
+from bayesbias.models.results import check_fit, fit_data
 from bayesbias.plots.style import (
     FAINT,
     FONT,
@@ -45,6 +49,7 @@ from bayesbias.plots.style import (
     connection_legend,
     connection_looks,
     draw_intervals,
+    draw_posteriors,
     label_rows,
     mark_line,
     new_figure,
@@ -150,6 +155,9 @@ WHOLE = Look("#000000", "D", "whole list")
 WORD = Look("#0072B2", "o", "protected word")
 
 
+ROW_LABELS = {POOLED: "association, partially pooled", RAW: "association", DIFFERENCE: "difference"}
+
+
 def plot_contrasts(
     post: xr.DataTree,
     first: str = "associated",
@@ -158,15 +166,17 @@ def plot_contrasts(
     rope: float | tuple[float, float] | None = None,
     population: str = GIVEN,
     ax: Axes | None = None,
+    rows: str | None = None,
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; at the right is the
-    posterior probability that ``first`` is closer. A shaded band marks the rope.
+    posterior probability that ``first`` is closer. A shaded band marks the rope. Rows of associated - different are
+    associations.
 
     Parameters
     ----------
-    post, first, second, prob, rope, population
+    post, first, second, prob, rope, population, rows
         As in :func:`contrasts`.
     ax
         Axes to draw on; by default those of a new figure.
@@ -181,28 +191,28 @@ def plot_contrasts(
     check_fit(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
+    one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(post))
-    whole, words = contrast_draws(post, first, second, population)
-    names = post["posterior"]["protected_word"].to_numpy()
-    labels = word_labels(names, post["constant_data/group"].to_numpy())
-    kept = ~np.isnan(words).any(axis=0)
-    left_out = labels[~kept].tolist()
-    words, labels = words[:, kept], labels[kept]
-    order = np.argsort(words.mean(axis=0))
-    words, labels = words[:, order], labels[order]
+    found = rows_of(post, first, second, population, rows)
+    data = fit_data(post)
+    names = word_labels(data.protected_words, data.groups)
+    left_out = names[~found.kept].tolist()
+    order = np.argsort(found.words.mean, kind="stable")
+    labels, words = names[found.kept][order], found.words.combined(np.eye(len(order))[order])
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
         heights = -np.arange(len(labels), dtype=float) - 1.5
-        draw_intervals(axes, np.array([0.0]), whole[:, None], prob, WHOLE)
-        draw_intervals(axes, heights, words, prob, WORD)
+        draw_posteriors(axes, np.array([0.0]), found.whole, prob, WHOLE)
+        draw_posteriors(axes, heights, words, prob, WORD)
         if region is not None:
             axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
-        shares = [(whole < 0).mean(), *(words < 0).mean(axis=0)]
+        shares = [*found.whole.below(0.0), *words.below(0.0)]
         for height, value in zip([0.0, *heights], shares, strict=True):
             note_beside(axes, height, share(float(value)))
         one, other = (labelled(name, labels_of(post)) for name in (first, second))
         title = f"{one} − {other}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
-        style_axes(axes, f"difference in cosine distance (left of 0: {one} is closer)", title)
+        kind = "" if found.kind == DIFFERENCE else f"words: {ROW_LABELS[found.kind]}; "
+        style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
         axes.annotate(
             "P(closer)",
             (1.0, 1.0),
@@ -218,7 +228,74 @@ def plot_contrasts(
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.set_ylim(-len(labels) - 1.1, 0.6)
         if left_out:
-            note_below(figure, f"without distances under both connections: {', '.join(left_out)}", ax=ax)
+            note_below(figure, f"without the distances that a row needs: {', '.join(left_out)}", ax=ax)
+    return figure
+
+
+MOST_FIGURES = 12
+"""Lists up to which the cells of a matrix of associations hold their figures."""
+
+
+def plot_association(
+    post: xr.DataTree, prob: float = PROB, by: str = "protected_word", ax: Axes | None = None
+) -> Figure:
+    """The association of each protected word, or group, with each stereotype list, as a matrix.
+
+    Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean. A frame
+    marks cells whose ``prob`` equal-tailed interval excludes 0. Words stand within their group, the one closest to its
+    own list first.
+
+    Parameters
+    ----------
+    post, prob, by
+        As in :func:`association`.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "religion"), seed=0)
+    >>> bb.plots.plot_association(post).savefig("association.png")
+    """
+    table = association(post, prob, by)
+    lists = list(dict.fromkeys(table["list"]))
+    if by == "protected_word":
+        own = table[table["own"]].sort_values("mean", kind="stable")
+        groups = list(dict.fromkeys(table["group"]))
+        words = [word for group in groups for word in own.loc[own["group"] == group, "protected_word"]]
+        group_of = dict(zip(own["protected_word"], own["group"], strict=True))
+        labels = word_labels(words, [group_of[word] for word in words]).tolist()
+    else:
+        words = labels = list(dict.fromkeys(table["group"]))
+        groups, group_of = words, {name: name for name in words}
+    cells = table.set_index([by, "list"])
+    reach = max(float(table["mean"].abs().max()), 1e-12)
+    with mpl.rc_context(FONT):
+        figure, axes = one_panel(ax, 2.6 + 0.85 * len(lists), 0.24 * len(words) + 1.5)
+        values = np.array([[cells.loc[(word, name), "mean"] for name in lists] for word in words], dtype=float)
+        image = axes.imshow(values, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto")
+        for row, word in enumerate(words):
+            for column, name in enumerate(lists):
+                cell = cells.loc[(word, name)]
+                settled = cell["low"] > 0 or cell["high"] < 0
+                if len(lists) <= MOST_FIGURES:
+                    colour = "white" if abs(cell["mean"]) > 0.7 * reach else INK
+                    text = signed(cell["mean"])
+                    axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+                if settled:
+                    place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
+                    axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))
+                    axes.add_patch(Rectangle(place, *size, fill=False, edgecolor=INK, linewidth=1.2))
+        for before, after in pairwise(words):
+            if group_of[before] != group_of[after]:
+                axes.axhline(words.index(after) - 0.5, color=INK, linewidth=0.8)
+        axes.set_xticks(np.arange(len(lists)), lists)
+        axes.set_yticks(np.arange(len(words)), labels)
+        axes.tick_params(length=0)
+        axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
+        bar = figure.colorbar(image, ax=axes, shrink=0.8)
+        bar.set_label("cosine distance (below 0: closer)")
+        note_below(figure, f"Framed: the {100 * prob:g}% interval excludes 0.", ax=ax)
     return figure
 
 
@@ -273,14 +350,14 @@ def plot_overview(
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
         for at, other in enumerate(others):
-            draws = contrast_draws(post, "associated", other)[0]
+            found = rows_of(post, "associated", other).whole
             if topics is not None and f"associated - {other}" in topics.observed:
                 values = topics.of(f"associated - {other}")
                 counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
                 heights = NULL_HEIGHT * counts / counts.max()
                 axes.stairs(heights - at, edges, baseline=-at, fill=True, color=NULL, zorder=1)
-            draw_intervals(axes, np.array([-float(at)]), draws[:, None], prob, looks[other])
-            note_beside(axes, -float(at), share(float((draws < 0).mean())))
+            draw_posteriors(axes, np.array([-float(at)]), found, prob, looks[other])
+            note_beside(axes, -float(at), share(float(found.below(0.0)[0])))
         mark_line(axes, 0.0)
         one = labelled("associated", said)
         axes.set_yticks(-np.arange(len(others)), [f"{one} {MINUS}\n{labelled(other, said)}" for other in others])
@@ -292,20 +369,25 @@ def plot_overview(
     return figure
 
 
-LOOKS_OF_PARTS = (LOOKS["associated"], LOOKS["different"], Look(INK, "D", "sum"))
-MEANINGS = ("special to own stereotypes", "shared by all stereotypes", "the sum of both")
-SIGNS = ("", "+ ", "= ")
+LOOKS_OF_PARTS = (LOOKS["associated"], Look("#009E73", "^", "lists"), LOOKS["different"], Look(INK, "D", "sum"))
+PANELS = (
+    ("association", "special to own stereotypes"),
+    ("+ nearness of the lists", "own list to all words"),
+    ("+ nearness of the word", "to any stereotypes"),
+)
 LEAST_HEIGHT = 2.4
 
 
 def plot_decomposition(
     post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
 ) -> Figure:
-    """A contrast of associated words as the sum of two parts, on top for the whole list, below for protected words.
+    """A contrast of associated words with a control list as a sum of parts, on top for the whole list.
 
-    Panels: what is special to a word's own stereotypes (associated - different), what stereotype words of any kind
-    share (different - human), and their sum (associated - human), on one scale. Points are posterior means, thick bars
-    50% and thin bars ``prob`` equal-tailed intervals. Words are sorted by the first panel.
+    Panels, on one scale: the association, how near a word's own list is to all protected words, how near the word is to
+    the stereotypes of other groups, beside control words, and their sum (associated - human). For the whole list the
+    first is associated - different, the second is 0 and not drawn, the third is different - human. Points are
+    posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. Words are sorted by association,
+    which is not pooled here.
 
     Parameters
     ----------
@@ -319,32 +401,39 @@ def plot_decomposition(
     >>> bb.plot_decomposition(post).savefig("decomposition.png")
     """
     prob = probability(prob, "prob")
-    parts = decomposition_draws(post, second, population)
-    names, groups = post["posterior"]["protected_word"].to_numpy(), post["constant_data/group"].to_numpy()
-    labels = word_labels(names, groups)
+    parts = decomposition_parts(post, second, population)
+    data = fit_data(post)
+    labels = word_labels(data.protected_words, data.groups)
     left_out = ", ".join(labels[~parts.kept])
-    order = np.argsort(parts.words[..., 0].mean(axis=0))
+    count = int(parts.kept.sum())
+    order = np.argsort(parts.words.mean[parts.of_word(0)], kind="stable")
     labels = labels[parts.kept][order]
-    heights = np.array([0.0, *(-np.arange(len(labels), dtype=float) - 1.5)])
+    heights = -np.arange(count, dtype=float) - 1.5
+    total = labelled(parts.word_labels[-1], labels_of(post)).replace(" - ", f" {MINUS} ")
     with mpl.rc_context(FONT):
-        figure = new_figure(9.6, max(0.23 * (len(labels) + 2) + 1.3, LEAST_HEIGHT))
-        panels = figure.subplots(1, 3, sharex=True, sharey=True)
-        for at, (axes, look) in enumerate(zip(panels, LOOKS_OF_PARTS, strict=True)):
-            draws = np.column_stack([parts.whole[:, at], parts.words[:, order, at]])
-            draw_intervals(axes, heights, draws, prob, look)
-            title = f"{SIGNS[at]}{labelled(parts.labels[at], labels_of(post)).replace(' - ', f' {MINUS} ')}"
-            style_axes(axes, MEANINGS[at], title)
+        figure = new_figure(11.4, max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
+        panels = figure.subplots(1, len(LOOKS_OF_PARTS), sharex=True, sharey=True)
+        titles = (*PANELS, (f"= {total}", "the sum"))
+        of_whole = (0, None, 1, 2)
+        for place, (axes, look, (title, meaning), row) in enumerate(
+            zip(panels, LOOKS_OF_PARTS, titles, of_whole, strict=True)
+        ):
+            chosen = np.eye(count * len(panels))[parts.of_word(place)][order]
+            draw_posteriors(axes, heights, parts.words.combined(chosen), prob, look)
+            if row is not None:
+                draw_posteriors(axes, np.array([0.0]), parts.whole.combined(np.eye(3)[[row]]), prob, look)
+            style_axes(axes, meaning, title)
             mark_line(axes, 0.0)
             axes.locator_params(axis="x", nbins=5)
             axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
-        panels[0].set_yticks(heights, ["whole list", *labels])
+        panels[0].set_yticks([0.0, *heights], ["whole list", *labels])
         panels[0].get_yticklabels()[0].set_fontweight("bold")
         panels[0].set_ylim(heights[-1] - 0.6, 0.6)
         note_below(
             figure,
             f"Differences in cosine distance (left of 0: closer), with 50% and {100 * prob:g}% intervals; the whole "
             f"list for {POPULATIONS[population]}.",
-            f"Without distances under all three connections: {left_out}." if left_out else "",
+            f"Without distances to all lists: {left_out}." if left_out else "",
         )
     return figure
 

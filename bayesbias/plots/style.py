@@ -18,8 +18,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import interval_ends
 from bayesbias.errors import InputError
+from bayesbias.models.functionals import DrawnFunctionals, Functionals
 from bayesbias.words import controls_of
 
 INK, FAINT = "#222222", "#767676"
@@ -162,10 +162,16 @@ def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.objec
     return np.array(cut, dtype=object)
 
 
+def draw_posteriors(axes: Axes, heights: FloatArray, found: Functionals, prob: float, look: Look) -> None:
+    """Mean, 50% bar and ``prob`` bar of each quantity, one row at each of ``heights``."""
+    inner, outer = ((found.quantile((1 - mass) / 2), found.quantile((1 + mass) / 2)) for mass in (INNER_PROB, prob))
+    axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
+    draw_row(axes, heights, found.mean, outer, look, size=22)
+
+
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
-    """Mean, 50% bar and ``prob`` bar of draws (D, rows), one row at each of ``heights``."""
-    axes.hlines(heights, *interval_ends(draws, INNER_PROB), color=look.colour, linewidth=3.0, zorder=2)
-    draw_row(axes, heights, draws.mean(axis=0), interval_ends(draws, prob), look, size=22)
+    """The same of draws (D, rows)."""
+    draw_posteriors(axes, heights, DrawnFunctionals(draws), prob, look)
 
 
 def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:

@@ -24,7 +24,7 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.contrast import MINUS
+from bayesbias.comparison.contrast import DIFFERENCE, MINUS, RAW
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
 from bayesbias.diagnostics.summaries import share, signed, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
@@ -35,7 +35,14 @@ from bayesbias.models import list_models
 from bayesbias.models.fits import fit
 from bayesbias.models.results import distances_of
 from bayesbias.models.spec import load_model
-from bayesbias.plots.fits import plot_coefficients, plot_contrasts, plot_decomposition, plot_overview, plot_predictions
+from bayesbias.plots.fits import (
+    plot_association,
+    plot_coefficients,
+    plot_contrasts,
+    plot_decomposition,
+    plot_overview,
+    plot_predictions,
+)
 from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, cited, filled, table_of
 from bayesbias.reporting.sentences import (
@@ -44,10 +51,10 @@ from bayesbias.reporting.sentences import (
     ends_of,
     excludes_zero,
     frequency_sentences,
-    one_by_one,
     reservations,
+    words_sentence,
 )
-from bayesbias.words import PHRASES, STEREOTYPES, labelled
+from bayesbias.words import OTHER, PHRASES, STEREOTYPES, labelled
 
 COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
 """Models that are set beside a fit's own; the published one alone where nothing else is said."""
@@ -109,8 +116,8 @@ HEAVY = {"nu", "word_nu"}
 SMALL = 0.05
 """Contrast that is planned for where the headline is settled, in cosine distance."""
 NOT_ASKED = (
-    "How much the answer depends on the model, the prior and single words was not asked for; bayesbias report FIT "
-    "--out report.html adds it to the page."
+    "Not computed. bayesbias report FIT --out report.html adds how much the answer depends on the model, the prior and "
+    "single words."
 )
 UNKNOWN = "The table carried no coverage: how many of the words that were asked for it holds is not known."
 MODEL_SENTENCES = {
@@ -141,7 +148,8 @@ ENDS = {
     "low": ("low", "number"),
     "high": ("high", "number"),
 }
-CLOSER = {**ENDS, "p_below_zero": ("P(closer)", "share")}
+CLOSER = {**ENDS, "p_closer": ("P(closer)", "share")}
+OF_WORDS = {"protected_word": ("protected word", "text"), **CLOSER}
 
 
 class Reported(NamedTuple):
@@ -217,9 +225,9 @@ def _answer(given: Reported) -> str:
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
     kind = labelled(given.other, given.labels, PHRASES)
     if row["high"] < 0:
-        return f"Yes. {where}, {named} are closer to their own stereotypes than to {kind}."
+        return f"Yes. {where}, {named} are on average closer to their own stereotypes than to {kind}."
     if row["low"] > 0:
-        return f"No. {where}, {named} are farther from their own stereotypes than from {kind}."
+        return f"No. {where}, {named} are on average farther from their own stereotypes than from {kind}."
     return (
         f"Not settled. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
     )
@@ -244,36 +252,39 @@ def _lines(given: Reported) -> dict[str, str]:
     if given.plan is None or given.other is None:
         return {}
     table = given.headline
-    row, words = table.iloc[0], table.iloc[1:]
-    closer = float(row["p_below_zero"])
+    row = table.iloc[0]
+    closer = float(row["p_closer"])
     direction, sure = ("closer", closer) if row["mean"] < 0 else ("farther", 1 - closer)
     similar = contrasts(given.post, "associated", given.other, given.prob, population=SIMILAR).iloc[0]
     settled = excludes_zero(row)
     beyond = excludes_zero(similar)
-    return {
-        "How sure?": f"The probability that they are {direction} is {share(sure)}. The difference is "
-        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {ends_of(row)}. "
-        + size_sentence(given.post, "associated", given.other)
+    further = (
+        f"For further protected words like these the interval, {ends_of(similar)}, "
+        f"{'excludes' if beyond else 'includes'} 0."
+    )
+    lines = {
+        "How sure?": f"The probability that they are {direction} is {share(sure)}. The mean difference is "
+        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {ends_of(row)}: what other lists of "
+        f"stereotypes, as long and as coherent as these, could have given. {size_sentence(table)}"
         + ("" if given.topics is None else f" {given.topics.sentence}"),
-        "About which words?": f"About these {many(len(words), 'protected word')} and lists of stereotypes like these. "
-        f"Taken one by one: {one_by_one(words)}. For further "
-        f"protected words like these it is {'settled too' if beyond else 'not settled'} ({ends_of(similar)}).",
-        "What would settle it?": _open_question(settled, beyond, given.plan),
+        "About which words?": f"About these {many(len(table) - 1, 'protected word')} and lists of stereotypes like "
+        f"these. {words_sentence(table)} {further}",
     }
+    if not settled or not beyond:
+        lines["What would settle it?"] = _open_question(settled, given.plan)
+    return lines
 
 
-def _open_question(settled: bool, beyond: bool, found: Plan) -> str:
+def _open_question(settled: bool, found: Plan) -> str:
     """What further words would tell."""
-    if not settled:
+    if settled:
         return (
-            f"A difference of {signed(found.effect)} would be seen with probability {100 * found.power:g}% with longer "
-            f"lists: {found.ways}."
+            "For further words like these it would take more protected words, as unlike each other as possible: "
+            "longer lists of stereotypes do not help."
         )
-    if beyond:
-        return "It is settled, for these words and for further ones like these."
     return (
-        "For these words it is settled. For further words like these it would take more protected words, as unlike "
-        "each other as possible: longer lists of stereotypes do not help."
+        f"A difference of {signed(found.effect)} would be seen with probability {100 * found.power:g}% with longer "
+        f"lists: {found.ways}."
     )
 
 
@@ -308,8 +319,19 @@ def _measured(given: Reported) -> Iterator[Block]:
         )
         for each in record.lists
     ]
-    columns = {"list": "text", "kind": "text", "asked": "text", "found": "count", "worth": "plain", "missing": "text"}
-    yield Table("Words asked for and found, by list; worth: as many unrelated words would tell as much", columns, rows)
+    columns = {
+        "list": "text",
+        "kind": "text",
+        "asked": "text",
+        "found": "count",
+        "effective": "plain",
+        "missing": "text",
+    }
+    yield Table(
+        "Words asked for and found, by list, with the effective number of words for the mean distance of the list",
+        columns,
+        rows,
+    )
     yield Items([*record.notes(given.table, missing=False), *effective_sentences(given.post)])
 
 
@@ -322,7 +344,7 @@ def _missing(given: Reported) -> Iterator[Block]:
 
 
 def _words(given: Reported) -> Iterator[Block]:
-    """The stereotype words nearest to each group, and the contrast of each protected word."""
+    """The stereotype words nearest to each group, and the association of each protected word."""
     table = given.table[given.table["connection"].isin(STEREOTYPES)]
     if not table.empty:
         rows = []
@@ -333,6 +355,10 @@ def _words(given: Reported) -> Iterator[Block]:
         yield Table(caption, {"group": "text", "nearest": "text"}, rows)
     if given.other is None:
         return
+    if given.headline.attrs["rows"] != DIFFERENCE:
+        matrix = plot_association(given.post, given.prob)
+        yield Picture("association", "Association of each protected word with each stereotype list", matrix)
+        yield ASSOCIATION_TEXT
     words = given.headline.iloc[1:].set_index("protected_word")["mean"]
     groups = given.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
@@ -342,38 +368,47 @@ def _words(given: Reported) -> Iterator[Block]:
     yield Picture(
         "contrasts", f"Associated {MINUS.strip()} {labelled(given.other, given.labels)}, by protected word", drawn
     )
+    yield given.headline.attrs["meaning"]
+
+
+ASSOCIATION_TEXT = (
+    "The association of a word with a list is how much nearer the word is to this list than to the others, less how "
+    "much nearer all protected words are, with groups of equal weight. With two groups the mean association of either group "
+    "is the whole list, by arithmetic: two lists do not tell which group contributes it."
+)
 
 
 def _contrasts(given: Reported) -> Iterator[Block]:
     yield Items(contrast_sentences(given.post, given.prob))
     for at, name in enumerate(decomposable_controls(given.post)):
         said = labelled(name, given.labels)
-        title = f"Associated{MINUS}{said} as the sum of two parts"
+        title = f"Associated{MINUS}{said} as a sum of parts"
         if not at:
             yield Picture("decomposition", title, plot_decomposition(given.post, name, given.prob))
-        parts = decomposition(given.post, name, given.prob).fillna({"protected_word": "(whole list)"})
+        parts = decomposition(given.post, name, given.prob)
         parts["contrast"] = [labelled(each, given.labels).replace(" - ", MINUS) for each in parts["contrast"]]
         columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
         yield table_of(
-            f"{title}: associated{MINUS}different, special to a word's own stereotypes, and different{MINUS}{said}, "
-            "shared by stereotype words of any kind; negative: closer",
+            f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
+            f"different{MINUS}{said}, shared by stereotype words of any kind. Words: association (not pooled), "
+            "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: closer",
             parts,
             columns,
         )
     for name in beside_associated(given.post):
         rows = contrasts(given.post, "associated", name, given.prob)
         title = f"Associated{MINUS}{labelled(name, given.labels)}"
-        named = rows.fillna({"protected_word": "(whole list)"})
-        caption = f"{title}: difference of mean cosine distances; negative: associated is closer"
-        yield table_of(caption, named, {"protected_word": ("protected word", "text"), **CLOSER})
-        yield f"{title}. {cluster_sentence(rows)}"
+        yield table_of(f"{title}; negative: associated is closer. {rows.attrs['meaning']}", rows, OF_WORDS)
+        yield Items([*rows.attrs["notes"], f"{title}. {cluster_sentence(rows)}"])
         if rows.attrs["left_out"]:
-            yield f"Without distances under both connections: {', '.join(rows.attrs['left_out'])}."
-    groups = given.post["constant_data/group"].to_numpy()
-    if given.other is not None and len(set(groups)) > 1 and "" not in groups:
-        rows = contrasts(given.post, "associated", given.other, given.prob, by="group")
-        title = f"Associated{MINUS}{labelled(given.other, given.labels)} by group, and differences of groups"
-        yield table_of(title, rows, {"group": ("group", "text"), **CLOSER})
+            yield f"Without the distances that a row needs: {', '.join(rows.attrs['left_out'])}."
+    if given.other == OTHER and given.headline.attrs["rows"] != DIFFERENCE:
+        raw = contrasts(given.post, prob=given.prob, rows=RAW)
+        yield table_of("Associations as observed, without pooling", raw.iloc[1:], OF_WORDS)
+        if given.table["group"].nunique() > 2:
+            rows = contrasts(given.post, "associated", given.other, given.prob, by="group")
+            title = f"Association (associated{MINUS}{given.other}) by group, and differences of groups"
+            yield table_of(title, rows, {"group": ("group", "text"), **CLOSER})
 
 
 def _frequency(given: Reported) -> Iterator[Block]:

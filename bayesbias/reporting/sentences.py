@@ -19,16 +19,14 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.contrast import MINUS
+from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED, SIGN_RATE
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.summaries import PROB, share, signed
 from bayesbias.distances.storage import labels_of, relatedness_in_fit
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import check_fit
-from bayesbias.words import PHRASES, labelled
-
-OTHER = "different"
+from bayesbias.words import OTHER, PHRASES, labelled
 
 RESERVATIONS = {
     "independent": (
@@ -105,13 +103,8 @@ def effective_sentences(post: xr.DataTree) -> list[str]:
     table = found.effective_words()
     lists = table[table["kind"] != "protected"].to_dict("records")
     labels = labels_of(post)
-    named = [
-        f"{labels.get(row['list'], row['list'])} {row['words']} words, worth {row['effective']:.1f}" for row in lists
-    ]
-    return [
-        "Words of one topic tell less than their number. As many unrelated words would tell as much about a list's "
-        f"mean distance: {'; '.join(named)}."
-    ]
+    named = [f"{labels.get(row['list'], row['list'])} {row['effective']:.1f} of {row['words']}" for row in lists]
+    return [f"Effective number of words, for the mean distance of each list: {'; '.join(named)}."]
 
 
 def frequency_sentences(post: xr.DataTree, prob: float = PROB) -> list[str]:
@@ -133,34 +126,42 @@ def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     kind = labelled(other, table.attrs.get("labels", {}), PHRASES)
     row, similar = table.iloc[0], contrasts(post, "associated", other, prob=prob, population=SIMILAR).iloc[0]
     closer = row["mean"] < 0
-    certainty = float(row["p_below_zero"]) if closer else 1 - float(row["p_below_zero"])
+    certainty = float(row["p_closer"]) if closer else 1 - float(row["p_closer"])
     direction, far = ("closer", "to") if closer else ("farther", "from")
     size = f"{abs(row['mean']):.3f}"
     what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
         f"{_answer(row, kind)} On average {what} "
         f"({100 * prob:g}% interval of the difference {ends_of(row)} for {POPULATIONS[GIVEN]}, {ends_of(similar)} for "
-        f"further protected words like these; probability of {direction}: {share(certainty)}). Of "
-        f"{len(table) - 1} protected words, taken one by one, {one_by_one(table.iloc[1:])}."
+        f"further protected words like these; probability of {direction}: {share(certainty)}). {words_sentence(table)}"
     )
 
 
-def one_by_one(words: pd.DataFrame) -> str:
-    """How many protected words are closer, farther and undecided, and which, from their contrasts."""
-    counted = {
-        "closer": words.loc[words["high"] < 0, "protected_word"].tolist(),
-        "farther": words.loc[words["low"] > 0, "protected_word"].tolist(),
-    }
-    named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in counted.items()]
-    return f"{', '.join(named)}, {len(words) - sum(map(len, counted.values()))} undecided"
+def words_sentence(table: pd.DataFrame) -> str:
+    """How many protected words have an association, or a difference, of a known sign, and which."""
+    words, signs = table.iloc[1:], table.attrs["signs"]
+    count = many(len(words), "protected word")
+    named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in signs.items()]
+    undecided = len(words) - sum(map(len, signs.values()))
+    result = f"{', '.join(named)}; {undecided} undecided"
+    of_what = f"the row of {labelled(table.attrs['second'], table.attrs.get('labels', {}), PHRASES)} has a known sign"
+    if table.attrs["rows"] != DIFFERENCE:
+        pooled = " (partially pooled)" if table.attrs["rows"] == POOLED else ""
+        of_what = f"the association{pooled} has a known sign"
+    sentence = f"Of {count}, {of_what} for {sum(map(len, signs.values()))}: {result}"
+    if any(signs.values()):
+        sentence += f"; less than {100 * SIGN_RATE:g}% of the signs named are expected to be wrong"
+    if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
+        sentence += ". These rows also hold how near the lists are to all protected words"
+    return f"{sentence}."
 
 
 def _answer(row: pd.Series, kind: str) -> str:
     """Whether protected words are closer to their own stereotypes than to other words."""
     if row["high"] < 0:
-        return f"Yes: these protected words are closer to their own stereotypes than to {kind}."
+        return f"Yes: on average these protected words are closer to their own stereotypes than to {kind}."
     if row["low"] > 0:
-        return f"No: these protected words are farther from their own stereotypes than from {kind}."
+        return f"No: on average these protected words are farther from their own stereotypes than from {kind}."
     return (
         f"Not settled: whether these protected words are closer to their own stereotypes than to {kind}. The "
         "interval includes 0."
