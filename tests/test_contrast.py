@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.comparison import contrast_size, size_sentence
+from bayesbias.comparison import size_sentence
 
-COLUMNS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_below_zero"]
+COLUMNS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_closer"]
+OF_WORDS = ["association", "nearness of the lists", "nearness of the word"]
 PARTS = ["associated - different", "different - human", "associated - human"]
 
 
@@ -39,40 +40,74 @@ def debiased_fit(published):
     return bb.fit(published, seed=0)
 
 
+def lists_of(table):
+    """Mean distances to each list, protected words by lists, and the group of each word."""
+    stereotypes = table[table["connection"].isin(["associated", "different"])]
+    groups = table.drop_duplicates("protected_word").set_index("protected_word")["group"].astype(str)
+    return stereotypes.pivot_table("distance", "protected_word", "attribute_class", observed=True), groups
+
+
+def double_centred(table):
+    """Associations by their definition: groups weigh the same, and words within a group."""
+    mean, groups = lists_of(table)
+    groups = groups[mean.index]
+    weights = 1 / (groups.nunique() * groups.map(groups.value_counts()))
+    g = mean.sub(mean.mean(axis=1), axis=0)
+    g = g - weights @ g
+    own = pd.Series({word: g.loc[word, groups[word]] for word in mean.index})
+    values = own * len(mean.columns) / (len(mean.columns) - 1)
+    return values, float(weights @ values)
+
+
 @pytest.mark.parametrize("second", ["human", "neutral"])
 @pytest.mark.parametrize("population", ["given", "similar"])
 def test_the_parts_add_up(religion_fit, second, population):
     table = bb.decomposition(religion_fit, second, population=population)
     assert list(table.columns) == COLUMNS
     names = religion_fit["posterior"]["protected_word"].to_numpy().tolist()
-    assert table["protected_word"].fillna("").tolist() == np.repeat(["", *names], 3).tolist()
-    assert table["contrast"].iloc[:3].tolist() == [part.replace("human", second) for part in PARTS]
-    means = table["mean"].to_numpy().reshape(-1, 3)
-    np.testing.assert_allclose(means[:, 0] + means[:, 1], means[:, 2], atol=1e-12)
+    whole, words = table.iloc[:3], table.iloc[3:]
+    assert whole["protected_word"].tolist() == ["whole list"] * 3
+    assert words["protected_word"].tolist() == np.repeat(names, 4).tolist()
+    assert whole["contrast"].tolist() == [part.replace("human", second) for part in PARTS]
+    assert words["contrast"].tolist() == [*OF_WORDS, f"associated - {second}"] * len(names)
+    assert whole["mean"].iloc[0] + whole["mean"].iloc[1] == pytest.approx(whole["mean"].iloc[2], abs=1e-12)
+    means = words["mean"].to_numpy().reshape(-1, 4)
+    np.testing.assert_allclose(means[:, :3].sum(axis=1), means[:, 3], atol=1e-12)
     assert table.attrs == {"second": second, "prob": 0.89, "population": population, "left_out": []}
 
 
-@pytest.mark.parametrize("population", ["given", "similar"])
-def test_each_part_is_the_contrast_of_its_name(religion_fit, population):
-    table = bb.decomposition(religion_fit, prob=0.7, population=population)
-    for part in PARTS:
-        alone = bb.contrasts(religion_fit, *part.split(" - "), prob=0.7, population=population)
-        own = table[table["contrast"] == part].reset_index(drop=True)
-        pd.testing.assert_frame_equal(own[COLUMNS[2:6]], alone[COLUMNS[2:6]], rtol=1e-9)
+def test_each_part_is_what_its_name_says(religion, religion_fit):
+    table = bb.decomposition(religion_fit, prob=0.7)
+    words = table.iloc[3:].set_index(["contrast", "protected_word"])
+    rows = bb.contrasts(religion_fit, prob=0.7, rows="association").set_index("protected_word")
+    human = bb.contrasts(religion_fit, "associated", "human", prob=0.7).set_index("protected_word")
+    for label, alone in (("association", rows), ("associated - human", human)):
+        pd.testing.assert_frame_equal(words.loc[label][COLUMNS[2:]], alone[COLUMNS[2:]].iloc[1:], rtol=1e-9)
+    whole = table.iloc[:3].set_index("contrast")
+    assert whole.loc[PARTS[0], "mean"] == pytest.approx(rows.loc["whole list", "mean"], abs=1e-12)
+    assert whole.loc[PARTS[0], "sd"] == pytest.approx(rows.loc["whole list", "sd"], rel=1e-9)
+    assert whole.loc[PARTS[2], "mean"] == pytest.approx(human.loc["whole list", "mean"], abs=1e-12)
+    near = words.loc["nearness of the lists"]["mean"]
+    groups = lists_of(religion)[1]
+    assert near.groupby(groups[near.index]).nunique(dropna=False).le(5).all()
+    assert near.groupby(groups[near.index]).mean().mean() == pytest.approx(0, abs=1e-12)
 
 
-def test_means_add_up(religion_fit):
-    found = bb.decomposition(religion_fit).pivot_table("mean", "protected_word", "contrast", dropna=False)
-    assert len(found) > 1
-    np.testing.assert_allclose(found[PARTS[0]] + found[PARTS[1]], found[PARTS[2]], atol=1e-12)
+def test_associations_are_double_centred_mean_distances(religion, religion_fit):
+    found = bb.contrasts(religion_fit, rows="association").set_index("protected_word")["mean"]
+    values, whole = double_centred(religion)
+    pd.testing.assert_series_equal(found.iloc[1:], values[found.index[1:]], check_names=False, check_index_type=False)
+    assert found["whole list"] == pytest.approx(whole, abs=1e-9)
+    pooled = bb.contrasts(religion_fit).set_index("protected_word")["mean"]
+    assert pooled.iloc[1:].mean() == pytest.approx(whole, abs=1e-9)
+    assert pooled.iloc[1:].std() < 0.5 * found.iloc[1:].std()
 
 
-def test_figures_of_related_words_are_those_of_the_distances(religion, religion_fit):
+def test_rows_of_a_difference_are_plain_differences(religion, religion_fit):
+    found = bb.contrasts(religion_fit, rows="difference").set_index("protected_word")["mean"]
     mean = cells(religion)
-    found = bb.decomposition(religion_fit).iloc[3:].pivot_table("mean", "protected_word", "contrast")
-    for part in PARTS:
-        first, second = part.split(" - ")
-        np.testing.assert_allclose(found[part], mean[first] - mean[second], atol=0.01)
+    expected = (mean["associated"] - mean["different"])[found.index[1:]]
+    np.testing.assert_allclose(found.iloc[1:], expected, atol=1e-9)
 
 
 def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, debiased_fit):
@@ -87,7 +122,7 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert shared_part["mean"] == pytest.approx(whole["mean"], abs=0.002)
     lead, parts, *_ = bb.checks.verdict_sentences(debiased_fit)
     assert lead.startswith("Not settled: whether these protected words are closer to their own stereotypes than to the")
-    assert "Of 14 protected words, taken one by one, 0 closer, 0 farther, 14 undecided." in lead
+    assert "is clear for 0 of 14 protected words: 0 closer, 0 farther; 14 undecided." in lead
     assert parts.startswith("Associated − human, −0.2")
     assert "is the sum of associated − different, 0.000 (" in parts
 
@@ -104,7 +139,8 @@ def test_the_verdict_answers_first(religion_fit):
     lead, parts, neutral = bb.checks.verdict_sentences(religion_fit)[:3]
     assert row["high"] < 0
     assert lead.startswith(
-        "Yes: these protected words are closer to their own stereotypes than to the stereotypes of other groups."
+        "Yes: on average these protected words are closer to their own stereotypes than to the stereotypes of other "
+        "groups."
     )
     assert f"On average they are {-row['mean']:.3f} closer to their own (89% interval of the difference" in lead
     table = bb.decomposition(religion_fit)
@@ -118,7 +154,7 @@ def test_one_group_cannot_tell_special_from_shared():
     post = bb.fit(one_group(), seed=0)
     assert bb.contrasts(post).attrs["second"] == "human"
     lead, reservation, *_ = bb.checks.verdict_sentences(post)
-    assert lead.startswith("Yes: these protected words are closer to their own stereotypes than to words for people")
+    assert lead.startswith("Yes: on average these protected words are closer to their own stereotypes than to words")
     assert reservation.startswith("With one group only it cannot be told how much of this is special")
     message = "no distances to the stereotypes of other groups, only associated, human. With one group only"
     for asked in (bb.decomposition, bb.plot_decomposition):
@@ -140,7 +176,7 @@ def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
     assert bb.compare({"a": table, "b": table}, seed=0).headline == ("associated", "human")
     assert "associated \N{MINUS SIGN} human" in str(bb.plan(table))
     assert "than to words for people in general" in bb.checks.verdict_sentences(post)[0]
-    with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
+    with pytest.raises(bb.InputError, match="needs the stereotype lists of two groups, and only '.*' has one"):
         bb.decomposition(post)
 
 
@@ -161,8 +197,12 @@ def test_words_without_one_of_the_three_are_left_out(published):
     assert table.attrs["left_out"] == [first]
     assert first not in table["protected_word"].dropna().tolist()
     by_word = table.iloc[3:].pivot_table("mean", "protected_word", "contrast")
+    groups = published.drop_duplicates("protected_word").set_index("protected_word")["group"].astype(str)
+    by_group = by_word.groupby(groups[by_word.index].to_numpy()).mean().mean()
     whole = table.iloc[:3].set_index("contrast")["mean"]
-    pd.testing.assert_series_equal(by_word.mean()[PARTS], whole[PARTS], check_names=False, check_index_type=False)
+    assert by_group["association"] == pytest.approx(whole[PARTS[0]], abs=1e-9)
+    assert by_group["nearness of the word"] == pytest.approx(whole[PARTS[1]], abs=1e-9)
+    assert by_group[PARTS[2]] == pytest.approx(whole[PARTS[2]], abs=1e-9)
     assert first in bb.plot_decomposition(post).get_supxlabel()
 
 
@@ -171,7 +211,7 @@ def test_no_protected_word_with_all_three():
     other = one_group(1).assign(protected_word=lambda t: "other " + t["protected_word"], group="h")
     other["connection"] = other["connection"].replace({"human": "different"})
     post = bb.fit(pd.concat([table, other], ignore_index=True), seed=0)
-    with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
+    with pytest.raises(bb.InputError, match="needs the stereotype lists of two groups, and only 'g' has one"):
         bb.decomposition(post)
     assert not any("is the sum of" in sentence for sentence in bb.checks.verdict_sentences(post))
 
@@ -232,35 +272,45 @@ def test_changes_between_three_embeddings(religion):
 def test_the_picture_has_a_panel_for_each_part(religion_fit):
     figure = bb.plot_decomposition(religion_fit, second="neutral", prob=0.7)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == ["associated − different", "+ different − neutral", "= associated − neutral"]
-    table = bb.decomposition(religion_fit, "neutral")
-    order = table[table["contrast"] == PARTS[0]].iloc[1:].sort_values("mean")["protected_word"].tolist()
+    expected = ["association", "+ nearness of the lists", "+ nearness of the word", "= associated − neutral"]
+    assert titles == expected
+    table = bb.decomposition(religion_fit, "neutral").iloc[3:]
+    order = table[table["contrast"] == "association"].sort_values("mean")["protected_word"].tolist()
     labels = [label.get_text().split(" (")[0] for label in figure.axes[0].get_yticklabels()]
     assert labels == ["whole list", *order]
-    by_word = table.fillna({"protected_word": "whole list"}).set_index(["contrast", "protected_word"])["mean"]
-    for axes, part in zip(figure.axes, table["contrast"].iloc[:3], strict=True):
-        drawn = axes.collections[-1].get_offsets()[:, 0]
-        np.testing.assert_allclose(drawn, by_word[part].reindex(labels))
+    by_word = table.set_index(["contrast", "protected_word"])["mean"]
+    for axes, part in zip(figure.axes, [*OF_WORDS, "associated - neutral"], strict=True):
+        drawn = next(each.get_offsets()[:, 0] for each in axes.collections if len(each.get_offsets()) == len(order))
+        np.testing.assert_allclose(drawn, by_word[part].reindex(order))
         assert axes.get_xlim() == figure.axes[0].get_xlim()
     assert "70% intervals" in figure.get_supxlabel()
 
 
-def test_the_size_of_a_contrast_in_spreads_of_control_words(religion, religion_fit):
+def test_a_contrast_is_standardised_by_the_spread_of_control_words(religion, religion_fit):
     controls = religion[religion["connection"].isin(["neutral", "human"])]
     spread = controls.groupby("attribute_word", observed=True)["distance"].mean().std()
-    expected = bb.contrasts(religion_fit, "associated", "human").loc[0, "mean"] / spread
-    assert contrast_size(religion_fit, "associated", "human") == pytest.approx(expected, rel=1e-9)
-    said = size_sentence(religion_fit, "associated", "human")
-    assert f"It is {abs(expected):.1f} times the spread of control words" in said
-    assert ("typically lie nearer to their mean" in said) == (abs(expected) >= 1)
-    with pytest.raises(bb.InputError, match="associated"):
-        contrast_size(religion_fit, "associated", "associated")
+    table = bb.contrasts(religion_fit, "associated", "human")
+    expected = table.loc[0, "mean"] / spread
+    assert table.attrs["standardised"] == pytest.approx(expected, rel=1e-9)
+    said = size_sentence(table)
+    assert said == f"Size: −{abs(expected):.1f} standard deviations of control words' mean distances."
     without = bb.fit(religion[religion["connection"].isin(["associated", "different"])], "published", seed=0)
-    assert contrast_size(without, "associated", "different") is None
-    assert "fewer than three control words" in size_sentence(without, "associated", "different")
+    table = bb.contrasts(without)
+    assert table.attrs["standardised"] is None
+    assert "fewer than three control words" in size_sentence(table)
 
 
-def test_the_size_does_not_depend_on_what_a_fit_keeps(religion, religion_fit):
+def test_weat_of_the_same_words_stands_beside_the_contrast():
+    kv, words = bb.load_embedding("google-news-slice"), bb.load_words("gender")
+    query = bb.Query("gender", words.protected, words.stereotypes)
+    expected = bb.metric("weat_effect_size", kv, query)
+    table = bb.contrasts(bb.fit(bb.distance_table(kv, words), seed=0))
+    assert table.attrs["weat_d"] == pytest.approx(float(expected), abs=1e-5)
+    assert f"WEAT's effect size of the same words is {expected:.2f}" in size_sentence(table)
+
+
+def test_the_answer_does_not_depend_on_what_a_fit_keeps(religion, religion_fit):
     kept = bb.fit(religion, seed=1, keep="summary")
-    sizes = [contrast_size(post, "associated", "different") for post in (religion_fit, kept)]
-    assert sizes[0] == pytest.approx(sizes[1], abs=0.05)
+    for rows in ("pooled", "association", "difference"):
+        first, second = (bb.contrasts(post, rows=rows) for post in (religion_fit, kept))
+        pd.testing.assert_frame_equal(first, second, rtol=1e-9)

@@ -373,8 +373,8 @@ def _words(given: Reported) -> Iterator[Block]:
 
 ASSOCIATION_TEXT = (
     "The association of a word with a list is how much nearer the word is to this list than to the others, less how "
-    "much nearer all protected words are, with groups of equal weight. With two groups the mean association of either group "
-    "is the whole list, by arithmetic: two lists do not tell which group contributes it."
+    "much nearer all protected words are, with groups of equal weight. With two groups the mean association of either "
+    "group is the whole list, by arithmetic: two lists do not tell which group contributes it."
 )
 
 
@@ -391,7 +391,8 @@ def _contrasts(given: Reported) -> Iterator[Block]:
         yield table_of(
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
             f"different{MINUS}{said}, shared by stereotype words of any kind. Words: association (not pooled), "
-            "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: closer",
+            "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: "
+            "closer",
             parts,
             columns,
         )

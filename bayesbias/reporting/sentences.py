@@ -19,7 +19,7 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED, SIGN_RATE
+from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED, RAW, SIGN_RATE
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.summaries import PROB, share, signed
 from bayesbias.distances.storage import labels_of, relatedness_in_fit
@@ -133,27 +133,30 @@ def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
     return (
         f"{_answer(row, kind)} On average {what} "
         f"({100 * prob:g}% interval of the difference {ends_of(row)} for {POPULATIONS[GIVEN]}, {ends_of(similar)} for "
-        f"further protected words like these; probability of {direction}: {share(certainty)}). {words_sentence(table)}"
+        f"further protected words like these; probability of {direction}: {share(certainty)}). "
+        f"{words_sentence(table)}"
     )
 
 
 def words_sentence(table: pd.DataFrame) -> str:
-    """How many protected words have an association, or a difference, of a known sign, and which."""
-    words, signs = table.iloc[1:], table.attrs["signs"]
-    count = many(len(words), "protected word")
+    """For how many protected words the sign of the association, or of the difference, is clear, and which."""
+    count, signs = len(table) - 1, table.attrs["signs"]
     named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in signs.items()]
-    undecided = len(words) - sum(map(len, signs.values()))
-    result = f"{', '.join(named)}; {undecided} undecided"
-    of_what = f"the row of {labelled(table.attrs['second'], table.attrs.get('labels', {}), PHRASES)} has a known sign"
-    if table.attrs["rows"] != DIFFERENCE:
-        pooled = " (partially pooled)" if table.attrs["rows"] == POOLED else ""
-        of_what = f"the association{pooled} has a known sign"
-    sentence = f"Of {count}, {of_what} for {sum(map(len, signs.values()))}: {result}"
-    if any(signs.values()):
-        sentence += f"; less than {100 * SIGN_RATE:g}% of the signs named are expected to be wrong"
+    clear = sum(map(len, signs.values()))
+    what = {
+        POOLED: "association (partially pooled)",
+        RAW: "association",
+        DIFFERENCE: f"difference from {labelled(table.attrs['second'], table.attrs.get('labels', {}), PHRASES)}",
+    }[table.attrs["rows"]]
+    sentence = (
+        f"The sign of the {what} is clear for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
+        f"{count - clear} undecided."
+    )
+    if clear:
+        sentence += f" Less than {100 * SIGN_RATE:g}% of these signs are expected to be wrong."
     if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
-        sentence += ". These rows also hold how near the lists are to all protected words"
-    return f"{sentence}."
+        sentence += " These differences also hold how near the lists are to all protected words."
+    return sentence
 
 
 def _answer(row: pd.Series, kind: str) -> str:
