@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 PATIENCE = 15
 """Seconds that a scheduler has to answer."""
-SINGLE = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
+ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
 """Variables that are 1 in processes of their own."""
 ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
 Pools = Callable[[], Any]
 """A function to a context that gives an executor."""
 
 
-class _Limit:
-    """A limit that the threads of this process share: the first to enter sets it, the last to leave lifts it."""
-
-    def __init__(self) -> None:
-        self.lock, self.users, self.limits = threading.Lock(), 0, ExitStack()
-
-    def __enter__(self) -> None:
-        import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-        with self.lock:
-            if not self.users:
-                self.limits.enter_context(threadpool_limits(1))
-            self.users += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.users -= 1
-            if not self.users:
-                self.limits.close()
+LIMIT = threading.RLock()
+"""Threads of one process limit numeric libraries in turn: only the thread that sets a limit can lift it."""
 
 
-ONE_THREAD = _Limit()
-"""A context in which numeric libraries use one thread, for results whose bits do not depend on the machine's threads.
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Numeric libraries use one thread, so that bits do not depend on how many threads a machine or a worker has.
 
-With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
-"""
+    With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
+
+    Raises
+    ------
+    InputError
+        Another thread of this process holds a limit of its own.
+    """
+    import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    with LIMIT:
+        libraries = ThreadpoolController()
+        with libraries.limit(limits=1):
+            if any(library["num_threads"] != 1 for library in libraries.info()):
+                raise InputError(
+                    "another thread of this process limits the threads of numeric libraries (threadpoolctl), so that "
+                    "they cannot be limited to 1 here: end that limit, or set it to 1"
+                )
+            yield
 
 
 def workers_asked(workers: int | None) -> int:
@@ -125,8 +125,8 @@ def _processes(workers: int) -> Iterator[Executor]:
     InputError
         None of them starts.
     """
-    before = {name: os.environ.get(name) for name in SINGLE}
-    os.environ.update(dict.fromkeys(SINGLE, "1"))
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
     try:
         try:

@@ -143,7 +143,6 @@ def test_arviz_works_on_a_crossed_fit(model):
     assert loo.elpd > 0
 
 
-@pytest.mark.reproducible
 def test_a_seed_fixes_the_draws_whatever_the_chains_and_cores(monkeypatch):
     table = simulated()
     first, other = (bb.fit(table, draws=600, seed=seed)["posterior"] for seed in (1, 2))

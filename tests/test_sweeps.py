@@ -98,7 +98,6 @@ def test_the_bits_do_not_depend_on_threads_of_linear_algebra(made, plan, tmp_pat
         assert bb.sweep(plan, tmp_path / "out", "serial").hash == made.hash
 
 
-@pytest.mark.reproducible
 def test_the_bits_do_not_depend_on_their_order(made, plan, tmp_path):
     with ThreadPoolExecutor(2) as pool:
         assert bb.sweep(plan, tmp_path / "out", pool).hash == made.hash

@@ -27,7 +27,7 @@ from bayesbias._core.shrinkage import (
     shared_variance,
 )
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._executors import ONE_THREAD, Pools, executors, workers_asked
+from bayesbias._executors import Pools, executors, one_thread, workers_asked
 from bayesbias._files import check_target, home_folder, whole_file
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -233,7 +233,7 @@ def audit(
     rows = np.array([at for at, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
     if len(rows) < FEWEST:
         raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
-    with ONE_THREAD, ExitStack() as stack:
+    with one_thread():
         rng = np.random.default_rng([start, 8])
         alike = _alike(vectors, own, protected, rng)
         weights = _weights(owner, len(held))
@@ -248,6 +248,7 @@ def audit(
         mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
         relation = _relation(vectors, list(held.values()))
         side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
+    with ExitStack() as stack:
         pools = executors(executor, workers_asked(workers), stack)
         numbers = _blocks(vectors, source, rows, side, pools)
     words = _table(vectors, rows, list(held), numbers, prob, relation is not None)
@@ -400,6 +401,10 @@ class _Side:
         """Contrast, standard error, shrunken mean and sd, P(below 0) and P(inside the rope), with RIPA in a row of its
         own for each contrast: (contrasts, 7, n).
         """
+        with one_thread():
+            return self._numbers(vectors, rows)
+
+    def _numbers(self, vectors: NDArray[np.floating], rows: NDArray[np.intp]) -> FloatArray:
         values, scatter, ripa = _measured(vectors, rows, self.protected, self.weights, self.owner, self.relation)
         pieces = []
         for at, mixture in enumerate(self.mixtures):
@@ -444,8 +449,7 @@ def _opened(path: str, state: tuple[int, int]) -> KeyedVectors:
 def _block_of_file(source: _Source, rows: tuple[int, int, tuple[int, ...]], side: _Side) -> FloatArray:
     """A block of words of a file, from the first row up to the last, some left out."""
     begin, end, without = rows
-    with ONE_THREAD:
-        return side.block(source.vectors(), np.setdiff1d(np.arange(begin, end), without))
+    return side.block(source.vectors(), np.setdiff1d(np.arange(begin, end), without))
 
 
 def _blocks(kv: KeyedVectors, source: _Source | None, rows: NDArray[np.intp], side: _Side, pools: Pools) -> FloatArray:
