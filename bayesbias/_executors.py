@@ -20,9 +20,39 @@ if TYPE_CHECKING:
 PATIENCE = 15
 """Seconds that a scheduler has to answer."""
 ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
+"""Variables that are 1 in processes of their own."""
 ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
 Pools = Callable[[], Any]
 """A function to a context that gives an executor."""
+
+
+LIMIT = threading.RLock()
+"""Threads of one process limit numeric libraries in turn: only the thread that sets a limit can lift it."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Numeric libraries use one thread, so that bits do not depend on how many threads a machine or a worker has.
+
+    With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
+
+    Raises
+    ------
+    InputError
+        Another thread of this process holds a limit of its own.
+    """
+    import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    with LIMIT:
+        libraries = ThreadpoolController()
+        with libraries.limit(limits=1):
+            if any(library["num_threads"] != 1 for library in libraries.info()):
+                raise InputError(
+                    "another thread of this process limits the threads of numeric libraries (threadpoolctl), so that "
+                    "they cannot be limited to 1 here: end that limit, or set it to 1"
+                )
+            yield
 
 
 def workers_asked(workers: int | None) -> int:

@@ -25,7 +25,7 @@ import xarray as xr
 from pydantic import Field
 
 from bayesbias._checks import flag, one_of, whole_number
-from bayesbias._executors import Pools, executors, workers_asked
+from bayesbias._executors import Pools, executors, one_thread, workers_asked
 from bayesbias._files import Document, check, home_folder, read_text, read_toml, whole_file, write_text
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -409,12 +409,10 @@ def run_fit(task: Task, folder: str) -> str:
 
     What goes wrong in the fit is its record; what goes wrong in writing is raised.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     begin = time.perf_counter()
     record = _new_record(task, "done")
     post, rows = None, pd.DataFrame(columns=COLUMNS[7:])
-    with TURNS, warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with TURNS, warnings.catch_warnings(record=True) as caught, one_thread():
         warnings.simplefilter("always")
         try:
             _unchanged(task)

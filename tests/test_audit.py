@@ -1,12 +1,14 @@
 """Audits of whole vocabularies: shrinkage, false signs, and the words of real vectors."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 from scipy.stats import norm
+from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
 import bayesbias._core.shrinkage
@@ -253,6 +255,17 @@ def test_a_vocabulary_without_other_words_is_refused():
 
 
 class TestWorkers:
+    @pytest.mark.reproducible
+    @pytest.mark.parametrize("threads", [1, 2, 4])
+    def test_threads_of_linear_algebra_change_no_bit(self, file, unshared, threads):
+        with threadpool_limits(threads):
+            here = bb.audit(file, GROUPS)
+        with ThreadPoolExecutor(2) as pool:
+            beside = bb.audit(file, GROUPS, executor=pool)
+        pd.testing.assert_frame_equal(here.words, unshared.words, check_exact=True)
+        pd.testing.assert_frame_equal(beside.words, unshared.words, check_exact=True)
+
+    @pytest.mark.reproducible
     def test_blocks_in_processes_give_the_same_bits(self, file, unshared):
         found = bb.audit(file, GROUPS, executor="processes", workers=2)
         pd.testing.assert_frame_equal(found.words, unshared.words, check_exact=True)

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from gensim.models import KeyedVectors
+from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
 
@@ -88,6 +89,13 @@ def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path, workers):
     found = bb.sweep(plan, tmp_path / "out", workers=workers)
     assert found.hash == made.hash
     pd.testing.assert_frame_equal(found.contrasts, made.contrasts)
+
+
+@pytest.mark.reproducible
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_the_bits_do_not_depend_on_threads_of_linear_algebra(made, plan, tmp_path, threads):
+    with threadpool_limits(threads):
+        assert bb.sweep(plan, tmp_path / "out", "serial").hash == made.hash
 
 
 def test_the_bits_do_not_depend_on_their_order(made, plan, tmp_path):

@@ -98,6 +98,7 @@ def test_large_tables_keep_summaries_and_say_so(monkeypatch):
         bb.fit(table, keep="summary", adjust="length")
 
 
+@pytest.mark.reproducible
 @pytest.mark.parametrize("model", ["crossed", "published"])
 def test_draws_do_not_depend_on_the_number_of_processors(model, monkeypatch):
     table = bb.distance_table("google-news-slice", "gender", relatedness=False)

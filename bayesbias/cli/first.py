@@ -205,6 +205,7 @@ def doctor(
     for name, value in found["threads"].items():
         say(f"Threads, {name}: {value}")
     say("  Commands set OPENBLAS_NUM_THREADS to 1 where it is not set, since their matrices are small.")
+    say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
     for name, state in found["extras"].items():
         say(f"Extra {name}: {state}")
 

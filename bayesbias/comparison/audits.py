@@ -27,7 +27,7 @@ from bayesbias._core.shrinkage import (
     shared_variance,
 )
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._executors import Pools, executors, workers_asked
+from bayesbias._executors import Pools, executors, one_thread, workers_asked
 from bayesbias._files import check_target, home_folder, whole_file
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -191,7 +191,7 @@ def audit(
     executor, workers
         Where blocks of the vocabulary are made, as in :func:`sweep`: ``"serial"`` (here), ``"processes"``, the address
         of a Dask scheduler, a ``distributed.Client`` or another executor; all but the first need the path of a file
-        that every worker sees. The bits do not depend on it.
+        that every worker sees. The bits do not depend on it among machines whose linear algebra has the same kernels.
 
     Returns
     -------
@@ -233,20 +233,21 @@ def audit(
     rows = np.array([at for at, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
     if len(rows) < FEWEST:
         raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
-    rng = np.random.default_rng([start, 8])
-    alike = _alike(vectors, own, protected, rng)
-    weights = _weights(owner, len(held))
-    spread = np.einsum("gj,jk,gk->g", weights, alike, weights)
-    worth = (weights**2).sum(axis=1) / spread
-    within = np.eye(len(owner)) - (owner[:, None] == owner) / np.bincount(owner)[owner]
-    apart = within @ alike @ within
-    expected, freedom = float(np.trace(apart)), float(np.trace(apart) ** 2 / np.trace(apart @ apart))
-    chosen = rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
-    drawn, scatter, _ = _measured(vectors.vectors, chosen, protected, weights, owner, None)
-    errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
-    mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
-    relation = _relation(vectors, list(held.values()))
-    side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
+    with one_thread():
+        rng = np.random.default_rng([start, 8])
+        alike = _alike(vectors, own, protected, rng)
+        weights = _weights(owner, len(held))
+        spread = np.einsum("gj,jk,gk->g", weights, alike, weights)
+        worth = (weights**2).sum(axis=1) / spread
+        within = np.eye(len(owner)) - (owner[:, None] == owner) / np.bincount(owner)[owner]
+        apart = within @ alike @ within
+        expected, freedom = float(np.trace(apart)), float(np.trace(apart) ** 2 / np.trace(apart @ apart))
+        chosen = rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+        drawn, scatter, _ = _measured(vectors.vectors, chosen, protected, weights, owner, None)
+        errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
+        mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
+        relation = _relation(vectors, list(held.values()))
+        side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
     with ExitStack() as stack:
         pools = executors(executor, workers_asked(workers), stack)
         numbers = _blocks(vectors, source, rows, side, pools)
@@ -400,6 +401,10 @@ class _Side:
         """Contrast, standard error, shrunken mean and sd, P(below 0) and P(inside the rope), with RIPA in a row of its
         own for each contrast: (contrasts, 7, n).
         """
+        with one_thread():
+            return self._numbers(vectors, rows)
+
+    def _numbers(self, vectors: NDArray[np.floating], rows: NDArray[np.intp]) -> FloatArray:
         values, scatter, ripa = _measured(vectors, rows, self.protected, self.weights, self.owner, self.relation)
         pieces = []
         for at, mixture in enumerate(self.mixtures):

@@ -249,13 +249,17 @@ class ContextVectors:
         if self.nested:
             found = self._mean_products()
         else:
-            units, filled = self.units(), self.filled.astype(float)
-            found = np.einsum("wtd,vtd->wv", units, units, optimize=True).astype(float)
-            count = filled @ filled.T
+            # in double precision: rounding is then far below that of the vectors, in whatever order sums are added
+            size, filled = len(self.words), self.filled.astype(float)
+            found, count, total = np.zeros((size, size)), filled @ filled.T, np.zeros((size, self.vectors.shape[1]))
+            for at in range(len(self.frames)):
+                rows = np.flatnonzero(self.frame == at)
+                words, units = self.word[rows], unit_rows(self.vectors[rows].astype(float))
+                found[np.ix_(words, words)] += units @ units.T
+                total[words] += units
             if frames == CROSSED:
                 if len(self.frames) < 2:
                     raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
-                total = units.sum(axis=1, dtype=float)
                 found, count = total @ total.T - found, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
             found = np.divide(found, count, out=np.full_like(found, np.nan), where=count > 0)
         np.fill_diagonal(found, 1.0)
@@ -296,7 +300,7 @@ class ContextVectors:
         outside = set(self.vocabulary)
         order = sorted(range(len(self.words)), key=lambda at: (self.words[at] not in outside, self.words[at]))
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
-        kept = values > 1e-7 * values[-1]
+        kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
         vectors = axes[:, kept] * np.sqrt(values[kept])
         kv = keyed_vectors([self.words[at] for at in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
