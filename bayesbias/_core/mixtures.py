@@ -15,8 +15,8 @@ STEPS = 60
 """Newton steps, or bisections, of a quantile at most."""
 CLOSE = 1e-12
 """Quantiles are found to this share of a standard deviation."""
-NOTHING = 1e-9
-"""Variances below this share of the largest one are rounding: what varies so little is taken as known."""
+NOTHING = 1e-6
+"""Variances below this share of the largest one are rounding: vectors are in half precision."""
 
 
 def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
@@ -118,111 +118,53 @@ class NormalMixture:
 
 
 @dataclass(frozen=True)
-class Deviations:
-    """What partial pooling of J associations needs, in coordinates in which everything is diagonal.
-
-    Deviations from the mean have the prior tau^2 B B' and, given the truth, the errors f^2 C V C'. Coordinates e (k,)
-    with e ~ N(0, tau^2 + f^2 ``noise``) are independent of each other.
-
-    Attributes
-    ----------
-    observed
-        e, (k,).
-    noise
-        Variances of the errors of e for a factor of 1, (k,).
-    back
-        (J, k): deviations of the words are ``back @ e``.
-    shared
-        Covariance (k,) of the error of the mean with those of e, for a factor of 1.
-    mean, variance
-        The mean of the associations, and the variance of its error for a factor of 1.
-    """
-
-    observed: FloatArray
-    noise: FloatArray
-    back: FloatArray
-    shared: FloatArray
-    mean: float
-    variance: float
-
-
-def deviations(values: FloatArray, root: FloatArray, weights: FloatArray, block: IntArray) -> Deviations:
-    """The deviations of J values from their weighted mean.
-
-    Parameters
-    ----------
-    values
-        (J,).
-    root
-        (J, r): its product with its transpose is the covariance of the errors for a factor of 1.
-    weights
-        (J,), with sum 1: those of the mean.
-    block
-        (J,): the deviations of the words of one block have the mean 0 by arithmetic, such as those of each of two
-        groups; one block for all otherwise. The prior of the deviations is tau^2 times the identity, centred alike.
-    """
-    mean = float(weights @ values)
-    member = (block[:, None] == np.arange(block.max() + 1)).astype(float)
-    share = member * weights[:, None]
-    share /= share.sum(axis=0)
-    errors = root - member @ (share.T @ root)
-    # more words than dimensions: combinations that no vector can move are 0 by construction and tell nothing of tau,
-    # so that the prior is that of the combinations which the errors can move
-    axes, sizes, _ = np.linalg.svd(errors, full_matrices=False)
-    moving = sizes**2 > NOTHING * max(float(sizes.max(initial=0.0)) ** 2, 1e-300)
-    axes, sizes = axes[:, moving], sizes[moving]
-    centred = axes - share @ (member.T @ axes)
-    prior, turn = np.linalg.eigh(centred.T @ centred)
-    whiten = turn / np.sqrt(prior)
-    inner = whiten.T * sizes
-    noise, rotation = np.linalg.eigh(inner @ inner.T)
-    apart = rotation.T @ (whiten.T @ (axes.T @ (values - mean)))
-    back = axes @ (turn * np.sqrt(prior)) @ rotation
-    shared = rotation.T @ (whiten.T @ (axes.T @ (errors @ (root.T @ weights))))
-    return Deviations(apart, noise, back, shared, mean, float(((weights @ root) ** 2).sum()))
-
-
-@dataclass(frozen=True)
 class PooledRows:
-    """Joint posterior of m weighted sums of associations whose deviations from their mean are pooled.
+    """Joint posterior of m weighted sums of values whose deviations from their mean are partially pooled.
 
-    Given the factor f and the scale tau, coordinate i keeps the share tau^2 / (tau^2 + f^2 noise_i) of what was
-    observed. The mean keeps its own value and error, so that the rows average to it.
+    Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are alike have alike
+    deviations. Given the factor f of the errors, each deviation keeps the share tau^2 / (tau^2 + f^2 spread^2). The mean
+    keeps its own value and error, so that the rows average to it.
 
     Attributes
     ----------
-    parts
-        The deviations.
-    level, back
-        How much of the mean (m,) and of each coordinate (m, k) the sums hold.
+    centre
+        The mean.
+    level, apart
+        How much of the mean the sums hold, and their deviations, each (m,).
+    mean_root, apart_root
+        Roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1.
     factor, tau, weights
         Nodes (N,) and their posterior weights.
+    spread
+        Root mean square (1,) of the errors of deviations, for a factor of 1.
     """
 
-    parts: Deviations
+    centre: float
     level: FloatArray
-    back: FloatArray
+    apart: FloatArray
+    mean_root: FloatArray
+    apart_root: FloatArray
     factor: FloatArray
     tau: FloatArray
     weights: FloatArray
+    spread: float
 
     @property
-    def gains(self) -> FloatArray:
-        """Share of each coordinate that is kept, (N, k)."""
-        tau2 = self.tau[:, None] ** 2
-        value: FloatArray = tau2 / (tau2 + self.factor[:, None] ** 2 * self.parts.noise)
+    def gain(self) -> FloatArray:
+        """Share of each deviation that is kept, (N,)."""
+        value: FloatArray = self.tau**2 / (self.tau**2 + (self.factor * self.spread) ** 2)
         return value
 
     @cached_property
     def mixture(self) -> NormalMixture:
         """The marginal posteriors."""
-        parts, gains, f2 = self.parts, self.gains, self.factor[:, None] ** 2
-        means = self.level * parts.mean + (gains * parts.observed) @ self.back.T
-        # the error of the mean, its covariance with the deviation, and the deviation's posterior variance
-        variance = f2 * parts.variance * self.level**2
-        variance += 2 * f2 * self.level * ((gains * parts.shared) @ self.back.T)
-        variance += f2 * ((gains * parts.noise) @ (self.back**2).T)
-        return NormalMixture(self.weights, means, np.sqrt(np.maximum(variance, 0.0)))
+        gain, f2 = self.gain[:, None], self.factor[:, None] ** 2
+        # the error of the mean, its covariance with that of a deviation, and the posterior variance of a deviation
+        variance = self.level**2 * (self.mean_root @ self.mean_root)
+        variance = variance + gain * (2 * self.level * (self.apart_root @ self.mean_root))
+        variance += gain * np.einsum("mr,mr->m", self.apart_root, self.apart_root)
+        means = self.level * self.centre + gain * self.apart
+        return NormalMixture(self.weights, means, np.sqrt(np.maximum(f2 * variance, 0.0)))
 
     @property
     def mean(self) -> FloatArray:
@@ -244,7 +186,8 @@ class PooledRows:
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> PooledRows:
         """Weighted sums (k, m) of the m quantities."""
-        return replace(self, level=matrix @ self.level, back=matrix @ self.back)
+        own = {"level": matrix @ self.level, "apart": matrix @ self.apart, "apart_root": matrix @ self.apart_root}
+        return replace(self, **own)
 
     @property
     def tau_mean(self) -> float:
@@ -253,17 +196,12 @@ class PooledRows:
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Joint draws (size, m)."""
-        parts, gains = self.parts, self.gains
         node = rng.choice(len(self.weights), size=size, p=self.weights)
-        f, share = self.factor[node, None], gains[node]
-        noise = np.sqrt(parts.noise) * rng.standard_normal((size, len(parts.noise)))
-        # the error of the mean, given those of the coordinates that it is correlated with
-        slope = np.divide(parts.shared, parts.noise, out=np.zeros_like(parts.shared), where=parts.noise > 0)
-        rest = max(parts.variance - float(slope @ parts.shared), 0.0)
-        common = f[:, 0] * (noise @ slope + np.sqrt(rest) * rng.standard_normal(size))
-        own = (share - 1) * self.tau[node, None] * rng.standard_normal(noise.shape)
-        moved = share * (parts.observed + f * noise) + own
-        value: FloatArray = (parts.mean + common)[:, None] * self.level + moved @ self.back.T
+        f, tau, gain = self.factor[node, None], self.tau[node, None], self.gain[node, None]
+        errors, own = rng.standard_normal((2, size, len(self.mean_root)))
+        common = self.centre + f * (errors @ self.mean_root)[:, None]
+        moved = (gain * f * errors - (1 - gain) * tau / self.spread * own) @ self.apart_root.T
+        value: FloatArray = common * self.level + gain * self.apart + moved
         return value
 
 
@@ -271,26 +209,65 @@ FACTORS, TAUS, FINE = 9, 12, 2001
 """Nodes of the factor, of tau for each of these, and of the grid that the latter stand for."""
 
 
-def pooled_rows(parts: Deviations, factor: FloatArray, mass: FloatArray, scale: float) -> PooledRows:
-    """Rows whose deviations are pooled, with tau integrated.
+def pooled_rows(
+    values: FloatArray,
+    root: FloatArray,
+    weights: FloatArray,
+    block: IntArray,
+    grid: tuple[FloatArray, FloatArray],
+    scale: float,
+) -> PooledRows | None:
+    """Values whose deviations from their weighted mean are pooled, with tau integrated; None where all are known.
 
     Parameters
     ----------
-    parts
-        The deviations.
-    factor, mass
-        The factor's posterior on a grid. The scatter within lists informs it; deviations of words do not.
+    values
+        (J,).
+    root
+        (J, r): its product with its transpose is the covariance of the errors for a factor of 1.
+    weights
+        (J,), with sum 1: those of the mean.
+    block
+        (J,): the deviations of the words of one block have the mean 0 by arithmetic, such as those of each of two
+        groups; one block for all otherwise.
+    grid
+        Nodes (N,) of the factor and their posterior mass. The scatter within lists informs it; deviations of words do
+        not.
     scale
-        Scale of the half-Cauchy prior of tau.
+        Scale of the half-Cauchy prior of tau, the standard deviation between words.
     """
-    logs, weights = gauss_rule(np.log(factor), mass, FACTORS)
-    u = (np.arange(FINE) + 0.5) / FINE  # equally probable under the prior
+    member = (block[:, None] == np.arange(block.max() + 1)).astype(float)
+    share = member * weights[:, None]
+    share /= share.sum(axis=0)
+    mean = float(weights @ values)
+    errors = root - member @ (share.T @ root)
+    sizes, axes = np.linalg.eigh(errors.T @ errors)
+    # more words than dimensions, or words of one vector: combinations without an error tell nothing of tau
+    moving = sizes > NOTHING * max(float(sizes[-1]), 1e-300)
+    if sizes[-1] <= 0:
+        return None
+    scores = axes[:, moving].T @ (errors.T @ (values - mean))
+    squares, freedom = float((scores**2 / sizes[moving] ** 2).sum()), int(moving.sum())
+    spread = float(np.sqrt(np.einsum("jr,jr->", errors, errors) / len(values)))
+    logs, mass = gauss_rule(np.log(grid[0]), grid[1], FACTORS)
+    u = (np.arange(FINE) + 0.5) / FINE  # equally probable under the prior of tau
     tau = scale * np.tan(np.pi / 2 * u)
     nodes: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    for f, weight in zip(np.exp(logs), weights, strict=True):
-        variance = tau[:, None] ** 2 + f**2 * parts.noise
-        log_likelihood = -0.5 * (np.log(variance) + parts.observed**2 / variance).sum(axis=1)
-        own, share = gauss_rule(u, np.exp(log_likelihood - log_likelihood.max()), TAUS)
-        nodes.append((np.full(len(own), f), scale * np.tan(np.pi / 2 * np.clip(own, 0, 1 - 1e-12)), weight * share))
+    for f, weight in zip(np.exp(logs), mass, strict=True):
+        variance = f**2 + (tau / spread) ** 2
+        log_likelihood = -0.5 * (freedom * np.log(variance) + squares / variance)
+        own, likely = gauss_rule(u, np.exp(log_likelihood - log_likelihood.max()), TAUS)
+        own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, 1 - 1e-12))
+        nodes.append((np.full(len(own), f), own_tau, weight * likely))
     factors, taus, shares = (np.concatenate(column) for column in zip(*nodes, strict=True))
-    return PooledRows(parts, np.ones(len(parts.back)), parts.back, factors, taus, shares / shares.sum())
+    return PooledRows(
+        centre=mean,
+        level=np.ones(len(values)),
+        apart=values - mean,
+        mean_root=weights @ root,
+        apart_root=errors,
+        factor=factors,
+        tau=taus,
+        weights=shares / shares.sum(),
+        spread=spread,
+    )

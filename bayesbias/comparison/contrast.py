@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._checks import interval, one_of, probability
-from bayesbias._core.mixtures import deviations, pooled_rows
+from bayesbias._core.mixtures import pooled_rows
 from bayesbias._core.shrinkage import false_sign_rates, s_values
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.diagnostics.summaries import (
@@ -58,7 +58,7 @@ POPULATIONS = {
 """What a whole-list contrast speaks about, in words."""
 WHOLE = "whole list"
 """What the first row of a table of contrasts is called."""
-POOLED, RAW, DIFFERENCE = ROWS = ("pooled", "association", "difference")
+RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")
 MEANINGS = {
     POOLED: "Rows of words are associations, partially pooled: a word's own stereotypes against those of other groups, "
     "less how near each list is to all protected words.",
@@ -115,7 +115,7 @@ def rows_of(post: xr.DataTree, first: str, second: str, population: str = GIVEN,
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
     if rows is None:
-        rows = DIFFERENCE if lacking or _summarised(post) else POOLED
+        rows = DIFFERENCE if lacking or _summarised(post) else RAW
     one_of(rows, ROWS, "rows")
     if rows == DIFFERENCE:
         found = _difference_rows(post, data, cells, first, second)
@@ -147,11 +147,17 @@ def why_no_association(data: ModelData, cells: Cells, first: str = OWN, second: 
         names = [repr(name) for name in cells.columns[cells.connections :]]
         there = f"only {names[0]} has" if names else "no group has"
         return f"an association needs the stereotype lists of two groups, and {there} one"
-    groups = set(data.groups[cells.associated].tolist())
-    if len(groups) < len(cells.lists):
-        gone = [name for name in cells.columns[cells.connections :] if name not in groups]
+    if same := cells.same_lists:
+        return f"the stereotype lists of {listed(list(same))} hold the same words"
+    if gone := _groups_without(data, cells, cells.associated):
         return f"no protected word of {listed(gone)} has distances to the stereotypes of every group"
     return ""
+
+
+def _groups_without(data: ModelData, cells: Cells, chosen: NDArray[np.bool_]) -> list[str]:
+    """Groups with a stereotype list of which no protected word is among some chosen ones (J,)."""
+    present = set(data.groups[chosen].tolist())
+    return [name for name in cells.columns[cells.connections :] if name not in present]
 
 
 def _difference_rows(post: xr.DataTree, data: ModelData, cells: Cells, first: str, second: str) -> Rows:
@@ -200,15 +206,11 @@ def pooled_associations(raw: NormalFunctionals, weights: FloatArray, groups: Int
     scale
         Scale of the half-Cauchy prior of the standard deviation between words.
     """
-    if len(weights) < 3:
-        return raw
     several = len(np.unique(groups)) > 2
     # with two groups the mean association of each is the whole list, by arithmetic
     block = np.zeros(len(groups), dtype=np.intp) if several else np.unique(groups, return_inverse=True)[1]
-    parts = deviations(raw.mean, raw.roots[0], weights, block)
-    if not len(parts.noise):
-        return raw
-    return pooled_rows(parts, raw.grid.factor, raw.grid.mass[raw.classes[0]], scale)
+    grid = (raw.grid.factor, raw.grid.mass[raw.classes[0]])
+    return pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale) or raw
 
 
 def _doubts(data: ModelData, cells: Cells) -> list[str]:
@@ -268,10 +270,11 @@ def contrasts(
         ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
         Associations have it for three groups or more.
     rows
-        What the rows of words are. ``"pooled"`` (the default of associated - different): associations, whose
-        deviations from the whole list are partially pooled. ``"association"``: associations, with the observed mean.
-        ``"difference"`` (that of all other contrasts): differences of two mean distances, which also hold how near the
-        lists are. Models with normal means of words (``crossed``, ``published``) pool in either case.
+        What the rows of words are. ``"association"`` (the default of associated - different): associations, with the
+        observed mean. ``"pooled"``: associations whose deviations from the whole list are partially pooled; closer to
+        the truth on average, with intervals that miss it more often (docs/model.md). ``"difference"`` (that of all
+        other contrasts): differences of two mean distances, which also hold how near the lists are. Models with normal
+        means of words (``crossed``, ``published``) pool in either case.
 
     Returns
     -------
@@ -281,8 +284,8 @@ def contrasts(
         (cosine distance), ``p_closer`` (posterior probability of a value below 0), and ``p_rope`` where a rope was
         given. With ``by="group"`` there is no ``protected_word``: one row a group, and one for each two groups
         (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
-        not depend on the draws. Words are pooled with a normal distribution whose standard deviation has a half-Cauchy
-        prior and is integrated over.
+        not depend on the draws. Pooled deviations are normal; their standard deviation has a half-Cauchy prior and is
+        integrated over.
 
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
         ``signs`` (words whose sign is told with an expected share of wrong signs below .05 of their number),
@@ -305,7 +308,7 @@ def contrasts(
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> post = bb.fit(table, seed=0)
-    >>> found = bb.contrasts(post, rows="association")
+    >>> found = bb.contrasts(post)
     >>> found.attrs["first"], found.attrs["second"]
     ('associated', 'different')
     >>> found[["protected_word", "group", "mean"]].round(3).head(3)
@@ -528,7 +531,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
 
     The association of word j with list l is G / (G - 1) times the double-centred mean distance g[j, l]: how much nearer
     the word is to this list than to the others, less how much nearer all protected words are. Those of a word add up to
-    0. With its own list it is the row of :func:`contrasts` with ``rows="association"``.
+    0. With its own list it is the row of :func:`contrasts`.
 
     Parameters
     ----------
@@ -776,7 +779,7 @@ def decomposition(
     kind.
 
     For a word (associated - human) = association + nearness of the lists + nearness of the word. The association is
-    the row of :func:`contrasts` before pooling. The nearness of the lists is how much nearer the word's own list is to
+    the row of :func:`contrasts`. The nearness of the lists is how much nearer the word's own list is to
     all protected words than other lists are. The nearness of the word is how much nearer it is to other groups'
     stereotypes than to control words. The first part of the whole list is the mean association, its second part the
     mean nearness of the words; the nearness of the lists has the mean 0.
@@ -877,8 +880,11 @@ def decomposition_weights(
         raise InputError(f"a decomposition needs associations: {lacking}. {ONE_GROUP}")
     control = data.connections.tolist().index(second)
     kept = cells.associated & cells.filled[:, control]
-    if not kept.any():
-        raise InputError(f"no protected word has distances to every stereotype list and {second} distances")
+    if gone := _groups_without(data, cells, kept):
+        raise InputError(
+            f"a decomposition needs words of each group with distances to every stereotype list and to {second} words, "
+            f"and {listed(gone)} has none"
+        )
     weights, words = whole_weights(data, cells, kept), np.flatnonzero(kept)
     count, groups = len(words), len(cells.lists)
     own = list_difference_weights(cells, words, cells.own[words])

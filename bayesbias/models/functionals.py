@@ -209,6 +209,16 @@ class Cells:
         return self.n > 0
 
     @property
+    def same_lists(self) -> tuple[str, ...]:
+        """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
+        words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
+        for held in words.values():
+            alike = [other for other, theirs in words.items() if theirs == held]
+            if len(alike) > 1:
+                return tuple(self.columns[place] for place in alike)
+        return ()
+
+    @property
     def associated(self) -> NDArray[np.bool_]:
         """Which protected words (J,) have an association: a list of their own, and distances to every list."""
         return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)

@@ -386,8 +386,8 @@ def plot_decomposition(
     Panels, on one scale: the association, how near a word's own list is to all protected words, how near the word is to
     the stereotypes of other groups, beside control words, and their sum (associated - human). For the whole list the
     first is associated - different, the second is 0 and not drawn, the third is different - human. Points are
-    posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. Words are sorted by association,
-    which is not pooled here.
+    posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. Words are sorted by
+    association.
 
     Parameters
     ----------

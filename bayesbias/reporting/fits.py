@@ -24,7 +24,7 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, MINUS, RAW
+from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
 from bayesbias.diagnostics.summaries import share, signed, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
@@ -378,6 +378,12 @@ ASSOCIATION_TEXT = (
 )
 
 
+POOLED_CAPTION = (
+    "Associations, partially pooled towards the whole list: closer to the truth on average, with intervals that miss "
+    "it more often where words differ"
+)
+
+
 def _contrasts(given: Reported) -> Iterator[Block]:
     yield Items(contrast_sentences(given.post, given.prob))
     for at, name in enumerate(decomposable_controls(given.post)):
@@ -390,7 +396,7 @@ def _contrasts(given: Reported) -> Iterator[Block]:
         columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
         yield table_of(
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
-            f"different{MINUS}{said}, shared by stereotype words of any kind. Words: association (not pooled), "
+            f"different{MINUS}{said}, shared by stereotype words of any kind. Words: association, "
             "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: "
             "closer",
             parts,
@@ -404,8 +410,8 @@ def _contrasts(given: Reported) -> Iterator[Block]:
         if rows.attrs["left_out"]:
             yield f"Without the distances that a row needs: {', '.join(rows.attrs['left_out'])}."
     if given.other == OTHER and given.headline.attrs["rows"] != DIFFERENCE:
-        raw = contrasts(given.post, prob=given.prob, rows=RAW)
-        yield table_of("Associations as observed, without pooling", raw.iloc[1:], OF_WORDS)
+        pooled = contrasts(given.post, prob=given.prob, rows=POOLED)
+        yield table_of(POOLED_CAPTION, pooled.iloc[1:], OF_WORDS)
         if given.table["group"].nunique() > 2:
             rows = contrasts(given.post, "associated", given.other, given.prob, by="group")
             title = f"Association (associated{MINUS}{given.other}) by group, and differences of groups"
