@@ -179,7 +179,7 @@ def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
     assert bb.compare({"a": table, "b": table}, seed=0).headline == ("associated", "human")
     assert "associated \N{MINUS SIGN} human" in str(bb.plan(table))
     assert "than to words for people in general" in bb.checks.verdict_sentences(post)[0]
-    with pytest.raises(bb.InputError, match="needs the stereotype lists of two groups, and only '.*' has one"):
+    with pytest.raises(bb.InputError, match=r"needs the stereotype lists of two groups, and only '.*' has one"):
         bb.decomposition(post)
 
 
