@@ -131,7 +131,9 @@ def run(
     model: Model = "auto",
     seed: Seed = None,
     case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
-    topics: Annotated[int, typer.Option(help="Random topics to compare the contrasts with; 0 for none.", min=0)] = 200,
+    topics: Annotated[
+        int, typer.Option(help="Sets of random lists to compare the contrasts with; 0 for none.", min=0)
+    ] = 1000,
     trust_pickle: TrustPickle = False,
 ) -> None:
     """An embedding and a word list of your own, from distances to pictures and a report."""
@@ -454,7 +456,9 @@ def topics(
         str | None, typer.Option(help="A metric instead of the contrasts.", autocompletion=names.metrics)
     ] = None,
     replicates: Annotated[int, typer.Option(help="Random lists.", min=1)] = 1000,
-    kind: Annotated[str, typer.Option(help="topical: as coherent as the lists; random: unrelated words.")] = "topical",
+    kind: Annotated[
+        str, typer.Option(help="topical: as coherent and alike as the lists; random: unrelated words.")
+    ] = "topical",
     seed: Annotated[int, typer.Option(help="Seed of the lists.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the picture, .png.")] = None,
     trust_pickle: TrustPickle = False,

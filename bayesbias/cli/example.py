@@ -35,8 +35,8 @@ from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.words import PairList, WordLists, load_list, load_words
 
 EMBEDDING = "google-news-slice"
-TOPICS = 200
-"""Random topics of the demonstration."""
+TOPICS = 1000
+"""Sets of random lists of the chance check."""
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:
@@ -81,7 +81,7 @@ def run_analysis(
         say(sentence)
     null = None
     if other is not None and topics:
-        null = topic_null(kv, listed, replicates=topics, seed=0 if seed is None else seed)
+        null = topic_null(kv, listed, replicates=topics, seed=0 if seed is None else seed, case=case)  # type: ignore[arg-type]  # checked above
         say(null.sentence)
     say(verdict.headline())
     with working("drawing pictures and writing the report"):

@@ -1,29 +1,31 @@
-"""Random lists as coherent as given ones, and contrasts for them."""
+"""Random lists as coherent as given ones and as similar to each other, and contrasts for them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
+from itertools import combinations, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._core.topics import Units, Wanted, draw_alike, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, cluster_interval
+from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import sampled_rows
-from bayesbias.embeddings import Case, Embedding, about, opened
-from bayesbias.errors import InputError
+from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
@@ -32,165 +34,24 @@ from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-
-Units = NDArray[np.float32]
-
-TRIES = 10
-"""Seed words that are tried for a list before one that is less coherent is taken."""
-CLOSE = 0.02
-"""Mean similarity by which the nearest words of a seed may be less coherent than the given list."""
-GROWTH = 1.2
-"""Ratio of the sizes of two successive pools."""
-LOOKED_AT = 16
-"""Words between two successive pools from which the sum of all words between them is estimated."""
-FIRST = 512
-"""Nearest words that are looked at before all others are."""
-BLOCK = 2**22
-"""Cosines that are held at once."""
-
-
-def coherence_of(units: NDArray[np.floating]) -> float:
-    """Mean pairwise cosine similarity of unit vectors (words, dimensions); NaN for one word."""
-    size = len(units)
-    total = units.sum(axis=0, dtype=np.float64)
-    return float((total @ total - size) / (size * (size - 1))) if size > 1 else float("nan")
-
-
-def draw_lists(
-    unit: Units, sizes: list[int], targets: list[float] | None, replicates: int, rng: np.random.Generator
-) -> IntArray:
-    """Words of each replicate's lists (replicates, words), one list after the other, no word twice."""
-    if targets is None:
-        return np.stack([rng.choice(len(unit), sum(sizes), replace=False) for _ in range(replicates)])
-    drawn = np.empty((replicates, sum(sizes)), dtype=np.intp)
-    step = max(1, BLOCK // len(unit))
-    with progress("drawing topics", replicates * len(sizes)) as done:
-        for at, (size, target) in enumerate(zip(sizes, targets, strict=True)):
-            begin = sum(sizes[:at])
-            for start in range(0, replicates, step):
-                block = slice(start, start + step)
-                drawn[block, begin : begin + size] = _topics(unit, drawn[block, :begin], size, target, rng)
-                done(at * replicates + min(start + step, replicates))
-    return drawn
-
-
-def _topics(unit: Units, used: IntArray, size: int, target: float, rng: np.random.Generator) -> IntArray:
-    """A list for each row of words that are used already; where no seed is coherent enough, that of the best one."""
-    if size == 1:
-        return _unused(len(unit), used, rng)[:, None]
-    topics = np.empty((len(used), size), dtype=np.intp)
-    best, left = np.full(len(used), -np.inf), np.arange(len(used))
-    room = len(unit) - used.shape[1]
-    stages = [_pools(size, most) for most in (min(FIRST, room), room) if most >= size]
-    for _ in range(TRIES):
-        seeds = _unused(len(unit), used[left], rng)
-        cosines = unit[seeds] @ unit.T
-        np.put_along_axis(cosines, used[left], -np.inf, axis=1)
-        cosines[np.arange(len(left)), seeds] = np.inf
-        for at, row in zip(left, cosines, strict=True):
-            pool, tightest = _pool(unit, row, stages, size, target)
-            if tightest > best[at]:
-                others = rng.choice(len(pool) - 1, size - 1, replace=False) + 1
-                best[at], topics[at] = tightest, pool[np.append(0, others)]
-        left = left[best[left] < target - CLOSE]
-        if not len(left):
-            break
-    return topics
-
-
-def _unused(words: int, used: IntArray, rng: np.random.Generator) -> IntArray:
-    """A random word for each row of used words, none of these."""
-    drawn = rng.integers(words, size=len(used))
-    while len(again := np.flatnonzero((used == drawn[:, None]).any(axis=1))):
-        drawn[again] = rng.integers(words, size=len(again))
-    return drawn
-
-
-class _Pools(NamedTuple):
-    """Pools of the words nearest to a seed, of growing sizes.
-
-    ``places`` are those of the words to look at, in the order of nearness without the seed; from ``starts`` on they
-    belong to the next larger pool, and each counts for ``weights`` words. ``excess`` is what the squared length of a
-    sum so estimated is too long.
-    """
-
-    sizes: IntArray
-    places: IntArray
-    starts: IntArray
-    weights: FloatArray
-    excess: FloatArray
-
-
-def _pools(smallest: int, largest: int) -> _Pools:
-    steps = int(np.log(largest / smallest) / np.log(GROWTH)) + 2
-    sizes = np.unique(np.geomspace(smallest, largest, steps).round().astype(np.intp))
-    ends = sizes - 1
-    parts = [
-        np.arange(begin, end) if end - begin <= LOOKED_AT or begin == 0 else _spread(begin, end)
-        for begin, end in zip([0, *ends[:-1]], ends, strict=True)
-    ]
-    counts = np.array([len(part) for part in parts])
-    words = np.diff(ends, prepend=0)
-    excess = (words**2 / counts - words).cumsum()
-    return _Pools(sizes, np.concatenate(parts), np.cumsum(counts) - counts, words / counts, excess)
-
-
-def _spread(begin: int, end: int) -> IntArray:
-    """Evenly spaced whole numbers of a range."""
-    return begin + ((np.arange(LOOKED_AT) + 0.5) * (end - begin) / LOOKED_AT).astype(np.intp)
-
-
-def _pool(
-    unit: Units, cosines: NDArray[np.float32], stages: list[_Pools], size: int, target: float
-) -> tuple[IntArray, float]:
-    """The words nearest to a seed (which has the largest cosine) whose lists are as coherent as the target.
-
-    The second result is the coherence of the very nearest words.
-    """
-    for pools in stages:
-        order = _nearest(cosines, int(pools.sizes[-1]))
-        expected = _expected(unit, order, pools, size)
-        beyond = np.flatnonzero(expected <= target)
-        if len(beyond):
-            break
-    at = int(beyond[0]) if len(beyond) else len(expected) - 1
-    if at > 0 and expected[at - 1] - target < target - expected[at]:
-        at -= 1
-    return order[: pools.sizes[at]], float(expected[0])
-
-
-def _nearest(cosines: NDArray[np.float32], count: int) -> IntArray:
-    """Places of the largest cosines, the largest first."""
-    if 4 * count > len(cosines):
-        return np.argsort(-cosines)[:count]
-    some = np.argpartition(cosines, len(cosines) - count)[len(cosines) - count :]
-    return some[np.argsort(-cosines[some])]
-
-
-def _expected(unit: Units, order: IntArray, pools: _Pools, size: int) -> FloatArray:
-    """Mean pairwise cosine similarity of the seed with random others of each pool, (pools,).
-
-    Of the pairs of such a list 2 / size hold the seed. The mean similarity of all pairs of a pool's other words
-    follows from the length of their sum.
-    """
-    sums = np.add.reduceat(unit[order[1:][pools.places]], pools.starts, axis=0) * pools.weights[:, None]
-    total, others = sums.cumsum(axis=0), pools.sizes - 1.0
-    with_seed: FloatArray = total @ unit[order[0]] / others
-    if size == 2:
-        return with_seed
-    among = (np.vecdot(total, total) - others - pools.excess) / (others * (others - 1))
-    expected: FloatArray = 2 / size * with_seed + (1 - 2 / size) * among
-    return expected
+    from bayesbias.embeddings.lookup import FoundConcepts
 
 
 Kind = Literal["topical", "random"]
 
-LISTS = {"topical": "random lists as coherent as these", "random": "lists of unrelated random words"}
+LISTS = {
+    "topical": "random lists as coherent as these and as similar to each other",
+    "random": "lists of unrelated random words",
+}
 """Kinds of replicates, and what a sentence calls their lists."""
+QUESTION = (
+    "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
+    "lists and as similar to each other, give a value as large"
+)
 MOST = 20_000
 """Words of the vocabulary among which topics are looked for."""
 SHORT = 0.05
-"""Difference in mean similarity above which a note says that random lists are not as coherent as the given ones."""
+"""Difference in mean similarity above which a note says that random lists are not like the given ones."""
 PLENTY = 5
 """Words of the vocabulary for each word of a replicate below which a note says that replicates are alike."""
 
@@ -211,8 +72,14 @@ class TopicNull(Result):
         Statistic to its value without bias, from which two-sided distances are measured: 0 for a contrast, a metric's
         optimum.
     coherence
-        One row a list: ``list``, ``words`` (found), ``target`` (their mean pairwise cosine similarity; NaN for one
-        word) and ``reached`` (its mean over replicates).
+        One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
+        similarity; NaN for one word) and ``reached`` (its mean over replicates).
+    similarity
+        One row a pair of lists: ``first``, ``second``, ``target`` (mean cosine similarity of a word of one and a word
+        of the other) and ``reached`` (its mean over replicates), ``cosine_target`` and ``cosine_reached`` (the cosine
+        of the lists' mean vectors, from which the mean vector of the words that are drawn from is subtracted).
+    forms
+        List to the number of forms of each of its words.
     drawn
         Words (replicates, words) of the random lists, one list after the other; :meth:`lists` has them by list.
     kind, replicates, seed
@@ -220,7 +87,8 @@ class TopicNull(Result):
     embedding
         Name of the embedding.
     notes
-        Sentences on missing words, and on random lists that are less or more coherent than the given ones.
+        Sentences on missing words, and on random lists that are less or more coherent than the given ones, or less or
+        more similar to each other.
     """
 
     words: str
@@ -228,6 +96,8 @@ class TopicNull(Result):
     observed: Mapping[str, float]
     centre: Mapping[str, float]
     coherence: pd.DataFrame
+    similarity: pd.DataFrame
+    forms: Mapping[str, tuple[int, ...]]
     drawn: NDArray[np.object_]
     kind: str
     replicates: int
@@ -259,12 +129,18 @@ class TopicNull(Result):
         one_of(statistic, list(self.observed), "statistic")
         return self.values.loc[self.values["statistic"] == statistic, "value"].to_numpy()
 
-    def lists(self, replicate: int) -> dict[str, tuple[str, ...]]:
-        """The random lists of one replicate, counted from 0: the name of the replaced list to its words."""
+    def lists(self, replicate: int) -> dict[str, tuple[str | tuple[str, ...], ...]]:
+        """The random lists of one replicate, counted from 0: the name of the replaced list to its words.
+
+        In place of a word with several forms stands a tuple of as many words.
+        """
         if whole_number(replicate, "replicate", least=0) >= self.replicates:
             raise InputError(f"replicate is {replicate}: there are {self.replicates}, counted from 0")
-        parts = np.split(self.drawn[replicate], np.cumsum(self.coherence["words"])[:-1])
-        return {name: tuple(part) for name, part in zip(self.coherence["list"], parts, strict=True)}
+        words = iter(self.drawn[replicate])
+        return {
+            name: tuple(next(words) if count == 1 else tuple(islice(words, count)) for count in counts)
+            for name, counts in self.forms.items()
+        }
 
     @property
     def sentence(self) -> str:
@@ -280,10 +156,20 @@ class TopicNull(Result):
 
     def text(self) -> str:
         """The result in sentences."""
-        return " ".join([self.sentence, *(f"{note}." for note in self.notes)])
+        asked = [QUESTION, *self._reached()] if self.kind == "topical" else []
+        return " ".join([self.sentence, *(f"{said}." for said in (*asked, *self.notes))])
+
+    def _reached(self) -> list[str]:
+        """How similar the lists are to each other, and the random ones."""
+        pairs = [
+            f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
+            for row in self.similarity.to_dict("records")
+        ]
+        said = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
+        return [said.replace("-", "\N{MINUS SIGN}")] if pairs else []
 
     def _repr_html_(self) -> str:
-        tables = (self.table(), self.coherence)
+        tables = (self.table(), self.coherence, self.similarity)
         return f"<p>{escape(str(self))}</p>" + "".join(table.round(4).to_html(index=False) for table in tables)
 
 
@@ -309,11 +195,20 @@ def topic_null(
     """How large a contrast or a metric is for arbitrary topics: its null distribution, without a model.
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
-    random list of the vocabulary of the same length and coherence. Protected words and vectors stay as they are.
+    random list of the vocabulary. Protected words and vectors stay as they are. The random lists are as long as the
+    given ones, as coherent, and as similar to each other: random lists that have nothing to do with each other differ
+    more than lists of one kind, such as occupations of women and of men.
 
-    A coherent list grows from a random seed word: of the pools of the words nearest to the seed, the one is taken in
-    which the seed with random others has the mean pairwise cosine similarity of the given list. Lists of a replicate
-    share no word, and hold no word of the given lists.
+    A list grows from a random seed word, for which a list is found by looking in the direction between the seed word
+    and the lists that are drawn already: its words are a random part of the words nearest to that direction. The
+    number of these nearest words and the direction are chosen so that the list has the mean pairwise cosine similarity
+    of the given list, and the given mean similarity to the other lists. Where no list is within .015, up to 20 seed
+    words are tried and the nearest is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists
+    of a replicate share no word, and hold no word of the given lists. In place of a word with several forms stand as
+    many words, with their mean.
+
+    The interval of a fit asks something else: what other lists *of stereotypes*, as long and as coherent as these,
+    could have given. The p-value asks how often lists that have nothing to do with the groups give as much.
 
     Parameters
     ----------
@@ -325,20 +220,23 @@ def topic_null(
         if a metric is given.
     metric
         A name that :func:`list_metrics` shows, or a pair of it and its options; the groups of word lists are then the
-        target sets, their stereotypes the attribute sets. By default the contrasts of
-        associated with different and with each control list, as far as the lists have them: means over protected
-        words of the difference of two mean distances, as in :func:`cluster_interval`.
+        target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
+        with each control list, as far as the lists have them. Associated - different is the mean over protected words
+        of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
+        and words within a group. A contrast with a control list is the mean over protected words of the difference of
+        two mean distances, as in :func:`cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
     kind
-        ``"topical"``: lists as coherent as the given ones. ``"random"``: unrelated random words.
+        ``"topical"``: lists as coherent as the given ones and as similar to each other. ``"random"``: unrelated random
+        words.
     case
         As in :func:`distance_table`.
 
     Returns
     -------
     TopicNull
-        Its ``table``, ``coherence``, ``values`` and ``sentence``; :func:`plot_topic_null` draws it.
+        Its ``table``, ``coherence``, ``similarity``, ``values`` and ``sentence``; :func:`plot_topic_null` draws it.
 
     Raises
     ------
@@ -362,20 +260,38 @@ def topic_null(
     else:
         asked = _metric(vectors, given, metric, case)
     candidates, sampled = sampled_rows(vectors, asked.taken, MOST, seed)
-    sizes = [len(rows) for rows in asked.lists.values()]
+    sizes = [len(found.rows) for found in asked.lists.values()]
     if len(candidates) < sum(sizes):
         raise InputError(
             f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
             "the words of all attribute lists: load more of the embedding, or shorten the lists"
         )
     unit = unit_single(vectors.vectors[candidates])
-    targets = [coherence_of(unit_rows(vectors.vectors[rows])) for rows in asked.lists.values()]
-    drawn = draw_lists(unit, sizes, targets if kind == "topical" else None, replicates, np.random.default_rng(seed))
-    reached = [
-        float(np.mean([coherence_of(unit[words]) for words in part]))
-        for part in np.split(drawn, np.cumsum(sizes)[:-1], axis=1)
-    ]
-    coherence = pd.DataFrame({"list": list(asked.lists), "words": sizes, "target": targets, "reached": reached})
+    lists = list(asked.lists.values())
+    means = np.stack([found.weights @ unit_rows(vectors.vectors[found.rows]) for found in lists])
+    rng = np.random.default_rng(seed)
+    if kind == "topical":
+        wanted = Wanted(
+            tuple(found.weights for found in lists),
+            tuple(len(found.forms) for found in lists),
+            means @ means.T,
+            asked.together,
+        )
+        with progress("drawing topics", replicates) as done:
+            drawn = draw_alike(unit, wanted, replicates, rng, done)
+    else:
+        drawn = np.stack([rng.choice(len(unit), sum(sizes), replace=False) for _ in range(replicates)])
+    parts = np.split(drawn, np.cumsum(sizes)[:-1], axis=1)
+    reached = np.stack([list_means(unit, *each) for each in zip(parts, (f.weights for f in lists), strict=True)], 1)
+    coherence = pd.DataFrame(
+        {
+            "list": list(asked.lists),
+            "words": sizes,
+            "target": [_coherence(unit_rows(vectors.vectors[f.rows]), np.arange(len(f.rows))[None], f) for f in lists],
+            "reached": [_coherence(unit, part, found) for part, found in zip(parts, lists, strict=True)],
+        }
+    )
+    similarity = _similarity(list(asked.lists), means, reached, unit.mean(axis=0, dtype=np.float64))
     measured = asked.values(candidates[drawn])
     return TopicNull(
         words=given.name,
@@ -389,40 +305,116 @@ def topic_null(
         observed=asked.observed,
         centre=asked.centre,
         coherence=coherence,
+        similarity=similarity,
+        forms={name: found.forms for name, found in asked.lists.items()},
         drawn=np.array([vectors.index_to_key[row] for row in candidates], dtype=object)[drawn],
         kind=kind,
         replicates=replicates,
         seed=seed,
         embedding=str(about(vectors)["name"]),
-        notes=(*asked.notes, *_notes(coherence, kind, len(candidates), sampled)),
+        notes=(
+            *asked.notes,
+            *(_unlike(coherence, similarity) if kind == "topical" else []),
+            *_few(sum(sizes), len(candidates), sampled),
+        ),
     )
 
 
-def _notes(coherence: pd.DataFrame, kind: str, candidates: int, sampled: str) -> list[str]:
-    """Sentences on what the replicates rest on."""
-    notes = []
-    for row in coherence.to_dict("records") if kind == "topical" else []:
-        if abs(row["reached"] - row["target"]) > SHORT:
-            less = row["reached"] < row["target"]
-            notes.append(
-                f"random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
-                f"{row['target']:.2f}: the null distribution may be too {'narrow' if less else 'wide'}"
-            )
-    needed = int(coherence["words"].sum())
+def _coherence(unit: NDArray[np.floating], words: IntArray, found: Listed) -> float:
+    """Mean pairwise cosine similarity of the entries of lists (rows, words); NaN for one entry."""
+    entries = len(found.forms)
+    if entries == 1:
+        return float("nan")
+    means = list_means(unit, words, found.weights)
+    starts = np.cumsum((0, *found.forms))
+    own = np.zeros(len(words))
+    for begin, count in zip(starts[:-1], found.forms, strict=True):
+        part = list_means(unit, words[:, begin : begin + count], np.full(count, 1 / count)) if count > 1 else None
+        own += 1.0 if part is None else np.vecdot(part, part)
+    total = entries**2 * np.vecdot(means, means).astype(np.float64) - own
+    return float(total.mean() / (entries * (entries - 1)))
+
+
+def _similarity(names: list[str], means: FloatArray, reached: Units, centre: FloatArray) -> pd.DataFrame:
+    """Similarities of each pair of lists: of the given ones, and the mean over replicates."""
+    given, drawn = means[None], reached.astype(np.float64)
+
+    def products(each: FloatArray) -> FloatArray:
+        found: FloatArray = (each @ each.transpose(0, 2, 1)).mean(axis=0)
+        return found
+
+    def cosines(each: FloatArray) -> FloatArray:
+        apart = each - centre
+        return products(apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12))
+
+    columns = {
+        "target": products(given),
+        "reached": products(drawn),
+        "cosine_target": cosines(given),
+        "cosine_reached": cosines(drawn),
+    }
+    pairs = list(combinations(range(len(names)), 2))
+    return pd.DataFrame(
+        {
+            "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
+            "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
+            **{name: np.array([table[pair] for pair in pairs], dtype=float) for name, table in columns.items()},
+        }
+    )
+
+
+def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
+    """Sentences on random lists that are not like the given ones."""
+    within = [
+        f"random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
+        f"{row['target']:.2f}: the null distribution may be too "
+        f"{'narrow' if row['reached'] < row['target'] else 'wide'}"
+        for row in coherence.to_dict("records")
+        if abs(row["reached"] - row["target"]) > SHORT
+    ]
+    between = [
+        f"random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
+        f"{row['reached']:.2f} and not {row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not "
+        f"{row['cosine_target']:.2f}): the null distribution may be too "
+        f"{'wide' if row['reached'] < row['target'] else 'narrow'}"
+        for row in similarity.to_dict("records")
+        if abs(row["reached"] - row["target"]) > SHORT
+    ]
+    return [*within, *between]
+
+
+def _few(needed: int, candidates: int, sampled: str) -> list[str]:
+    """A sentence on the words that replicates are drawn from."""
     if candidates < PLENTY * needed:
-        notes.append(
+        return [
             f"replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load "
             "more of the embedding"
-        )
-    elif sampled == "frequent":
-        notes.append(f"the replicates' words are drawn from the {candidates:,} most frequent words")
-    return notes
+        ]
+    if sampled == "frequent":
+        return [f"the replicates' words are drawn from the {candidates:,} most frequent words"]
+    return []
+
+
+class Listed(NamedTuple):
+    """Rows of the embedding that hold the words of a list, and the number of forms of each of its entries."""
+
+    rows: IntArray
+    forms: tuple[int, ...]
+
+    @property
+    def weights(self) -> FloatArray:
+        """Share of each row in the mean of the list: entries weigh the same, and the forms of an entry."""
+        return np.repeat(1 / (len(self.forms) * np.array(self.forms, dtype=float)), self.forms)
 
 
 class _Asked(NamedTuple):
-    """What is to be measured: rows of each attribute list, words that replicates leave out, values, reservations."""
+    """What is to be measured.
 
-    lists: dict[str, IntArray]
+    Rows of each attribute list, which lists are drawn together, words that replicates leave out, values, reservations.
+    """
+
+    lists: dict[str, Listed]
+    together: tuple[tuple[int, ...], ...]
     taken: set[str]
     observed: dict[str, float]
     centre: dict[str, float]
@@ -458,85 +450,120 @@ def _read(name_or_path: str | Path, lists_first: bool) -> WordLists | Query:
 
 def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     """Contrasts of associated words with all others that the lists have."""
-    lists.single_forms("topic_null")
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = coverage_from(table.attrs["coverage"])
-    present = set(table["connection"])
-    observed = {
-        f"associated - {second}": cluster_interval(table, "associated", second).estimate
-        for second in counterparts("associated", [*STEREOTYPES, *lists.controls])
-        if {"associated", second} <= present
-    }
-    observed = {name: value for name, value in observed.items() if np.isfinite(value)}
-    if not observed:
-        shown = ", ".join(sorted(present))
+    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    words = {str(name): part["attribute_word"].unique() for name, part in table.groupby("attribute_class", sort=False)}
+    names = [name for part in (lists.stereotypes, lists.controls) for name in part if name in words]
+    protected = table[["protected_word", "group"]].drop_duplicates().astype(str)
+    # mean distance of each protected word to each list, NaN where there is none
+    near = table.pivot_table("distance", "protected_word", "attribute_class", observed=True).reindex(
+        index=protected["protected_word"], columns=names
+    )
+    weights = _weights(near.to_numpy(), protected["group"].to_numpy(), names, list(lists.stereotypes))
+    if not weights:
+        shown = ", ".join(sorted(set(table["connection"])))
         raise InputError(
             f"{lists.name!r} has no contrast of associated words with others, only {shown} distances: give stereotypes "
             "of two groups, or stereotypes and controls"
         )
-    parts = {"protected": lists.protected, "stereotype": lists.stereotypes, "control": lists.controls}
-    missing = {word for entry in record.lists for word in entry["missing"]}
-    rows = {
-        (kind, name): _rows(kv, words, missing, record.substituted)
-        for kind, part in parts.items()
-        for name, words in part.items()
-    }
-    attributes = {key: found for key, found in rows.items() if key[0] != "protected"}
-    protected = [(name, at) for (kind, name), found in rows.items() if kind == "protected" for at in found]
-    near = _cell_weights([name for name, _ in protected], attributes)
-    vectors = unit_rows(kv.vectors[[at for _, at in protected]])
-    weights = np.stack([_contrast_weights(near, *name.split(" - ")) for name in observed])
-    sizes = [len(found) for found in attributes.values()]
-    taken = {*lists.every_word(), *record.substituted.values()}
+    distances = near.fillna(0.0).to_numpy()
+    attributes = {name: _listed(kv, looked, words[name]) for name in names}
+    vectors = looked.units(protected["protected_word"].tolist())
+    stereotypes = [at for at, name in enumerate(names) if name in lists.stereotypes]
     return _Asked(
-        lists={name: found for (_, name), found in attributes.items()},
-        taken=taken,
-        observed=observed,
-        centre=dict.fromkeys(observed, 0.0),
-        values=partial(_contrast_values, kv, weights @ vectors, sizes),
+        lists=attributes,
+        together=(tuple(stereotypes), *((at,) for at in range(len(names)) if at not in stereotypes)),
+        taken={*lists.every_word(), *record.substituted.values()},
+        observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
+        centre=dict.fromkeys(weights, 0.0),
+        values=partial(
+            _contrast_values, kv, np.stack([w.T for w in weights.values()]) @ vectors, list(attributes.values())
+        ),
         notes=tuple(replace(record, relatedness="").notes()),
     )
 
 
-def _rows(kv: KeyedVectors, words: Sequence[str], missing: set[str], used_for: Mapping[str, str]) -> IntArray:
-    """Rows of the embedding that hold the words of a list, each once."""
-    keys = dict.fromkeys(used_for.get(word, word) for word in words if word not in missing)
-    return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
+def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> Listed:
+    """Rows of the forms of some words."""
+    forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
+    rows = [kv.key_to_index[key] for keys in forms for key in keys]
+    return Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
 
 
-def _cell_weights(groups: list[str], attributes: Mapping[tuple[str, str], IntArray]) -> dict[str, FloatArray]:
-    """Connection to the share (lists, J) that each list has in the mean of a protected word's cell."""
-    kinds, names = zip(*attributes, strict=True)
-    own = np.array(names)[:, None] == np.array(groups)
-    stereotype = np.array(kinds)[:, None] == "stereotype"
-    sizes = np.array([len(rows) for rows in attributes.values()], dtype=float)[:, None]
-    others = np.where(stereotype & ~own, sizes, 0.0)
-    return {
-        "associated": (stereotype & own).astype(float),
-        "different": others / np.maximum(others.sum(axis=0), 1.0),
-        **{
-            name: np.outer(np.array(names) == name, np.ones(len(groups)))
-            for kind, name in attributes
-            if kind == "control"
-        },
-    }
+def _weights(near: FloatArray, groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> dict[str, FloatArray]:
+    """Weights (J, lists) of mean distances in each contrast.
+
+    Parameters
+    ----------
+    near
+        Mean distance (J, lists) of each protected word to each list, NaN where there is none.
+    groups
+        Group (J,) of each protected word.
+    names
+        Names of the lists: that of a group for its stereotypes, else that of a control list.
+    stereotypes
+        Names of the stereotype lists.
+    """
+    known = ~np.isnan(near)
+    own = groups[:, None] == np.array(names, dtype=object)
+    weights = {}
+    for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
+        if second == "different":
+            found = association_weights(known, own, np.isin(names, stereotypes))
+        else:
+            other = np.array([name == second for name in names])
+            both = (own & known).any(axis=1) & known[:, other].any(axis=1)
+            found = np.where(both[:, None], own.astype(float) - other, 0.0) / max(both.sum(), 1)
+        if found.any():
+            weights[f"associated - {second}"] = found
+    return weights
 
 
-def _contrast_weights(near: Mapping[str, FloatArray], first: str, second: str) -> FloatArray:
-    """Weights (lists, J) of mean distances in a contrast; a protected word without one of its cells has none."""
-    both = near[first].any(axis=0) & near[second].any(axis=0)
-    return np.where(both, near[first] - near[second], 0.0) / both.sum()
+def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
+    """Weights (J, lists) of mean distances in associated - different for the whole list.
+
+    Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
+    within a group. That is the weighted mean of the words' associations: what a list's nearness to all words and a
+    word's nearness to all lists add cancels.
+
+    Parameters
+    ----------
+    known
+        Which mean distances (J, lists) there are. Words without one of them have no weight.
+    own
+        Which list (J, lists) is that of a word's group.
+    stereotype
+        Which lists (lists,) are stereotypes. Those of groups without protected words are left out.
+    """
+    used = stereotype & own.any(axis=0)
+    while True:
+        complete = (own & used).any(axis=1) & known[:, used].all(axis=1)
+        met = used & own[complete].any(axis=0)
+        if (met == used).all():
+            break
+        used = met
+    lists = int(used.sum())
+    if lists < 2:
+        return np.zeros(known.shape)
+    mine = own & used & complete[:, None]
+    of_word = mine / np.maximum(mine.sum(axis=0), 1)
+    share = of_word.sum(axis=1, keepdims=True) / lists
+    found: FloatArray = np.where(mine, share, -share / (lists - 1) * (used & complete[:, None]))
+    return found
 
 
-def _contrast_values(kv: KeyedVectors, weighted: FloatArray, sizes: list[int], rows: IntArray) -> FloatArray:
+def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed], rows: IntArray) -> FloatArray:
     """Contrasts (replicates, C) from protected vectors that are summed by weight already, (C, lists, dimensions).
 
     The weights of a contrast add up to 0, so that distances are cosines with the opposite sign.
     """
     used, at = np.unique(rows, return_inverse=True)
     cosines = weighted @ unit_rows(kv.vectors[used]).T
-    parts = np.split(at.reshape(rows.shape), np.cumsum(sizes)[:-1], axis=1)
-    means = [cosines[:, place, part].mean(axis=-1) for place, part in enumerate(parts)]
+    parts = np.split(at.reshape(rows.shape), np.cumsum([len(found.rows) for found in lists])[:-1], axis=1)
+    means = [
+        cosines[:, place, part] @ found.weights for place, (part, found) in enumerate(zip(parts, lists, strict=True))
+    ]
     values: FloatArray = -np.sum(means, axis=0).T
     return values
 
@@ -555,7 +582,8 @@ def _metric(kv: KeyedVectors, given: WordLists | Query, metric: AnyMetric | None
     listed = given.every_word() if isinstance(given, WordLists) else ()
     measured = ready.measure()
     return _Asked(
-        lists=dict(zip(query.attributes, parts, strict=True)),
+        lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
+        together=(tuple(range(len(parts))),),
         taken={*listed, *(word for words in query.sets.values() for word in words), *ready.found.keys.values()},
         observed={str(name): _finite(measured.value, str(name), "the given lists")},
         centre={str(name): ready.metric.optimum},

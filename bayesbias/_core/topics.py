@@ -1,0 +1,266 @@
+"""Random lists of words whose mean vectors have given lengths and given products with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayesbias._core.vectors import FloatArray, IntArray
+
+Units = NDArray[np.float32]
+
+TRIES = 20
+"""Sets of lists that are drawn for a replicate before the one nearest to what is wanted is taken."""
+CLOSE = 0.015
+"""Root mean square error in similarity, within and between lists, up to which lists are as wanted."""
+STEPS = 4
+"""Directions in which the words of a list are looked for before another seed word is tried."""
+GROWTH = 1.1
+"""Ratio of the sizes of two successive pools."""
+FIRST = 512
+"""Words nearest to a direction among which a list is looked for; as many are looked at for a seed word."""
+ROOM = 8
+"""Words among which a list is looked for at least, for each of its words."""
+SPREAD = 0.15
+"""Standard deviation of a seed word's similarities to earlier lists around the wanted ones."""
+BLOCK = 2**23
+"""Cosines that are held at once."""
+RIDGE = 1e-6
+"""Added to the squared lengths of list means, which may lie on one line."""
+
+
+class Wanted(NamedTuple):
+    """What random lists are to be like.
+
+    Attributes
+    ----------
+    weights
+        Share of each of a list's words in the list's mean vector, for each list.
+    entries
+        Entries of each list: a word with several forms is one.
+    products
+        Inner products (lists, lists) of the mean vectors.
+    together
+        Lists that are drawn anew together, in the order of drawing.
+    """
+
+    weights: tuple[FloatArray, ...]
+    entries: tuple[int, ...]
+    products: FloatArray
+    together: tuple[tuple[int, ...], ...]
+
+
+class Drawn(NamedTuple):
+    """Words (rows, n) of lists, the lists' means (rows, lists, dimensions), and sums of squared errors (rows,)."""
+
+    words: IntArray
+    means: Units
+    misfit: FloatArray
+
+    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Drawn:
+        """Some rows."""
+        return Drawn(self.words[rows], self.means[rows], self.misfit[rows])
+
+
+def list_means(unit: Units, words: IntArray, weights: FloatArray) -> Units:
+    """Weighted means (rows, dimensions) of the vectors of some words (rows, n)."""
+    rows, size = words.shape
+    shares = np.tile(weights.astype(np.float32), rows)
+    means: Units = csr_array((shares, words.ravel(), np.arange(0, words.size + 1, size)), (rows, len(unit))) @ unit
+    return means
+
+
+def draw_alike(
+    unit: Units, wanted: Wanted, replicates: int, rng: np.random.Generator, done: Callable[[float], None]
+) -> IntArray:
+    """Words of each replicate's lists (replicates, words), one list after the other, no word twice.
+
+    A list begins with a random seed word, about as similar to earlier lists of the replicate as is wanted. Its words
+    are a random part of the words nearest to a direction between the seed word and the means of earlier lists. How
+    many words that part is taken from decides the length of the list's mean; the direction decides its products with
+    earlier means.
+
+    Parameters
+    ----------
+    unit
+        Unit vectors (words, dimensions).
+    wanted
+        What the lists are to be like.
+    replicates
+        How many sets of lists to draw.
+    rng
+        Source of random numbers.
+    done
+        Called with the number of replicates that are drawn.
+    """
+    step = max(1, BLOCK // len(unit))
+    parts = [_part(unit, wanted, place, rng) for place in range(len(wanted.weights))]
+    blocks = []
+    for begin in range(0, replicates, step):
+        rows = min(step, replicates - begin)
+        drawn = Drawn(np.empty((rows, 0), np.intp), np.empty((rows, 0, unit.shape[1]), np.float32), np.zeros(rows))
+        for lists in wanted.together:
+            drawn = _best(unit, wanted, parts, lists, drawn, rng)
+        blocks.append(drawn.words)
+        done(begin + rows)
+    return np.concatenate(blocks)
+
+
+def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> int:
+    """Words among which a list is looked for: all, or a random part where the nearest of all are too coherent."""
+    most = max(FIRST, ROOM * len(wanted.weights[place]), 2 * sum(map(len, wanted.weights)))
+    if most >= len(unit):
+        return len(unit)
+    some = unit[rng.integers(len(unit), size=20)]
+    nearest = np.argpartition(some @ unit.T, len(unit) - most, axis=1)[:, len(unit) - most :]
+    means = unit[nearest].mean(axis=1)
+    shortest = (wanted.weights[place] ** 2).sum()
+    expected = np.median(np.vecdot(means, means)) * (1 - shortest) + shortest
+    return most if wanted.products[place, place] < expected else len(unit)
+
+
+def _best(
+    unit: Units, wanted: Wanted, parts: list[int], lists: Sequence[int], before: Drawn, rng: np.random.Generator
+) -> Drawn:
+    """Earlier lists with further ones: of several tries the best for each row."""
+    rows, size = len(before.words), sum(len(wanted.weights[place]) for place in lists)
+    terms = sum(1 + place for place in lists)
+    best = Drawn(
+        np.hstack([before.words, np.zeros((rows, size), np.intp)]),
+        np.concatenate([before.means, np.zeros((rows, len(lists), unit.shape[1]), np.float32)], axis=1),
+        np.full(rows, np.inf),
+    )
+    left = np.arange(rows)
+    for _ in range(TRIES):
+        drawn = before.of(left)._replace(misfit=np.zeros(len(left)))
+        for place in lists:
+            drawn = _list(unit, wanted, parts[place], place, drawn, rng)
+            # errors add up, so that what is worse already need not be completed
+            hopeful = drawn.misfit < best.misfit[left]
+            left, drawn = left[hopeful], drawn.of(hopeful)
+            if not len(left):
+                break
+        else:
+            best.words[left], best.means[left], best.misfit[left] = drawn
+        left = np.flatnonzero(best.misfit > CLOSE**2 * terms)
+        if not len(left):
+            break
+    return best
+
+
+def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng: np.random.Generator) -> Drawn:
+    """Earlier lists with a further one: the best of several directions for each row."""
+    weights, entries = wanted.weights[place], wanted.entries[place]
+    earlier = before.means.astype(np.float64)
+    rows, count, _ = earlier.shape
+    length, products = float(wanted.products[place, place]), wanted.products[place, :count]
+    among = np.arange(part) if part == len(unit) else np.sort(rng.choice(len(unit), part, replace=False))
+    near = unit if part == len(unit) else unit[among]
+    places = np.full(len(unit), -1)
+    places[among] = np.arange(part)
+    used = places[before.words]
+    seeds = unit[_seeds(unit, before, products, rng)].astype(np.float64)
+    inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
+    aim = _aim(earlier, inverse, seeds, length, products)
+    strata = rng.permuted(np.tile(np.arange(len(weights)), (rows, 1)), axis=1)
+    chances = rng.random(strata.shape)
+    best = Drawn(np.zeros_like(strata), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
+    left, gain, missed = np.arange(rows), np.ones(rows), np.zeros((rows, count))
+    for step in range(STEPS if count else 1):
+        words, means = _nearest(near, aim[left], used[left], strata[left], chances[left], weights, length)
+        short = products - np.einsum("rkd,rd->rk", earlier[left], means)
+        within = (np.vecdot(means, means) - length) * entries / max(entries - 1, 1)
+        misfit = within**2 + np.vecdot(short, short)
+        better = misfit < best.misfit[left]
+        chosen = left[better]
+        best.words[chosen], best.means[chosen], best.misfit[chosen] = words[better], means[better], misfit[better]
+        far = best.misfit[left] > CLOSE**2 * (1 + count)
+        left, short = left[far], short[far]
+        if not len(left):
+            break
+        if step:
+            # what a correction left of the error tells how much larger it should have been
+            old = missed[left]
+            rest = np.vecdot(short, old) / np.maximum(np.vecdot(old, old), 1e-12)
+            gain[left] = np.clip(gain[left] / np.maximum(1 - rest, 0.2), 0.25, 8)
+        missed[left] = short
+        correction = gain[left, None] * (inverse[left] @ short[..., None])[..., 0]
+        aim[left] += np.einsum("rk,rkd->rd", correction, earlier[left])
+    return Drawn(
+        np.hstack([before.words, among[best.words]]),
+        np.concatenate([before.means, best.means[:, None]], axis=1),
+        before.misfit + best.misfit,
+    )
+
+
+def _seeds(unit: Units, before: Drawn, products: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A random word for each row, about as similar to the means of earlier lists as is wanted."""
+    if not len(products):
+        return rng.integers(len(unit), size=len(before.words))
+    some = rng.choice(len(unit), min(FIRST, len(unit)), replace=False)
+    apart = (before.means @ unit[some].T - products.astype(np.float32)[:, None]) / SPREAD
+    log_weights = -0.5 * np.square(apart, out=apart).sum(axis=1)
+    # the largest of such sums is a draw with these weights (Gumbel)
+    return some[np.argmax(log_weights + rng.gumbel(size=log_weights.shape), axis=1)]
+
+
+def _aim(
+    earlier: FloatArray, inverse: FloatArray, seeds: FloatArray, length: float, products: FloatArray
+) -> FloatArray:
+    """Vectors (rows, dimensions) with the wanted length and products, towards the seed words."""
+    solved = inverse @ products
+    inside = np.einsum("rk,rkd->rd", solved, earlier)
+    share = (inverse @ np.einsum("rkd,rd->rk", earlier, seeds)[..., None])[..., 0]
+    apart = seeds - np.einsum("rk,rkd->rd", share, earlier)
+    outside = np.sqrt(np.maximum(length - solved @ products, 0.01 * length))
+    aim: FloatArray = inside + (outside / np.maximum(np.linalg.norm(apart, axis=1), 1e-3))[:, None] * apart
+    return aim
+
+
+def _nearest(
+    near: Units,
+    aim: FloatArray,
+    used: IntArray,
+    strata: IntArray,
+    chances: FloatArray,
+    weights: FloatArray,
+    length: float,
+) -> tuple[IntArray, Units]:
+    """Words (rows, n) near to a direction, and their means: from the pool that gives the wanted squared length.
+
+    ``used`` are the places of words that are taken, negative for words that have none here. A pool falls into n parts
+    of nearly the same size; each gives a word: ``strata`` are the numbers of these parts, ``chances`` places within.
+    """
+    far = aim.astype(np.float32) @ near.T
+    np.negative(far, out=far)
+    row, column = np.nonzero(used >= 0)
+    far[row, used[row, column]] = np.inf
+    rows, size = strata.shape
+    most = min(len(near) - used.shape[1], max(FIRST, ROOM * size))
+    if 2 * most < len(near):
+        top = np.argpartition(far, most, axis=1)[:, :most]
+        order = np.take_along_axis(top, np.argsort(np.take_along_axis(far, top, axis=1), axis=1), axis=1)
+    else:
+        order = np.argsort(far, axis=1)
+    steps = int(np.log(most / size) / np.log(GROWTH)) + 2
+    sizes = np.unique(np.geomspace(size, most, steps).round().astype(np.intp))
+    words, means = np.empty((rows, size), np.intp), np.empty((rows, near.shape[1]), np.float32)
+    least, first, last = np.full(rows, np.inf), np.zeros(rows, np.intp), np.full(rows, len(sizes) - 1)
+    for _ in range(len(sizes).bit_length()):
+        middle = (first + last) // 2
+        pool = sizes[middle][:, None]
+        begin, end = strata * pool // size, (strata + 1) * pool // size
+        tried = np.take_along_axis(order, begin + (chances * (end - begin)).astype(np.intp), axis=1)
+        found = list_means(near, tried, weights)
+        excess = np.vecdot(found, found) - length
+        better = np.abs(excess) < least
+        words[better], means[better], least[better] = tried[better], found[better], np.abs(excess[better])
+        # larger pools have shorter means
+        first, last = np.where(excess > 0, middle + 1, first), np.where(excess > 0, last, middle - 1)
+        first = np.minimum(first, len(sizes) - 1)
+        last = np.maximum(first, last)
+    return words, means
