@@ -7,14 +7,15 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.special import ndtr
+from scipy.linalg import solve_triangular
+from scipy.special import ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
 STEPS = 60
 """Newton steps, or bisections, of a quantile at most."""
-CLOSE = 1e-12
-"""Quantiles are found to this share of a standard deviation."""
+CLOSE = 1e-8
+"""The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
 NOTHING = 1e-9
 """Variances below this share of the largest one are rounding: what varies so little is taken as known."""
 
@@ -98,23 +99,32 @@ class NormalMixture:
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that halves where a step leaves it."""
-        apart = np.where(self.sd > 0, self.sd, 1.0)
-        reach = 40.0 * apart + np.abs(self.means - self.mean).max(axis=0)
-        low, high = self.mean - reach, self.mean + reach
-        x = self.mean.copy()
+        x = np.array(np.broadcast_to(self.mean, self.sds.shape[1:]))
+        spread = np.flatnonzero(self.sd > 0)
+        means = self.means[:, spread] if len(self.means) == 1 else np.take(self.means, spread, axis=1)
+        x[spread] = _quantile(NormalMixture(self.weights, means, np.take(self.sds, spread, axis=1)), p)
+        return x
+
+
+def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
+    """Quantiles (m,) of mixtures whose standard deviations are above 0."""
+    reach = 40.0 * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
+    low, high = mixture.mean - reach, mixture.mean + reach
+    x = mixture.mean + ndtri(p) * mixture.sd
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = np.where(mixture.sds > 0, 1 / mixture.sds, 0.0)
+        heights = inverse * mixture.weights[:, None] / np.sqrt(2 * np.pi)
         for _ in range(STEPS):
-            off = self.below(x) - p
+            off = mixture.below(x) - p
             low, high = np.where(off < 0, x, low), np.where(off < 0, high, x)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                z = (x - self.means) / self.sds
-                slope = self.weights @ np.where(self.sds > 0, np.exp(-0.5 * z**2) / (self.sds * np.sqrt(2 * np.pi)), 0)
-                moved = x - off / slope
-            inside = np.isfinite(moved) & (moved > low) & (moved < high)
-            moved = np.where(inside, moved, (low + high) / 2)
-            if (np.abs(moved - x) <= CLOSE * apart).all():
-                break
+            density = np.einsum("nm,nm->m", heights, np.exp(-0.5 * ((x - mixture.means) * inverse) ** 2))
+            moved = x - off / density
+            moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
+            close = np.abs(moved - x) <= CLOSE * mixture.sd
             x = moved
-        return np.where(self.sd > 0, x, self.mean)
+            if close.all():
+                break
+    return x
 
 
 @dataclass(frozen=True)
@@ -146,6 +156,34 @@ class Deviations:
     variance: float
 
 
+def moving_axes(errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Orthonormal axes (J, k) of what errors can move, and a root (k, k) of their covariance in these.
+
+    The covariance of the errors is ``errors @ errors.T``, and ``axes @ core @ core.T @ axes.T`` without directions in
+    which it is rounding. The axes come from the smaller Gram matrix, which leaves those of small variance orthogonal
+    to some digits only; a second step, as in the Cholesky QR algorithm, makes them so.
+
+    Parameters
+    ----------
+    errors
+        (J, r).
+
+    References
+    ----------
+    Yamamoto, Y., Nakatsukasa, Y., Yanagisawa, Y. and Fukaya, T. (2015). Roundoff error analysis of the CholeskyQR2
+    algorithm. Electronic Transactions on Numerical Analysis 44.
+    """
+    wide = errors.shape[1] > len(errors)
+    values, vectors = np.linalg.eigh(errors @ errors.T if wide else errors.T @ errors)
+    moving = values > NOTHING * max(float(values.max(initial=0.0)), 1e-300)
+    sizes, vectors = np.sqrt(values[moving]), vectors[:, moving]
+    if wide:
+        return vectors, vectors.T @ errors
+    axes = errors @ (vectors / sizes)
+    lower = np.linalg.cholesky(axes.T @ axes)
+    return solve_triangular(lower, axes.T, lower=True).T, lower.T * sizes
+
+
 def deviations(values: FloatArray, root: FloatArray, weights: FloatArray, block: IntArray) -> Deviations:
     """The deviations of J values from their weighted mean.
 
@@ -168,16 +206,14 @@ def deviations(values: FloatArray, root: FloatArray, weights: FloatArray, block:
     errors = root - member @ (share.T @ root)
     # more words than dimensions: combinations that no vector can move are 0 by construction and tell nothing of tau,
     # so that the prior is that of the combinations which the errors can move
-    axes, sizes, _ = np.linalg.svd(errors, full_matrices=False)
-    moving = sizes**2 > NOTHING * max(float(sizes.max(initial=0.0)) ** 2, 1e-300)
-    axes, sizes = axes[:, moving], sizes[moving]
+    axes, core = moving_axes(errors)
     centred = axes - share @ (member.T @ axes)
     prior, turn = np.linalg.eigh(centred.T @ centred)
     whiten = turn / np.sqrt(prior)
-    inner = whiten.T * sizes
+    inner = whiten.T @ core
     noise, rotation = np.linalg.eigh(inner @ inner.T)
     apart = rotation.T @ (whiten.T @ (axes.T @ (values - mean)))
-    back = axes @ (turn * np.sqrt(prior)) @ rotation
+    back = axes @ (turn * np.sqrt(prior) @ rotation)
     shared = rotation.T @ (whiten.T @ (axes.T @ (errors @ (root.T @ weights))))
     return Deviations(apart, noise, back, shared, mean, float(((weights @ root) ** 2).sum()))
 
