@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
 STEPS = 60
 """Newton steps, or bisections, of a quantile at most."""
-CLOSE = 1e-12
-"""Quantiles are found to this share of a standard deviation."""
+CLOSE = 1e-8
+"""The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
 NOTHING = 1e-6
 """Variances below this share of the largest one are rounding: vectors are in half precision."""
 
@@ -98,23 +98,32 @@ class NormalMixture:
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that halves where a step leaves it."""
-        apart = np.where(self.sd > 0, self.sd, 1.0)
-        reach = 40.0 * apart + np.abs(self.means - self.mean).max(axis=0)
-        low, high = self.mean - reach, self.mean + reach
-        x = self.mean.copy()
+        x = np.array(np.broadcast_to(self.mean, self.sds.shape[1:]))
+        spread = np.flatnonzero(self.sd > 0)
+        means = self.means[:, spread] if len(self.means) == 1 else np.take(self.means, spread, axis=1)
+        x[spread] = _quantile(NormalMixture(self.weights, means, np.take(self.sds, spread, axis=1)), p)
+        return x
+
+
+def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
+    """Quantiles (m,) of mixtures whose standard deviations are above 0."""
+    reach = 40.0 * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
+    low, high = mixture.mean - reach, mixture.mean + reach
+    x = mixture.mean + ndtri(p) * mixture.sd
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = np.where(mixture.sds > 0, 1 / mixture.sds, 0.0)
+        heights = inverse * mixture.weights[:, None] / np.sqrt(2 * np.pi)
         for _ in range(STEPS):
-            off = self.below(x) - p
+            off = mixture.below(x) - p
             low, high = np.where(off < 0, x, low), np.where(off < 0, high, x)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                z = (x - self.means) / self.sds
-                slope = self.weights @ np.where(self.sds > 0, np.exp(-0.5 * z**2) / (self.sds * np.sqrt(2 * np.pi)), 0)
-                moved = x - off / slope
-            inside = np.isfinite(moved) & (moved > low) & (moved < high)
-            moved = np.where(inside, moved, (low + high) / 2)
-            if (np.abs(moved - x) <= CLOSE * apart).all():
-                break
+            density = np.einsum("nm,nm->m", heights, np.exp(-0.5 * ((x - mixture.means) * inverse) ** 2))
+            moved = x - off / density
+            moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
+            close = np.abs(moved - x) <= CLOSE * mixture.sd
             x = moved
-        return np.where(self.sd > 0, x, self.mean)
+            if close.all():
+                break
+    return x
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.errors import InputError
 
 STEP = 0.01
 BINS = 200
@@ -25,6 +28,18 @@ NEGLIGIBLE = 1e-10
 BLOCK = 512
 COARSE = 2
 """Bins of similarity that are taken together to count the partners of a word."""
+MOST_CELLS = 5000
+"""Cells beyond which their covariance matrix is not made."""
+FIELDS = 2**22
+"""Numbers of draws of fields that are held at once."""
+ROWS = 2**16
+"""Numbers of draws of cells that are scaled at once."""
+SPANNED = 1e-14
+"""Combinations of lists with less than this share of the largest weight are rounding."""
+ALIKE = 1e-9
+"""Words whose scatter is a smaller share of that of unrelated words are one word."""
+PRODUCTS = 2**20
+"""Products of two words' values that are held at once."""
 MOST_WORDS = 1500
 """Words of a list beyond which its mean similarity to another is estimated from as many, drawn at random."""
 
@@ -112,13 +127,40 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     return PairSample(first, second, bins, counts, weights.astype(np.float32))
 
 
-def components_of(scatter: FloatArray, pairs: PairSample, width: float = WIDTH) -> Components:
-    """Components and variograms of the distances (J, N) of J protected words to N sampled words, rows centred."""
-    variances, loadings = np.linalg.eigh(scatter @ scatter.T / scatter.shape[1])
-    kept = np.flatnonzero(variances > NEGLIGIBLE * max(variances[-1], np.finfo(float).tiny))[::-1]
-    variances, loadings = variances[kept], loadings[:, kept]
-    fields = loadings.T @ scatter / np.sqrt(variances)[:, None]
+def components_of(
+    scatter: FloatArray, pairs: PairSample, width: float = WIDTH, vectors: FloatArray | None = None
+) -> Components:
+    """Components and variograms of the distances of J protected words to N sampled words.
+
+    Parameters
+    ----------
+    scatter
+        Distances (J, N), rows centred.
+    pairs
+        Pairs of sampled words.
+    width
+        Standard deviation of the smoothing kernel, in similarity.
+    vectors
+        (J, d): distances are then ``vectors @ scatter`` of a scatter (d, N), and have no more than d components.
+    """
+    covariance = scatter @ scatter.T / scatter.shape[1]
+    if vectors is None:
+        variances, loadings = _leading(covariance)
+        fields = loadings.T @ scatter / np.sqrt(variances)[:, None]
+    else:
+        # V S V' with S = R R' has the eigenvalues of R' V'V R, (d, d), and the eigenvectors V R u
+        root, inner = root_of(covariance), vectors.T @ vectors
+        variances, turn = _leading(root.T @ inner @ root)
+        loadings = vectors @ (root @ (turn / np.sqrt(variances)))
+        fields = (turn / variances).T @ (root.T @ inner) @ scatter
     return Components(variances, loadings, variograms(fields, pairs, width))
+
+
+def _leading(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues that are more than rounding, the largest first, and their eigenvectors."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = np.flatnonzero(values > NEGLIGIBLE * max(values[-1], np.finfo(float).tiny))[::-1]
+    return values[kept], vectors[:, kept]
 
 
 def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> FloatArray:
@@ -129,9 +171,14 @@ def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> F
     -1 / (N - 1), as it must be for values whose mean is 0: the mean of many random words is known exactly.
     """
     weights = pairs.weights.astype(float)
-    total = np.stack(
-        [np.bincount(pairs.bins, weights * field[pairs.first] * field[pairs.second], BINS) for field in fields]
-    )
+    total, by_word = np.zeros((len(fields), BINS)), np.ascontiguousarray(fields.T)
+    step = max(1, PRODUCTS // len(fields))
+    for begin in range(0, len(weights), step):
+        part = slice(begin, begin + step)
+        products = by_word[pairs.first[part]] * by_word[pairs.second[part]]
+        rows = np.arange(len(products))
+        in_bins = sparse.csr_array((weights[part], (pairs.bins[part], rows)), shape=(BINS, len(products)))
+        total += (in_bins @ products).T
     smooth = _window(STEP, width)
     pooled, mass = smooth @ pairs.counts, smooth @ np.bincount(pairs.bins, weights, BINS)
     met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
@@ -251,12 +298,16 @@ class RelatedSums:
     ----------
     y
         Mean distance of each cell, (n,).
-    word, connection, kind
-        Protected word, connection and attribute class of each cell, (n,).
-    covariance
-        G, (n, n), positive semi-definite.
+    word, connection, kind, listed
+        Protected word, connection, attribute class and list of each cell, (n,).
+    parts
+        Components of the J protected words.
+    correlations
+        Of the lists in each component, (Q, lists, lists), positive semi-definite.
+    sampled
+        Protected words behind ``families``, (S,).
     families
-        Correlation of the bias of protected words, (J, J).
+        Correlation of their bias, (S, S).
     distance_sd
         Standard deviation of a protected word's distances to the words of the vocabulary, on average.
     freedom
@@ -271,12 +322,37 @@ class RelatedSums:
     word: IntArray
     connection: IntArray
     kind: IntArray
-    covariance: FloatArray
+    listed: IntArray
+    parts: Components
+    correlations: FloatArray
+    sampled: IntArray
     families: FloatArray
     distance_sd: float
     freedom: FloatArray
     scatter: FloatArray
     expected: FloatArray
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """G, (n, n), positive semi-definite, of some thousand cells at most.
+
+        Raises
+        ------
+        InputError
+            More than :data:`MOST_CELLS` cells.
+        """
+        if len(self.y) > MOST_CELLS:
+            raise InputError(
+                f"the table has {len(self.y):,} cells (protected words x connections), and what needs the covariance "
+                f"of each two of them takes {MOST_CELLS:,} at most: give a part of the table"
+            )
+        return cell_covariance(self.parts, self.correlations, self.word, self.listed)
+
+    @property
+    def scaled(self) -> FloatArray:
+        """Loadings (J, Q) times the standard deviations of the components."""
+        value: FloatArray = self.parts.loadings * np.sqrt(self.parts.variances)
+        return value
 
 
 @dataclass(frozen=True)
@@ -349,17 +425,119 @@ def draw_factors(grid: FactorGrid, count: int, rng: np.random.Generator) -> Floa
 
 
 def root_of(covariance: FloatArray) -> FloatArray:
-    """A matrix whose product with its transpose is the covariance; rounding below 0 is taken for 0."""
+    """A matrix whose product with its transpose is the covariance; rounding below 0 is taken for 0.
+
+    Of several covariances (..., n, n) as many roots.
+    """
     values, vectors = np.linalg.eigh(covariance)
-    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
+    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
     return root
+
+
+@dataclass(frozen=True)
+class CellWeights:
+    """Weights of m sums over cells, each with the cell's place: arrays (entries,), and m itself."""
+
+    row: IntArray
+    value: FloatArray
+    word: IntArray
+    listed: IntArray
+    kind: IntArray
+    size: int
+
+
+def weighted_roots(
+    weights: CellWeights, scaled: FloatArray, correlations: FloatArray
+) -> tuple[tuple[int, ...], tuple[FloatArray, ...]]:
+    """Roots (m, r) of the errors of m weighted sums of cells, one for each attribute class that has a weight.
+
+    The error of the mean distance of word j to list l is the sum over components q of ``scaled[j, q]`` times a field
+    u_q[l]; the fields of different components are independent. Sums see only those combinations of the lists that their
+    weights span, such as the difference of two lists: r is the number of these times that of the components.
+
+    Parameters
+    ----------
+    weights
+        The weights.
+    scaled
+        Loadings (J, Q) times the standard deviations of the components.
+    correlations
+        Of the fields of lists, (Q, lists, lists).
+
+    Returns
+    -------
+    tuple
+        The classes and their roots. All roots multiply the same r standard normals.
+    """
+    classes = np.unique(weights.kind) if len(weights.kind) else np.zeros(1, dtype=np.intp)
+    chosen = [weights.kind == kind for kind in classes]
+    spans = [_spanned(weights, own, len(scaled), correlations.shape[1]) for own in chosen]
+    joint = np.column_stack(spans)
+    errors = root_of(joint.T @ correlations @ joint)
+    ends = np.cumsum([0, *(span.shape[1] for span in spans)])
+    roots = []
+    for own, span, begin in zip(chosen, spans, ends, strict=False):
+        total = np.zeros((weights.size, scaled.shape[1], joint.shape[1]))
+        for at, combination in enumerate(span.T):
+            value = weights.value[own] * combination[weights.listed[own]]
+            by_word = sparse.csr_array(
+                (value, (weights.row[own], weights.word[own])), shape=(weights.size, len(scaled))
+            )
+            total += (by_word @ scaled)[:, :, None] * errors[:, begin + at]
+        roots.append(total.reshape(weights.size, -1))
+    return tuple(classes.tolist()), tuple(roots)
+
+
+def _spanned(weights: CellWeights, own: NDArray[np.bool_], words: int, lists: int) -> FloatArray:
+    """Orthonormal combinations (lists, s) of the lists that span the weights of each sum and word."""
+    pair = np.unique(weights.row[own] * words + weights.word[own], return_inverse=True)[1]
+    by_pair = sparse.csr_array(
+        (weights.value[own], (pair, weights.listed[own])), shape=(pair.max(initial=-1) + 1, lists)
+    )
+    lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
+    by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
+    values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
+    found: FloatArray = vectors[:, values > SPANNED * max(values[-1], 1.0)]
+    return found
 
 
 def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draws (B, n) of the cells' means given the factors (B, A) at each."""
-    errors = rng.standard_normal((len(factors), len(sums.y))) @ root_of(sums.covariance).T
-    cells: FloatArray = sums.y - factors[:, sums.kind] * errors
-    return cells
+    cells = draw_cell_errors(sums, factors, rng)
+    return np.subtract(sums.y, cells, out=cells)
+
+
+def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (B, n) of the errors of the cells' means given the factors (B, A) at each.
+
+    They are drawn from the smaller of two roots of their covariance: that of the cells, or that of the fields of
+    components and lists, which grows with the dimensions of the vectors and not with the words.
+    """
+    n, (components, lists, _) = len(sums.y), sums.correlations.shape
+    if n <= min(MOST_CELLS, components * lists):
+        errors = rng.standard_normal((len(factors), n)) @ root_of(sums.covariance).T
+    else:
+        errors = _from_fields(sums, len(factors), rng)
+    step = max(1, ROWS // n)
+    for begin in range(0, len(errors), step):
+        errors[begin : begin + step] *= factors[begin : begin + step, sums.kind]
+    return errors
+
+
+def _from_fields(sums: RelatedSums, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (size, n) of the errors of cells from the fields of components and lists, by blocks of draws."""
+    components, lists, _ = sums.correlations.shape
+    roots, scaled = root_of(sums.correlations), sums.scaled
+    cells = [np.flatnonzero(sums.listed == place) for place in range(lists)]
+    drawn = np.empty((size, len(sums.y)))
+    step = max(1, FIELDS // (components * lists))
+    for begin in range(0, size, step):
+        block = drawn[begin : begin + step]
+        standard = rng.standard_normal((components, len(block), lists))
+        fields = standard @ np.swapaxes(roots, 1, 2)
+        for place, own in enumerate(cells):
+            block[:, own] = fields[:, :, place].T @ scaled[sums.word[own]].T
+    return drawn
 
 
 @dataclass(frozen=True)
@@ -384,15 +562,50 @@ def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
     return scatter
 
 
-def freedom_of(families: FloatArray) -> tuple[float, float]:
+def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
+    """What :func:`scatter_of_errors` is for the covariance of a table's cells, without that covariance."""
+    whole = filled.all(axis=1)
+    number = np.full(filled.shape, -1)
+    number[sums.word, sums.connection] = sums.listed
+    patterns, pattern = np.unique(number[whole], axis=0, return_inverse=True)
+    loadings = sums.scaled[whole]
+    member = sparse.csr_array((np.ones(len(pattern)), (pattern.ravel(), np.arange(len(pattern)))))
+    squares, totals = member @ loadings**2, member @ loadings  # (patterns, Q)
+    scatter = np.zeros((filled.shape[1], filled.shape[1]))
+    for k, one in enumerate(patterns.T):
+        for other_k, other in enumerate(patterns.T):
+            own = np.einsum("pq,qp->", squares, sums.correlations[:, one, other])
+            between = np.einsum("pq,qpr,rq->", totals, sums.correlations[:, one[:, None], other], totals, optimize=True)
+            scatter[k, other_k] = own - between / max(len(pattern), 1)
+    return scatter
+
+
+def freedom_of(families: FloatArray, words: int | None = None) -> tuple[float, float]:
     """Satterthwaite's degrees of freedom of the scatter of correlated words around their mean, and its expectation.
 
     Both are 0 for a single word.
+
+    Parameters
+    ----------
+    families
+        Correlation (S, S) of the words, or of S words drawn at random from ``words``: the sums over all words are then
+        estimated from the means over different words among these.
+    words
+        Number of words; S where it is left out.
     """
-    size = len(families)
-    matrix = (np.eye(size) - 1 / max(size, 1)) @ families
-    trace = float(np.trace(matrix))
-    return (trace**2 / float((matrix * matrix.T).sum()), trace) if size > 1 and trace > 0 else (0.0, 0.0)
+    size, count = len(families), len(families) if words is None else words
+    if size < 2:
+        return 0.0, 0.0
+    apart = families - np.diag(np.diag(families))
+    squared = float((apart**2).sum())
+    single, square = apart.sum() / (size * (size - 1)), squared / (size * (size - 1))
+    rows = ((apart.sum(axis=1) ** 2).sum() - squared) / (size * (size - 1) * max(size - 2, 1))
+    rest = count - 1
+    trace = float(rest * (1 - single))
+    # tr (CF)^2 = tr F^2 - 2 / J 1'F^2 1 + (1'F 1 / J)^2 with the centring C
+    squares = count * (1 + rest * square) + (1 + rest * single) ** 2
+    squares -= 2 * (1 + 2 * rest * single + rest * square + rest * (count - 2) * rows)
+    return (min(trace**2 / float(squares), float(rest)), trace) if trace > ALIKE * count else (0.0, 0.0)
 
 
 def draw_population(
@@ -402,6 +615,7 @@ def draw_population(
     families: FloatArray,
     scale: float,
     rng: np.random.Generator,
+    sampled: IntArray | None = None,
 ) -> PopulationDraws:
     """Means and covariance of the connections over protected words like these, one draw for each draw of the cells.
 
@@ -421,25 +635,44 @@ def draw_population(
     errors
         Expected scatter of the errors, (B, K, K): :func:`scatter_of_errors`.
     families
-        (J, J).
+        (J, J), or (S, S) of some words.
     scale
         Scale of the prior.
+    sampled
+        Places (S,) of the words of ``families``, drawn at random; all words in their order where it is left out.
     """
-    size, _, connections = cells.shape
+    size, words, connections = cells.shape
+    sampled = np.arange(words) if sampled is None else sampled
     filled = ~np.isnan(observed)
     whole = filled.all(axis=1)
     scatter, noise = np.zeros((connections, connections)), np.zeros_like(errors)
-    freedom, trace = freedom_of(families[np.ix_(whole, whole)])
+    kept = whole[sampled]
+    freedom, trace = freedom_of(families[np.ix_(kept, kept)], int(whole.sum()))
     if freedom > 0:
         apart = observed[whole] - observed[whole].mean(axis=0)
         scatter, noise = freedom / trace * apart.T @ apart, errors / trace
     prior = scale**2 * np.eye(connections)
     total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
     root = _root_of_rest(total, noise)
-    standard = root_of(families) @ rng.standard_normal((size, len(families), connections))
-    deviations = standard @ np.swapaxes(root, 1, 2)
-    own = np.where(filled, cells - deviations, 0.0)
-    return PopulationDraws(own.sum(axis=1) / filled.sum(axis=0), root @ np.swapaxes(root, 1, 2))
+    # the mean deviations of the words of two connections have the mean of the words' correlations in common
+    standard = root_of(_mean_families(families, sampled, filled)) @ rng.standard_normal(
+        (size, connections, connections)
+    )
+    deviations = (root * standard).sum(axis=2)
+    values = cells if filled.all() else np.where(filled, cells, 0.0)
+    mean = np.einsum("bjk->bk", values) / filled.sum(axis=0)
+    return PopulationDraws(mean - deviations, root @ np.swapaxes(root, 1, 2))
+
+
+def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.bool_]) -> FloatArray:
+    """Mean correlation (K, K) of the words of each two connections, from (S, S) of some words; ``filled`` is (J, K)."""
+    some, every = filled[sampled].astype(float), filled.astype(float)
+    pairs = np.outer(some.sum(axis=0), some.sum(axis=0)) - some.T @ some
+    total = some.T @ (families - np.diag(np.diag(families))) @ some
+    apart = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+    same = every.T @ every / np.outer(every.sum(axis=0), every.sum(axis=0))
+    mean: FloatArray = apart + (1 - apart) * same
+    return mean
 
 
 def _root_of_rest(total: FloatArray, part: FloatArray) -> FloatArray:

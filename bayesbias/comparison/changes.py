@@ -30,7 +30,7 @@ from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import LEAST_SCATTER, MOST_CELLS, factor_products, protected_covariance, related_posterior
+from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_covariance, related_posterior
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.words import STEREOTYPES
@@ -43,6 +43,8 @@ SCALES = {
     "interaction": "interaction_sd",
 }
 """Level of the model to the name of its scale."""
+MOST_CELLS = 2000
+"""Cells of all embeddings beyond which a covariance matrix of them is too large for a comparison."""
 PARTLY = 0.05
 """Share of unchanged distances from which on a note says that there are such."""
 
@@ -344,7 +346,7 @@ def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]
         place = {word: at for at, word in enumerate(each.sample_words)}
         own = [each.protected_words.index(word) for word in chosen]
         columns = [place[first.sample_words[at]] for at in kept]
-        scatter = each.scatter.astype(float)[np.ix_(own, columns)]
+        scatter = each.distances(np.array(own))[:, columns]
         rows.append(scatter - scatter.mean(axis=1, keepdims=True))
     return first.with_sample(np.array(kept), np.concatenate(rows))
 
@@ -370,7 +372,6 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
         scatter,
         protected_words=tuple(f"{word} {number}" for number in range(len(found)) for word in words),
         protected=np.concatenate([first.protected[own]] * len(found)),
-        protected_correlation=np.tile(first.protected_correlation[np.ix_(own, own)], (len(found), len(found))),
     )
 
 
@@ -417,7 +418,7 @@ def by_covariance(
     blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
     size = (chains, draws // chains)
     by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *one.filled.shape)
-    families = posterior.sums.families[: len(one.protected_words), : len(one.protected_words)]
+    families = found[0].families(one.protected_words.tolist())
     words = len(one.protected_words)
     wide = protected_covariance(every).reshape(len(matched.embeddings), words, len(matched.embeddings), words)
     results = []

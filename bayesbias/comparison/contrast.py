@@ -103,15 +103,22 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def rows_of(post: xr.DataTree, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
-    """Posteriors of a contrast for the whole list and for each protected word.
+def rows_of(
+    post: xr.DataTree,
+    first: str,
+    second: str,
+    population: str = GIVEN,
+    rows: str | None = None,
+    data: ModelData | None = None,
+) -> Rows:
+    """Posteriors of a contrast for the whole list and for each protected word; ``data`` are the rows of the fit.
 
     Raises
     ------
     InputError
         Associations of a contrast or a table that has none.
     """
-    data = fit_data(post)
+    data = data or fit_data(post)
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
     if rows is None:
@@ -172,7 +179,7 @@ def _difference_rows(post: xr.DataTree, data: ModelData, cells: Cells, first: st
         return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, weights, DIFFERENCE)
     chosen = np.flatnonzero(kept)
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
-    words = functionals_of(post, cells, between)
+    words = functionals_of(post, cells, between, data)
     return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
 
 
@@ -186,7 +193,7 @@ def _association_rows(post: xr.DataTree, data: ModelData, cells: Cells, kind: st
     weights = whole_weights(data, cells, kept)
     words = np.flatnonzero(kept)
     combine, parts = association_weights(cells, words, weights)
-    raw = functionals_of(post, cells, parts).combined(combine)
+    raw = functionals_of(post, cells, parts, data).combined(combine)
     rows = Rows(raw.combined(weights[words][None]), raw, kept, weights, kind, tuple(_doubts(data, cells)))
     if kind == RAW or not isinstance(raw, NormalFunctionals):
         return rows
@@ -331,7 +338,7 @@ def contrasts(
         table, kept, whole_sd = _kept_table(post, data, first, second, prob, region, population, by)
         kind, notes = DIFFERENCE, no_notes
     else:
-        found = rows_of(post, first, second, population, rows)
+        found = rows_of(post, first, second, population, rows, data)
         kind, kept, notes = found.kind, found.kept, found.notes
         whole_sd = float(found.whole.sd[0])
         groups = data.groups[kept]
@@ -576,7 +583,8 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     weights = whole_weights(data, cells, cells.associated)
     # list by list: the words' difference of this list and the others, less that of the mean word
     of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
-    found = functionals_of(post, cells, sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr"))
+    every = sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr")
+    found = functionals_of(post, cells, every, data)
     # the nearness of a list is the mean word's difference of this list and the others
     mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))
     combine = sparse.hstack([sparse.eye_array(len(kept) * size), -mean_word], format="csr")
@@ -845,7 +853,7 @@ def decomposition_parts(post: xr.DataTree, second: str | None = None, population
     second = control_of_parts(names, second)
     cells = cells_of(data)
     kept, weights, combine, first = decomposition_weights(data, cells, second)
-    words = functionals_of(post, cells, first).combined(combine)
+    words = functionals_of(post, cells, first, data).combined(combine)
     count = int(kept.sum())
     mean = weights[kept]
     whole: Functionals = words.combined(_whole_parts(mean, count))

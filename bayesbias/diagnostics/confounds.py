@@ -375,13 +375,13 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
         x = values.of(related.sample_words)
         known = np.isfinite(x)
         if known.sum() >= FEWEST and np.ptp(x[known]) > 0:
-            rows.append(("vocabulary", *_mean_slope(x[known], related.scatter.astype(float)[:, known])))
+            rows.append(("vocabulary", *_mean_slope(x[known], related.mean_distances[known])))
     return pd.DataFrame(rows, columns=["where", "slope", "se", "r2", "words"]), notes
 
 
 def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, float, int]:
-    """Slope, standard error, R2 and words of the mean distance (over J protected words) to N words."""
-    x, y = x - x.mean(), distances.mean(axis=0) - distances.mean()
+    """Slope, standard error, R2 and words of the mean distance (N,) over protected words to N words."""
+    x, y = x - x.mean(), distances - distances.mean()
     slope = float(x @ y / (x @ x))
     rest = y - slope * x
     total = float(y @ y)

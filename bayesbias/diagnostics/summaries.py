@@ -17,7 +17,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.errors import InputError
 from bayesbias.models.data import EFFECTS, ModelData
-from bayesbias.models.related import protected_covariance
+from bayesbias.models.related import protected_root
 from bayesbias.models.results import by_connection, check_fit, fit_data, is_related, pair_places, related_data
 from bayesbias.models.word_draws import GROUP, keeps_summaries, statistics_of
 from bayesbias.models.word_draws import PROB as PROB
@@ -241,12 +241,14 @@ def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, F
     Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
     """
     data = fit_data(post)
-    covariance = protected_covariance(data)
-    other = ~np.eye(len(covariance), dtype=bool)
-    group = data.group_index[:, None] == data.group_index
-    total = float(np.diag(covariance).mean())
-    within = float(covariance[other & group].mean()) if (other & group).any() else total
-    shared = float(covariance[~group].mean()) if (~group).any() else within
+    root, sizes = protected_root(data), np.bincount(data.group_index)
+    by_group = np.stack([root[data.group_index == at].sum(axis=0) for at in range(len(sizes))])
+    squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
+    own, every = float((by_group**2).sum()), float((root.sum(axis=0) ** 2).sum())
+    total = squares / len(root)
+    within = (own - squares) / pairs if pairs else total
+    across = float(len(root) ** 2 - sizes @ sizes)
+    shared = (every - own) / across if across else within
     parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
     parts["residual"] = total - parts["attribute word"] - parts["word x group"]
     factor = by_connection(post, "sd_factor") ** 2

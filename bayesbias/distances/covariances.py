@@ -33,6 +33,10 @@ LEAST = 50
 """Sampled words without which nothing can be said."""
 SMALL_SAMPLE = 0.17
 """What a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words."""
+FAMILY_WORDS = 500
+"""Protected words beyond which their mean correlation is estimated from as many, drawn at random."""
+MOST_PROTECTED = 5000
+"""Protected words beyond which the correlation of each two of them is not made."""
 FREQUENT = 20_000
 """Where a file is ordered by frequency, the sample comes from this many of its first words."""
 
@@ -65,11 +69,12 @@ class Relatedness(Result):
     centre
         Mean unit vector (d,) of the sample.
     scatter
-        Distances (J, N) of the protected words to the sample, each row centred.
+        Distances (J, N) of the protected words to the sample, each row centred. Of more words than dimensions, a
+        matrix (d, N) that gives these as ``protected @ scatter``; :meth:`distances` has them in either case.
     pairs
         Pairs of sampled words with their similarity.
-    protected_correlation
-        (J, J): how alike two protected words are in their distances to these attribute lists.
+    protected_curve
+        (BINS,): how alike two protected words are in their distances to these attribute lists, by their similarity.
     ranks
         Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
     forms, form_of
@@ -98,7 +103,7 @@ class Relatedness(Result):
     centre: FloatArray
     scatter: NDArray[np.floating]
     pairs: PairSample
-    protected_correlation: NDArray[np.float32]
+    protected_curve: FloatArray
     ranks: NDArray[np.int32] | None = None
     forms: NDArray[np.float16] | None = None
     form_of: NDArray[np.int32] | None = None
@@ -111,8 +116,29 @@ class Relatedness(Result):
             return {}
         return dict(zip(words, self.ranks.tolist(), strict=True))
 
+    @property
+    def by_dimension(self) -> bool:
+        """Whether the rows of ``scatter`` are the dimensions of the vectors, not the protected words."""
+        return len(self.scatter) < len(self.protected_words)
+
+    def of_words(self, rows: FloatArray, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
+        """Values (words, m) of some protected words from what the rows of ``scatter`` have, (rows, m)."""
+        value: FloatArray = self.protected[words].astype(float) @ rows if self.by_dimension else rows[words]
+        return value
+
+    def distances(self, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
+        """Distances (words, N) of some protected words, by their places, to the sample, each row centred."""
+        return self.of_words(self.scatter.astype(float), words)
+
+    @property
+    def mean_distances(self) -> FloatArray:
+        """Mean distance (N,) of the protected words to each word of the sample, less the mean over these."""
+        rows = self.scatter.astype(float)
+        value: FloatArray = self.protected.mean(axis=0, dtype=float) @ rows if self.by_dimension else rows.mean(axis=0)
+        return value
+
     def with_sample(self, kept: NDArray[np.intp], scatter: FloatArray) -> Self:
-        """The relatedness with some words of the sample only, and other distances (J, kept) to these, rows centred."""
+        """The relatedness with some words of the sample only, and another scatter (rows, kept), rows centred."""
         number = np.full(self.sampled, -1)
         number[kept] = np.arange(len(kept))
         inside = (number[self.pairs.first] >= 0) & (number[self.pairs.second] >= 0)
@@ -139,7 +165,8 @@ class Relatedness(Result):
     @cached_property
     def components(self) -> Components:
         """Components of the protected side with their variograms; variances hold the inflation."""
-        found = components_of(self.scatter.astype(float), self.pairs)
+        vectors = self.protected.astype(float) if self.by_dimension else None
+        found = components_of(self.scatter.astype(float), self.pairs, vectors=vectors)
         return Components(found.variances * self.inflation, found.loadings, found.correlations)
 
     @cached_property
@@ -293,8 +320,15 @@ class Relatedness(Result):
         return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))
 
     def _protected_worth(self, words: Sequence[str]) -> float:
-        rows = [self.protected_words.index(word) for word in words]
-        return float(1 / self.families()[np.ix_(rows, rows)].mean())
+        place = {word: at for at, word in enumerate(self.protected_words)}
+        rows = np.array([place[word] for word in words])
+        sampled, correlation = self._every_family
+        kept = np.isin(sampled, rows)
+        if kept.sum() < 2:
+            return float(len(words))
+        own = correlation[np.ix_(kept, kept)]
+        apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
+        return float(len(words) / (1 + (len(words) - 1) * apart))
 
     def families(self, words: Sequence[str] | None = None) -> FloatArray:
         """Correlation (J, J) of the bias of protected words beyond what the words of their groups share.
@@ -302,10 +336,24 @@ class Relatedness(Result):
         The correlation of two words' distances to attribute lists, less its median over pairs of words of one group
         (or of two groups): words as alike as most of their group count as unrelated, *he, him, his* as little more
         than one word.
+
+        Raises
+        ------
+        InputError
+            More words than a matrix of each two of them is made for.
         """
         chosen = self.protected_words if words is None else words
-        rows = [self.protected_words.index(word) for word in chosen]
-        raw = self.protected_correlation.astype(float)[np.ix_(rows, rows)]
+        if len(chosen) > MOST_PROTECTED:
+            raise InputError(
+                f"there are {len(chosen):,} protected words, and the correlation of each two of them is made for "
+                f"{MOST_PROTECTED:,} at most: give some of the words"
+            )
+        place = {word: at for at, word in enumerate(self.protected_words)}
+        apart = self.protected[[place[word] for word in chosen]].astype(float) - self.centre
+        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+        units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
+        raw = self.protected_curve[similarity_bins(units @ units.T)]
+        np.fill_diagonal(raw, 1.0)
         group_of = {word: name for name, kind, held in self.lists if kind == "protected" for word in held}
         groups = np.array([group_of.get(word, "") for word in chosen])
         within = groups[:, None] == groups
@@ -318,6 +366,24 @@ class Relatedness(Result):
         spread = np.sqrt(np.diag(matrix))
         correlation: FloatArray = matrix / np.outer(spread, spread)
         return correlation
+
+    def sampled_families(self, words: Sequence[str]) -> tuple[NDArray[np.intp], FloatArray]:
+        """:meth:`families` of the words, of many words of some that are drawn at random with a fixed seed.
+
+        Returns
+        -------
+        tuple
+            Places (S,) of the words among those given, in ascending order, and their correlation (S, S).
+        """
+        places = np.arange(len(words))
+        if len(words) > FAMILY_WORDS:
+            drawn = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
+            places = np.sort(drawn)
+        return places, self.families([words[at] for at in places.tolist()])
+
+    @cached_property
+    def _every_family(self) -> tuple[NDArray[np.intp], FloatArray]:
+        return self.sampled_families(self.protected_words)
 
     def variogram(self) -> pd.DataFrame:
         """Correlation of two words' values by the similarity of the words, for each component of the protected side.

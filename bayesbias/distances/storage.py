@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -284,13 +284,13 @@ DIMS = {
     "protected": ("protected_word", "dimension"),
     "attributes": ("attribute_word", "dimension"),
     "centre": ("dimension",),
-    "scatter": ("protected_word", "sample_word"),
+    "scatter": ("scatter_row", "sample_word"),
     "first": ("sample_pair",),
     "second": ("sample_pair",),
     "bins": ("sample_pair",),
     "counts": ("similarity_bin",),
     "weights": ("sample_pair",),
-    "protected_correlation": ("protected_word", "other_word"),
+    "protected_curve": ("similarity_bin",),
     "ranks": ("ranked_word",),
     "forms": ("form", "dimension"),
     "form_of": ("form",),
@@ -320,7 +320,7 @@ def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
         "bins": pairs.bins.astype(np.uint8),
         "counts": pairs.counts.astype(np.int64),
         "weights": pairs.weights,
-        "protected_correlation": found.protected_correlation,
+        "protected_curve": found.protected_curve,
         "protected_word": np.array(found.protected_words, dtype=str),
         "attribute_word": np.array(found.attribute_words, dtype=str),
         "sample_word": np.array(found.sample_words, dtype=str),
@@ -340,7 +340,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         facts = json.loads(str(arrays["facts"]))
         words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
         sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
-        sizes |= {"other_word": sizes["protected_word"], "ranked_word": sum(sizes.values())}
+        sizes |= {"ranked_word": sum(sizes.values())}
         for name, dims in DIMS.items():
             if name in OPTIONAL and name not in arrays:
                 continue
@@ -350,6 +350,8 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
                 raise ValueError(f"{name} has the shape {values.shape}")
             if values.dtype.kind == "f" and not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
+        if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
+            raise ValueError(f"scatter has {sizes['scatter_row']} rows")
         first, second, bins, counts = (
             np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts")
         )
@@ -369,7 +371,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             centre=np.asarray(arrays["centre"]).astype(float),
             scatter=np.asarray(arrays["scatter"]),
             pairs=pairs,
-            protected_correlation=np.asarray(arrays["protected_correlation"]),
+            protected_curve=np.asarray(arrays["protected_curve"]).astype(float),
             **{name: np.asarray(arrays[name]) for name in OPTIONAL if name in arrays},
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -451,6 +453,13 @@ def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
     return relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
 
 
+def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:
+    """Place of each row's word among some words; -1 for words that are not there."""
+    codes, values = pd.factorize(column)
+    places: NDArray[np.intp] = pd.Index(words).get_indexer(pd.Index([str(value) for value in values]))
+    return np.where(codes < 0, -1, places[codes])
+
+
 def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
     """Refuse relatedness of other vectors than those that a table's distances were measured with.
 
@@ -459,11 +468,8 @@ def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
     InputError
         A word of the table is not known, or a distance is another one.
     """
-    import pandas as pd
-
-    protected, attributes = (table[name].astype(str).tolist() for name in WORDS[:2])
-    rows = pd.Index(found.protected_words).get_indexer(pd.Index(protected))
-    columns = pd.Index(found.attribute_words).get_indexer(pd.Index(attributes))
+    known = (found.protected_words, found.attribute_words)
+    rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
     unknown = np.flatnonzero((rows < 0) | (columns < 0))
     if len(unknown):
         row = table.iloc[unknown[0]]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._checks import whole_number
-from bayesbias._core.related import PairSample, sample_pairs, similarity_bins, variograms
+from bayesbias._core.related import PairSample, sample_pairs, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, FREQUENT, LEAST, Relatedness
@@ -162,8 +162,8 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     centre = vectors.mean(axis=0).astype(np.float32).astype(float)
     units = unit_rows(vectors - centre)
     pairs = sample_pairs(units, np.random.default_rng([seed, 1]))
-    scatter = -(half[0].astype(float) @ vectors.T)
-    scatter -= scatter.mean(axis=1, keepdims=True)
+    apart = -(vectors - vectors.mean(axis=0)).T
+    scatter = apart if len(protected) > len(apart) else (half[0].astype(float) @ apart).astype(np.float16)
     means = _list_means(entries, attributes, half[1])
     ranked = [
         *(int(row) for row in chosen),
@@ -181,9 +181,9 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         protected=half[0],
         attributes=half[1],
         centre=centre,
-        scatter=scatter.astype(np.float16),
+        scatter=scatter.astype(np.float32) if len(scatter) < len(protected) else scatter,
         pairs=pairs,
-        protected_correlation=_correlation_of_words(half[0].astype(float) - centre, means, vectors, pairs),
+        protected_curve=_curve_of_words(means, vectors, pairs),
         ranks=np.array(ranked, dtype=np.int32) if ordered_by_frequency(kv.index_to_key) else None,
         forms=half_units(looked.of_forms, [form for _, form in several]) if several else None,
         form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
@@ -213,19 +213,14 @@ def _list_means(
     return means - means.mean(axis=0) if len(means) > 1 else means
 
 
-def _correlation_of_words(
-    apart: FloatArray, means: FloatArray, vectors: FloatArray, pairs: PairSample
-) -> NDArray[np.float32]:
-    """Correlation (J, J) of protected words' distances to attribute lists, by the words' similarity."""
+def _curve_of_words(means: FloatArray, vectors: FloatArray, pairs: PairSample) -> FloatArray:
+    """Correlation (BINS,) of two words' distances to attribute lists, by the similarity of the words."""
     fields = means @ vectors.T
     fields -= fields.mean(axis=1, keepdims=True)
     spread = fields.std(axis=1)
     fields = fields[spread > 0] / spread[spread > 0, None]
-    lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-    units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
-    found = variograms(fields, pairs).mean(axis=0)[similarity_bins(units @ units.T)]
-    found[np.diag_indices(len(found))] = 1.0
-    return found.astype(np.float32)
+    curve: FloatArray = variograms(fields, pairs).mean(axis=0)
+    return curve
 
 
 def sampled_rows(kv: KeyedVectors, listed_keys: set[str], sample: int, seed: int) -> tuple[NDArray[np.intp], str]:

@@ -21,7 +21,7 @@ from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.data import EFFECTS, MEANS, Draws, ModelData, at_rows, dims_of, refuse_repeats, row_means
 from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.marginal import PACKAGE, fit_for_crossed
-from bayesbias.models.related import MOST_CELLS, draw_errors, protected_covariance
+from bayesbias.models.related import draw_errors, protected_root, too_many_lists
 from bayesbias.models.results import (
     adjusted_table,
     assemble,
@@ -108,6 +108,10 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     return engine
 
 
+RELATED_NUMBERS = 2**24
+"""Draws times cells up to which ``keep="auto"`` keeps all draws of the model of related words: 128 megabytes."""
+FEWEST_DRAWS = 500
+"""Draws that such a fit has at least."""
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 UNRELATED = (
     "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "
@@ -222,12 +226,31 @@ def fit(
         spec, data = fit_for_crossed(spec, data)
     else:
         refuse_repeats(table, spec.name)
+    draws, fewer = _fewer_draws(keep, spec, data, draws, chains)
     kept, why = _kept(keep, spec, data, draws, frames is not None)
+    why = (*fewer, *why)
     data = replace(data, notes=(*note, *data.notes, *why))
     used = used_seed(seed)
     drawn = chosen.draw(spec, data, chains, draws // chains, np.random.default_rng(used), kept)
     post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
+
+
+def _fewer_draws(keep: str, spec: ModelSpec, data: ModelData, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
+    """Draws of a fit of related words, with a note where they are fewer than was asked for.
+
+    Weighted sums of cells are exact, so that draws are for pictures and for further protected words.
+    """
+    cells = int(data.filled.sum())
+    least = -(-FEWEST_DRAWS // chains) * chains
+    most = max(RELATED_NUMBERS // cells // chains * chains, least)
+    if not spec.related or keep != AUTO or draws <= most:
+        return draws, ()
+    note = (
+        f"Of {draws:,} draws {most:,} are kept: the table has {cells:,} cells (protected words x connections). Contrasts, "
+        "associations and decompositions are exact and do not depend on draws (keep='draws' keeps all)."
+    )
+    return most, (note,)
 
 
 def _kept(keep: str, spec: ModelSpec, data: ModelData, draws: int, frames: bool) -> tuple[Keep, tuple[str, ...]]:
@@ -333,9 +356,8 @@ def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelS
         return load_model(model), ()
     if data.relatedness is None:
         return load_model(FALLBACK), (NO_RELATEDNESS,)
-    if (cells := int(data.filled.sum())) > MOST_CELLS:
-        reason = f"The table has {cells:,} cells, more than the {MOST_CELLS:,} that the model 'related' takes"
-        return load_model(FALLBACK), (f"{reason}, so that 'crossed' was fitted.",)
+    if reason := too_many_lists(data):
+        return load_model(FALLBACK), (f"{reason[0].upper()}{reason[1:]}, so that 'crossed' was fitted.",)
     return load_model(RELATED), ()
 
 
@@ -538,7 +560,7 @@ def _related_density(post: xr.DataTree, places: dict[str, np.ndarray], y: FloatA
     posterior = post["posterior"]
     means = posterior["word_mean"].to_numpy()
     means = means.reshape(-1, *means.shape[2:])[::step]
-    sd = np.sqrt(np.diag(protected_covariance(fit_data(post))))
+    sd = np.sqrt((protected_root(fit_data(post)) ** 2).sum(axis=1))
     factor = by_connection(post, "sd_factor").reshape(-1, means.shape[-1])[::step]
 
     def density(part: slice) -> FloatArray:

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._core.mixtures import NormalMixture, gauss_rule
-from bayesbias._core.related import FactorGrid, draw_factors, list_correlations, root_of
+from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
 from bayesbias.models.related import (
-    AttributeSets,
     attribute_sets,
     components_for,
     factor_posterior,
@@ -355,9 +353,8 @@ def association_weights(
 def related_functionals(spec: ModelSpec, data: ModelData, cells: Cells, weights: sparse.csr_array) -> NormalFunctionals:
     """Posterior of weighted sums (m, J * C) of cells for the model of related words.
 
-    The error of the mean distance of word j to list l is the sum over components q of loading[j, q] times a field
-    u_q[l]; those of different components are independent, and the fields of lists have the covariance that the
-    variogram gives. So that of any number of sums has a root with as many columns as components times lists.
+    The errors of lists have the covariance that the variogram gives in each component of the protected words; see
+    :func:`weighted_roots`.
     """
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
@@ -366,33 +363,19 @@ def related_functionals(spec: ModelSpec, data: ModelData, cells: Cells, weights:
     used.ravel()[np.unique(weights.indices[weights.data != 0])] = True
     if (used & ~cells.filled).any():
         raise InputError("weights fall on cells without a distance: give 0 to these")
-    errors = _set_errors(data, relatedness, sets)
-    kind = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])
-    loadings = parts.loadings * np.sqrt(parts.variances)
-    coordinates = weights.tocoo()
-    word, column = np.divmod(coordinates.col, len(cells.columns))
-    some = coordinates.data != 0
-    row, word, column, value = coordinates.row[some], word[some], column[some], coordinates.data[some]
-    listed = sets.number[word, column]
-    classes = np.unique(kind[column]) if len(column) else np.zeros(1, dtype=np.intp)
-    roots = []
-    for own_class in classes:
-        total = np.zeros((weights.shape[0], errors.shape[0], errors.shape[2]))
-        for place in np.unique(listed[kind[column] == own_class]):
-            chosen = (listed == place) & (kind[column] == own_class)
-            shape = (weights.shape[0], len(data.protected_words))
-            by_word = sparse.csr_array((value[chosen], (row[chosen], word[chosen])), shape=shape)
-            total += (by_word @ loadings)[:, :, None] * errors[None, :, place, :]
-        roots.append(total.reshape(weights.shape[0], -1))
-    mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
-    return NormalFunctionals(mean, tuple(roots), tuple(classes.tolist()), factor_posterior(spec, data))
-
-
-def _set_errors(data: ModelData, relatedness: Relatedness, sets: AttributeSets) -> FloatArray:
-    """Roots (Q, sets, r) of the covariance of the fields' means over sets of attribute words."""
     same, shares = relatedness.overlaps(sets.member, data.attribute_words.tolist())
-    correlations = list_correlations(relatedness.components.correlations, same, shares)
-    return np.stack([root_of(each) for each in correlations])
+    coordinates = weights.tocoo()
+    some = coordinates.data != 0
+    row, value = coordinates.row[some], coordinates.data[some]
+    word, column = np.divmod(coordinates.col[some], len(cells.columns))
+    kind = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])[column]
+    classes, roots = weighted_roots(
+        CellWeights(row, value, word, sets.number[word, column], kind, weights.shape[0]),
+        parts.loadings * np.sqrt(parts.variances),
+        list_correlations(parts.correlations, same, shares),
+    )
+    mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
+    return NormalFunctionals(mean, roots, classes, factor_posterior(spec, data))
 
 
 def connection_functionals(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
@@ -420,8 +403,10 @@ def is_exact(post: xr.DataTree) -> bool:
     return is_related(post) and FRAMES not in post.children and "slope" not in post["posterior"]
 
 
-def functionals_of(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -> Functionals:
-    """Posterior of weighted sums (m, J * C) of a fit's cells.
+def functionals_of(
+    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: ModelData | None = None
+) -> Functionals:
+    """Posterior of weighted sums (m, J * C) of a fit's cells; ``data`` are its rows where these were read before.
 
     Raises
     ------
@@ -429,7 +414,7 @@ def functionals_of(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -
         A fit that keeps summaries of words, of a model that answers with draws.
     """
     if is_exact(post):
-        return related_functionals(model_of(post), fit_data(post), cells, weights)
+        return related_functionals(model_of(post), data or fit_data(post), cells, weights)
     if keeps_summaries(post):
         raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
     return connection_functionals(post, cells, weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from bayesbias._core.marginal import cell_numbers, scatter_cells
 from bayesbias._core.related import (
     BINS,
     LOG_2PI,
+    CellWeights,
     Components,
     FactorGrid,
     RelatedSums,
-    cell_covariance,
+    draw_cell_errors,
     draw_cells,
     draw_factors,
     draw_population,
@@ -27,8 +29,9 @@ from bayesbias._core.related import (
     freedom_of,
     list_correlations,
     root_of,
-    scatter_of_errors,
+    scatter_from_fields,
     similarity_bins,
+    weighted_roots,
 )
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
@@ -36,8 +39,8 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import Draws, ModelData
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
-MOST_CELLS = 2000
-"""Cells beyond which a covariance matrix of cells is too large for a fit."""
+MOST_NUMBERS_OF_LISTS = 2**28
+"""Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000
 """Attribute words beyond which a matrix of them is too large; a fit needs none."""
 NUMBERS_AT_ONCE = 2**22
@@ -81,9 +84,15 @@ class RelatedPosterior:
 
     def moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Posterior mean (m,) and covariance (m, m) of weighted sums (m, cells) of the cells' means."""
-        kind = self.sums.kind
-        covariance = self.sums.covariance * self.grid.products[np.ix_(kind, kind)]
-        return weights @ self.sums.y, weights @ covariance @ weights.T
+        sums = self.sums
+        row, cell = np.nonzero(weights)
+        entries = CellWeights(
+            row, weights[row, cell], sums.word[cell], sums.listed[cell], sums.kind[cell], len(weights)
+        )
+        classes, roots = weighted_roots(entries, sums.scaled, sums.correlations)
+        products = self.grid.products[np.ix_(classes, classes)]
+        stacked = np.stack(roots)
+        return weights @ sums.y, np.einsum("ab,amr,bnr->mn", products, stacked, stacked, optimize=True)
 
 
 def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
@@ -95,11 +104,11 @@ def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
 def factor_posterior(spec: ModelSpec, data: ModelData) -> FactorGrid:
     """The posteriors of the factors alone: the scatter of words within lists informs them."""
     relatedness = relatedness_for(data)
-    sets = cell_lists(data)
-    same, shares = relatedness.overlaps(sets.member, data.attribute_words.tolist())
+    lists = _checked_lists(data)
+    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     parts = components_for(relatedness, data.protected_words)
     correlations = list_correlations(parts.correlations, same, shares)
-    freedom, scatter, _ = _observed_scatter(data, parts, sets, same, shares, correlations)
+    freedom, scatter, _ = _observed_scatter(data, parts, lists, same, shares, correlations)
     return _grid(priors_of(spec), freedom, scatter)
 
 
@@ -136,9 +145,9 @@ def completed(
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
     observed = scatter_cells(sums.y, data.filled)
-    errors = scatter_of_errors(sums.covariance, data.filled) * factor_products(factors, data)
+    errors = scatter_from_fields(sums, data.filled) * factor_products(factors, data)
     scale = priors.population.scale * sums.distance_sd
-    population = draw_population(cells, observed, errors, sums.families, scale, rng)
+    population = draw_population(cells, observed, errors, sums.families, scale, rng, sums.sampled)
     return {
         "connection_mean": population.mean,
         "word_mean": cells,
@@ -157,7 +166,9 @@ def factor_products(factors: FloatArray, data: ModelData) -> FloatArray:
 def independent_words(sums: RelatedSums, data: ModelData) -> dict[str, float]:
     """How many independent protected words those without an empty cell are worth, as a fact of a fit."""
     whole = data.filled.all(axis=1)
-    return {"independent_protected_words": freedom_of(sums.families[np.ix_(whole, whole)])[0] + 1}
+    kept = whole[sums.sampled]
+    freedom, _ = freedom_of(sums.families[np.ix_(kept, kept)], int(whole.sum()))
+    return {"independent_protected_words": freedom + 1}
 
 
 @dataclass(frozen=True)
@@ -210,16 +221,16 @@ def attribute_sets(
     words
         Number of attribute words.
     """
-    cells = cell_numbers(filled)
-    cell = cells[word, column]
-    order = np.lexsort((attribute, cell))
-    parts = np.split(attribute[order], np.cumsum(np.bincount(cell, minlength=int(filled.sum())))[:-1])
+    cell = cell_numbers(filled)[word, column]
+    by_cell = sparse.csr_array((np.ones(len(cell), dtype=bool), (cell, attribute)), shape=(int(filled.sum()), words))
+    by_cell.sort_indices()
     keys: dict[bytes, int] = {}
-    number = np.full(filled.shape, -1)
-    number[filled] = [keys.setdefault(part.tobytes(), len(keys)) for part in parts]
+    number, indices = np.full(filled.shape, -1), by_cell.indices
+    ends = by_cell.indptr.tolist()
+    number[filled] = [keys.setdefault(indices[a:b].tobytes(), len(keys)) for a, b in pairwise(ends)]
     member = np.zeros((len(keys), words), dtype=bool)
     for place, key in enumerate(keys):
-        member[place, np.frombuffer(key, dtype=attribute.dtype)] = True
+        member[place, np.frombuffer(key, dtype=indices.dtype)] = True
     return AttributeSets(number, member)
 
 
@@ -236,32 +247,65 @@ def relatedness_for(data: ModelData) -> Relatedness:
     Raises
     ------
     InputError
-        They carry none, or the table has too many cells.
+        They carry none.
     """
     if data.relatedness is None:
         raise InputError(
             "the model 'related' needs to know how words are related: make the table with distance_table(kv, words), "
             "or fit the model 'crossed', which takes different words for unrelated"
         )
-    if (cells := int(data.filled.sum())) > MOST_CELLS:
-        raise InputError(
-            f"the table has {cells:,} cells (protected words x connections), and the model 'related' takes "
-            f"{MOST_CELLS:,}: fit the model 'crossed', or fewer protected words"
-        )
     return data.relatedness
+
+
+def too_many_lists(data: ModelData, lists: CellLists | None = None) -> str:
+    """Why the lists of a table are too many for the model of related words; empty if they are not.
+
+    Cells share a list unless pairs are missing here and there. Of each two lists the similarities and correlations of
+    their words are needed.
+    """
+    each = BINS + min(relatedness_for(data).protected.shape)
+    if int(data.filled.sum()) ** 2 * each <= MOST_NUMBERS_OF_LISTS:
+        return ""
+    size = len((lists or cell_lists(data)).member)
+    most = int(np.sqrt(MOST_NUMBERS_OF_LISTS / each))
+    if size <= most:
+        return ""
+    return (
+        "pairs are missing in so many places that the cells of the table (protected words x connections) are means "
+        f"over {size:,} different lists of attribute words, more than the {most:,} that the model 'related' takes here"
+    )
+
+
+def _checked_lists(data: ModelData) -> CellLists:
+    """The lists of a table.
+
+    Raises
+    ------
+    InputError
+        They are too many.
+    """
+    lists = cell_lists(data)
+    if reason := too_many_lists(data, lists):
+        raise InputError(f"{reason}: drop the words with missing pairs, or fit the model 'crossed'")
+    return lists
 
 
 def components_for(found: Relatedness, words: NDArray[np.str_]) -> Components:
     """Components with the loadings of some protected words."""
+    parts, asked = found.components, words.tolist()
+    if asked == list(found.protected_words):
+        return parts
     place = {word: at for at, word in enumerate(found.protected_words)}
-    rows = [place[word] for word in words.tolist()]
-    parts = found.components
+    rows = [place[word] for word in asked]
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
 
 def distance_sd(data: ModelData) -> float:
     """Standard deviation of a protected word's distances to the words of the vocabulary, on average."""
-    parts = components_for(relatedness_for(data), data.protected_words)
+    return _distance_sd(components_for(relatedness_for(data), data.protected_words))
+
+
+def _distance_sd(parts: Components) -> float:
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
 
@@ -269,18 +313,22 @@ def related_sums(data: ModelData) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
     found = relatedness_for(data)
     parts = components_for(found, data.protected_words)
-    lists = cell_lists(data)
+    lists = _checked_lists(data)
     same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
     correlations = list_correlations(parts.correlations, same, shares)
     freedom, scatter, expected = _observed_scatter(data, parts, lists, same, shares, correlations)
+    sampled, families = found.sampled_families(data.protected_words.tolist())
     return RelatedSums(
         y=data.cells.mean[lists.word, lists.connection],
         word=lists.word,
         connection=lists.connection,
         kind=data.connection_class[lists.connection],
-        covariance=cell_covariance(parts, correlations, lists.word, lists.listed),
-        families=found.families(data.protected_words.tolist()),
-        distance_sd=distance_sd(data),
+        listed=lists.listed,
+        parts=parts,
+        correlations=correlations,
+        sampled=sampled,
+        families=families,
+        distance_sd=_distance_sd(parts),
         freedom=freedom,
         scatter=scatter,
         expected=expected,
@@ -317,13 +365,13 @@ def scatter_within(
     n, counted = data.cells.n[lists.word, lists.connection], counted_connections(data)[lists.connection]
     names = data.connections.tolist()
     kinds = data.connection_class[lists.connection]
-    variance = parts.loadings[lists.word] ** 2 * parts.variances
-    own = np.diagonal(correlations, axis1=1, axis2=2).T[lists.listed]
+    own = np.diagonal(correlations, axis1=1, axis2=2).T
     words: FloatArray | float = 1.0
     if (found := relatedness_for(data)).forms is not None:
         member = lists.member / lists.member.sum(axis=1, keepdims=True)
-        words = (member @ found.own_correlations(data.attribute_words.tolist()).T)[lists.listed]
-    expected = n * (variance * np.maximum(words - own, 0)).sum(axis=1)
+        words = member @ found.own_correlations(data.attribute_words.tolist()).T
+    by_list = parts.loadings**2 @ (parts.variances * np.maximum(words - own, 0)).T
+    expected = n * by_list[lists.word, lists.listed]
     total, spread = np.zeros((2, len(data.connection_classes)))
     groups = data.group_index[lists.word]
     block = lists.connection * (groups.max() + 1) + np.where(
@@ -366,7 +414,8 @@ def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, s
     mean = parts.correlations @ shares + same
     apart = parts.correlations - mean[:, None]
     trace = n**2 * ((apart * shares) @ apart.T + same * np.outer(1 - mean, 1 - mean))
-    together = parts.loadings[words].T @ parts.loadings[words]
+    loadings = parts.loadings[words]
+    together = loadings.T @ loadings
     return float(2 * parts.variances @ (together**2 * trace) @ parts.variances)
 
 
@@ -422,11 +471,17 @@ def kernels_of(data: ModelData) -> Kernels:
     return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]), shares)
 
 
+def protected_root(data: ModelData) -> FloatArray:
+    """Root (J, Q) of the covariance of the distances of one random word to the protected words, for a factor of 1."""
+    parts = components_for(relatedness_for(data), data.protected_words)
+    root: FloatArray = parts.loadings * np.sqrt(parts.variances)
+    return root
+
+
 def protected_covariance(data: ModelData) -> FloatArray:
     """Covariance (J, J) of the distances of one random word to the protected words, for a factor of 1."""
-    parts = components_for(relatedness_for(data), data.protected_words)
-    covariance: FloatArray = (parts.loadings * parts.variances) @ parts.loadings.T
-    return covariance
+    root = protected_root(data)
+    return root @ root.T
 
 
 def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
@@ -468,7 +523,7 @@ def draw_errors(data: ModelData, factors: FloatArray, rng: np.random.Generator) 
     known = sums.freedom > 0
     chi2 = np.where(known, rng.chisquare(np.where(known, sums.freedom, 1.0), factors.shape), 1.0)
     wanted = sums.expected * np.divide(chi2, sums.freedom, out=chi2.copy(), where=known)
-    errors = factors[:, sums.kind] * (rng.standard_normal((len(factors), len(sums.y))) @ root_of(sums.covariance).T)
+    errors = draw_cell_errors(sums, factors, rng)
     for part in _parts_of(drawn):
         deviations = drawn[part]
         deviations -= (deviations @ member / member.sum(axis=0))[:, cell]

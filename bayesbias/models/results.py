@@ -536,11 +536,9 @@ def _vocabulary_curves(
 ) -> tuple[pd.DataFrame, Relatedness]:
     """Expected distances (protected words by attribute words), and the relatedness of what is left."""
     x, distances = x_sample[enough], related.scatter.astype(float)[:, enough]
-    curve = fitted_curve(x, distances)
-    level = curve.at(np.array([reference]))
-    expected = pd.DataFrame(
-        curve.at(known.to_numpy(dtype=float)) - level, index=list(related.protected_words), columns=known.index
-    )
+    curve = fitted_curve(x, distances)  # least squares: that of a protected word follows from those of the dimensions
+    moved = related.of_words(curve.at(known.to_numpy(dtype=float)) - curve.at(np.array([reference])))
+    expected = pd.DataFrame(moved, index=list(related.protected_words), columns=known.index)
     rest = distances - curve.at(x)
     return expected, related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
 
