@@ -27,10 +27,10 @@ BIG |= {"ripa": "negative", "rnd cos": "negative"}
 
 
 def queries():
-    gender = bb.load_query("weat7")
+    gender = bb.load_query("weat7_wefe")
     lists = json.loads((SHARED / "oracles" / "bing_liu_in_slice.json").read_text())
     return {
-        "weat7": gender,
+        "weat7_wefe": gender,
         "sentiment": bb.Query(gender.targets, {"positive": lists["positive"], "negative": lists["negative"]}),
         "negative": bb.Query(gender.targets, {"negative": lists["negative"]}),
     }
@@ -42,7 +42,7 @@ def theirs(asked):
         for label, query in BIG.items()
     ]
     test = {"calculate_p_value": True, "p_value_iterations": TIMED, "p_value_test_type": "two-sided"}
-    runs.append({"label": "weat p-value", "metric": "weat", "query": "weat7", "options": test, "repeats": 2})
+    runs.append({"label": "weat p-value", "metric": "weat", "query": "weat7_wefe", "options": test, "repeats": 2})
     named = {
         name: {"targets": list(one.targets.values()), "attributes": list(one.attributes.values())}
         for name, one in asked.items()
@@ -77,9 +77,11 @@ def main():
         other = their[label]
         rows.append((label, query, seconds, other["seconds"], other["seconds"] / seconds, value, other["value"]))
     options = {"p_value": True, "permutations": PERMUTATIONS, "seed": 0}
-    seconds, value = ours("weat", kv, asked["weat7"], **options)
+    seconds, value = ours("weat", kv, asked["weat7_wefe"], **options)
     scaled = their["weat p-value"]["seconds"] * PERMUTATIONS / TIMED
-    rows.append(("weat p-value", "weat7", seconds, scaled, scaled / seconds, value, their["weat p-value"]["value"]))
+    rows.append(
+        ("weat p-value", "weat7_wefe", seconds, scaled, scaled / seconds, value, their["weat p-value"]["value"])
+    )
     names = ["metric", "query", "seconds", "wefe_seconds", "times_faster", "value", "wefe_value"]
     keep(pd.DataFrame(rows, columns=names).round(6), "metrics_against_wefe")
 

@@ -246,6 +246,26 @@ def test_bundled_queries_have_two_sets_of_one_size(name):
     assert name in bb.list_queries()["name"].tolist()
 
 
+@pytest.mark.parametrize("name", ["weat7", "weat8"])
+def test_queries_of_wefe_have_the_sets_of_caliskan_in_exchanged_roles(name):
+    own, exchanged = bb.load_query(name), bb.load_query(f"{name}_wefe")
+    assert dict(own.targets) == dict(exchanged.attributes)
+    assert dict(own.attributes) == dict(exchanged.targets)
+    assert list(own.targets)[1] == "arts"
+    assert exchanged.doi == "10.24963/ijcai.2020/60"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "count"), [("weat7", 0.9981, 584), ("weat7_wefe", 0.8803, 1104), ("weat8", 1.2504, 62)]
+)
+def test_effect_sizes_of_bundled_queries_in_the_slice(slice_vectors, name, value, count):
+    """Counts are of partitions as far from 0: of 12,870, and of 3,432 where two words are missing."""
+    found = bb.metric("weat_effect_size", slice_vectors, name, p_value=True)
+    assert found.value == pytest.approx(value, abs=5e-5)
+    sizes = 3432 if name == "weat8" else 12870
+    assert found.p_value == pytest.approx(count / sizes, abs=1e-9)
+
+
 @pytest.mark.parametrize("name", ["weat3", "weat6", "weat7", "weat8"])
 def test_bundled_queries_hold_the_words_of_the_word_lists(name):
     lists, query = bb.load_words(name), bb.load_query(name)

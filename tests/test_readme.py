@@ -35,7 +35,7 @@ def test_the_figures_of_the_metrics_are_those_that_are_computed():
     found = bb.metric("weat_effect_size", "google-news-slice", query, p_value=True)
     drawn = bb.checks.bootstrap_metric("weat_effect_size", "google-news-slice", query)
     low, high = drawn.interval
-    assert f".{100 * found.value:.0f}, p = {found.p_value:.3f}".replace("0.", ".") in README
+    assert f"{found.value:.2f}, p = {found.p_value:.3f}".replace("0.", ".") in README
     assert f"from -{-low:.2f} to {high:.2f}".replace("0.", ".") in README
     row = drawn.posterior.iloc[0]
     shown = f"from −{-row['low']:.3f} to {row['high']:.3f}".replace("0.", ".")

@@ -533,7 +533,7 @@ class MetricUncertainty(Result):
         One row a word (a pair, for metrics of pairs): ``word``, ``set`` (all that hold it), ``value`` without it and
         ``change``.
     posterior
-        One row, the counterpart under the crossed model: ``contrast``, ``mean``, ``sd``, ``low``, ``high``
+        One row, the counterpart by the default model: ``contrast``, ``model``, ``mean``, ``sd``, ``low``, ``high``
         (cosine distance) and ``p_closer``; empty where the query has none.
     notes
         Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
@@ -555,7 +555,7 @@ class MetricUncertainty(Result):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Central interval of the draws."""
+        """Equal-tailed interval of the draws."""
         return ends(self.draws, self.prob)
 
     def text(self) -> str:
@@ -571,7 +571,7 @@ class MetricUncertainty(Result):
         if len(self.posterior):
             row = self.posterior.iloc[0]
             parts.append(
-                f"The crossed model's {row['contrast']}: {signed(row['mean'])} "
+                f"{row['contrast']} by the model {row['model']}: {signed(row['mean'])} "
                 f"({100 * self.prob:g}% from {signed(row['low'])} to {signed(row['high'])})."
             )
         return " ".join([*parts, *self.notes])
@@ -593,11 +593,12 @@ def bootstrap_metric(
     posterior: bool = True,
     **options: Any,
 ) -> MetricUncertainty:
-    """A classic metric with a bootstrap interval, each word left out, and its counterpart under the crossed model.
+    """A classic metric with a bootstrap interval, each word left out, and its counterpart by the default model.
 
     Words of a set are drawn with replacement, as many as it has; where sets share words, as many as they have together.
-    The interval is the percentile one. The metrics of one
-    number treat words as given; this asks what other words of the same kind would have said.
+    The interval is the percentile one. The metrics of one number treat words as given; this asks what other words of
+    the same kind would have said, and takes the words of a set for unrelated. The contrast beside it is that of
+    :func:`fit` with ``model="auto"``, for these target words: its interval knows which attribute words are alike.
 
     Parameters
     ----------
@@ -610,7 +611,7 @@ def bootstrap_metric(
     prob
         Mass of the intervals.
     posterior
-        Whether to fit the crossed model to the query's distances. Target sets are its groups, and the attribute sets,
+        Whether to fit the default model to the query's distances. Target sets are its groups, and the attribute sets,
         in order, their stereotypes (one attribute set is the first group's), so that the contrast associated -
         different is negative where the first target set is nearer to the first attribute set.
 
@@ -710,6 +711,7 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
     table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
     kept = table[["mean", "sd", "low", "high", "p_closer"]].reset_index(drop=True)
     kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
+    kept.insert(1, "model", post.attrs["model"])
     verdict = diagnose(post)
     return kept, str(verdict) if verdict.faults else None
 
@@ -724,7 +726,7 @@ def word_lists_of(query: Query) -> WordLists | str:
     targets, attributes = len(query.targets), len(own)
     if targets < 2 or attributes > targets:
         return (
-            f"The crossed model has no counterpart of {targets} target and {attributes} attribute sets: it compares "
+            f"There is no counterpart of {targets} target and {attributes} attribute sets: a contrast compares "
             "at least two groups, with at most one list for each."
         )
     stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
@@ -732,4 +734,4 @@ def word_lists_of(query: Query) -> WordLists | str:
         about = {"source": query.source, "doi": query.doi, "language": query.language}
         return WordLists(query.name, query.targets, stereotypes, controls, **about)  # type: ignore[arg-type]  # texts
     except InputError as error:
-        return f"The crossed model cannot take these sets: {error}."
+        return f"There is no contrast of these sets: {error}."

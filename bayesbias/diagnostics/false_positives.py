@@ -58,7 +58,7 @@ class Ranks(Result):
         """The result in sentences."""
         table = self.uniformity
         k = "" if self.pareto_k is None else f"; largest Pareto k {self.pareto_k:.2f}"
-        farthest = table.loc[table["p_value"].idxmin()]
+        farthest = table.sort_values("p_value").iloc[0]
         return (
             f"Ranks of the truth by {self.engine} under {self.model}: {len(next(iter(self.ranks.values()))):,} tables, "
             f"{len(table)} parameters. Smallest p-value of their spread {farthest['p_value']:.2g} "

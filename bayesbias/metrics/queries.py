@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -232,9 +233,9 @@ def list_queries() -> pd.DataFrame:
 
 
 def _bundled() -> dict[str, Path]:
-    def order(path: Path) -> tuple[str, int]:
-        digits = path.stem.lstrip("abcdefghijklmnopqrstuvwxyz_")
-        return path.stem.removesuffix(digits), int(digits or 0)
+    def order(path: Path) -> tuple[str, int, str]:
+        letters, digits, rest = re.split(r"(\d+|$)", path.stem, maxsplit=1)
+        return letters, int(digits or 0), rest
 
     return {path.stem: path for path in sorted((shipped("data") / "queries").glob("*.toml"), key=order)}
 
