@@ -195,8 +195,8 @@ class PooledRows:
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> PooledRows:
         """Weighted sums (k, m) of the m quantities."""
-        own = {"level": matrix @ self.level, "apart": matrix @ self.apart, "apart_root": matrix @ self.apart_root}
-        return replace(self, **own)
+        level, apart = matrix @ self.level, matrix @ self.apart
+        return replace(self, level=level, apart=apart, apart_root=matrix @ self.apart_root)
 
     @property
     def tau_mean(self) -> float:

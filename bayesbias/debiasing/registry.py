@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,17 @@ from bayesbias.debiasing.methods import (
     Changed,
     Debiasing,
     Vocabulary,
+    as_words,
     half_sibling,
     hard,
     hard_multiclass,
     null_space,
     project,
+    rows_to_change,
     soft,
 )
 from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
+from bayesbias.embeddings.samples import VocabularySample, sample_of
 from bayesbias.errors import InputError, shortened
 
 if TYPE_CHECKING:
@@ -83,7 +86,9 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     Returns
     -------
     KeyedVectors
-        New vectors under the same words, with a :class:`Debiasing` in the attribute ``bayesbias_debiasing``.
+        New vectors under the same words, with a :class:`Debiasing` in the attribute ``bayesbias_debiasing``. The
+        sample of the vocabulary that stands beside the words of an embedding loaded in part is debiased with them; to
+        ``"soft"``, which keeps the inner products of all words, it stands for the rest of the vocabulary.
 
     Raises
     ------
@@ -112,13 +117,43 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     before: Any = opened(kv)
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
-    changed, record = chosen.run(Vocabulary(before), **options)
+    sample = sample_of(before)
+    if sample is None:
+        changed, record = chosen.run(Vocabulary(before), **options)
+    else:
+        changed, sample, record = _with_sample(before, sample, chosen, options)
     record = _with_zeros(record, before, changed)
     after = keyed_vectors(list(before.index_to_key), changed)
+    after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
     after.bayesbias_name = f"{about(before)['name']} ({method})"
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after
+
+
+HIDDEN = "\0"
+"""What the words of a sample begin with while a method runs: no set of words names them by chance."""
+
+
+def _with_sample(
+    before: KeyedVectors, sample: VocabularySample, method: Method, options: Mapping[str, Any]
+) -> tuple[NDArray[np.float32], VocabularySample, Debiasing]:
+    """The changed vectors of words and of the sample of the vocabulary beside them, and the record for the words."""
+    size, hidden = len(before.index_to_key), {word: HIDDEN + word for word in sample.words}
+    both = keyed_vectors([*before.index_to_key, *hidden.values()], np.vstack([before.vectors, sample.vectors]))
+    lists = {
+        name: [*as_words(words, name), *(hidden[word] for word in words if word in hidden)]
+        for name in ("neutralize", "ignore")
+        if (words := options.get(name)) is not None
+    }
+    changed, record = method.run(Vocabulary(both), **{**options, **lists})
+    moved = np.arange(size, len(changed))
+    if lists:
+        rows, _ = rows_to_change(Vocabulary(both), lists.get("neutralize"), lists.get("ignore", ()))
+        moved = moved if rows is None else rows[rows >= size]
+    every = record.neutralized == len(changed)
+    record = replace(record, neutralized=size if every else max(0, record.neutralized - len(moved)))
+    return changed[:size].copy(), replace(sample, vectors=changed[size:].copy()), record
 
 
 def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) -> Debiasing:

@@ -14,8 +14,9 @@ import xarray as xr
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
+from bayesbias.diagnostics.row_balance import ASSOCIATION, judged_pairs, judged_rows, list_means
 from bayesbias.diagnostics.summaries import PROB, interval_of, signed
-from bayesbias.distances.storage import relatedness_in_fit
+from bayesbias.distances.storage import language_of, relatedness_in_fit
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
@@ -34,6 +35,8 @@ MOST_R2 = 0.1
 MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
+MOST_ROWS = 0.1
+"""Share of a contrast's rows that are called into question beyond which that is said."""
 FEWEST_EMBEDDINGS = 2
 BIN = 0.5
 FAMILY = 0.5
@@ -60,7 +63,17 @@ class Balance(Result):
     contrasts
         One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
         of the two distributions that is common, in bins of half a zipf or half a standard deviation), ``expected``
-        (difference of the distances that the slope gives), ``distance`` (the difference that there is), ``warning``.
+        (difference of the distances that the attribute predicts: by the curves of :func:`fit` with ``adjust`` where
+        there are vectors, else by the slope), ``distance`` (the difference that there is), ``warning``.
+    pairs
+        One row for each two attribute lists: ``first``, ``second``, ``difference`` of their mean values, ``overlap``,
+        and what that predicts of the difference of a protected word's mean distances to them: ``expected`` (mean over
+        protected words), ``expected_low`` and ``expected_high`` (smallest and largest).
+    rows
+        One row for each protected word and contrast, and for its association (``contrast`` is then ``association``:
+        the mean distance to its own list, centred by word and by list, so that no list's nearness to all words counts):
+        ``expected``, ``distance``, ``se`` (standard error, attribute lists being exchangeable), ``warning`` (whether
+        ``expected`` is more than half of it).
     families
         One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``
         of them, ``effective`` (independent words they are worth). Empty without vectors.
@@ -74,17 +87,38 @@ class Balance(Result):
     lists: pd.DataFrame
     slopes: pd.DataFrame
     contrasts: pd.DataFrame
+    pairs: pd.DataFrame
+    rows: pd.DataFrame
     families: pd.DataFrame
     notes: tuple[str, ...]
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each contrast whose lists differ much in an attribute that matters."""
-        return tuple(
+        """One sentence for each contrast whose lists differ much in an attribute that matters, or whose rows do."""
+        whole = [
             f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by {abs(row['difference']):.1f} "
             f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
             f"distance. Read fit(table, adjust={self.attribute!r}) too."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
+        ]
+        called = set(self.contrasts.loc[self.contrasts["warning"], "contrast"])
+        rows = [
+            self._of_rows(str(name), part)
+            for name, part in self.rows.groupby("contrast", sort=False)
+            if name not in called and part["warning"].mean() > MOST_ROWS
+        ]
+        return (*whole, *rows)
+
+    def _of_rows(self, contrast: str, rows: pd.DataFrame) -> str:
+        """A sentence on the rows of a contrast that the attribute calls into question."""
+        many, low, high = int(rows["warning"].sum()), rows["expected"].min(), rows["expected"].max()
+        widest = self.pairs.iloc[int(self.pairs["difference"].abs().argmax())]
+        what = "the associations" if contrast == ASSOCIATION else contrast.replace("-", MINUS)
+        return (
+            f"Rows of single words: the lists {widest['first']} and {widest['second']} differ by "
+            f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}; {self.attribute} alone predicts "
+            f"{signed(low, '+')} to {signed(high, '+')} for {what}, more than half a standard error for {many} of "
+            f"{len(rows)} words. Read fit(table, adjust={self.attribute!r}) too."
         )
 
     @property
@@ -99,15 +133,15 @@ class Balance(Result):
                 f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which "
                 f"explains {100 * row['r2']:.0f}% of its variance."
             )
-        return " ".join([start, *(self.warnings or ["No contrast is called into question by it."])])
+        return " ".join([start, *(self.warnings or ["No contrast is called into question by it, nor its rows."])])
 
     def text(self) -> str:
         """The result in sentences."""
-        tables = [self.lists.round(2).to_string(index=False), self.contrasts.round(3).to_string(index=False)]
+        tables = [one.round(3).to_string(index=False) for one in (self.lists.round(2), self.contrasts, self.pairs)]
         return "\n\n".join([self.sentence, *self.notes, *tables])
 
     def _repr_html_(self) -> str:
-        tables = [one.round(3).to_html(index=False) for one in (self.lists, self.slopes, self.contrasts)]
+        tables = [one.round(3).to_html(index=False) for one in (self.lists, self.slopes, self.contrasts, self.pairs)]
         return "".join([*(f"<p>{escape(text)}</p>" for text in (self.sentence, *self.notes)), *tables])
 
     def table(self) -> pd.DataFrame:
@@ -198,7 +232,8 @@ def balance(
     frequencies
         Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
         embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None
-        takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq. For several
+        takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq, in the
+        language of the word lists. For several
         embeddings also a mapping of their names to these, such as counts by period.
     attribute
         ``"frequency"``, ``"length"``, or a mapping with one entry: the name of an attribute of your own and the number
@@ -210,7 +245,9 @@ def balance(
         Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
         more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
-        the contrast (that of the cluster interval).
+        the contrast (that of the cluster interval). The rows of single words are judged one by one, since opposite
+        differences of the lists of two groups cancel in their mean: a row is called into question where the attribute
+        predicts more than half of its standard error, and that is said where it is so for more than a tenth of them.
     Balances
         For several embeddings: the same of each, and how far the attribute predicts differences between them. A
         contrast is warned about where the standard deviation over embeddings of what the mean slope predicts is more
@@ -292,17 +329,25 @@ def _balance(
     table, related = rows.table, rows.relatedness
     words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
     sampled = () if related is None else related.sample_words
-    values = word_values([*words, *sampled], attribute, frequencies, related)
+    values = word_values([*words, *sampled], attribute, frequencies, related, language_of(data))
     lists = _lists(table, values)
     slopes, notes = _slopes(table, values, related)
     spread = 1.0 if values.unit == "zipf" else float(np.nanstd(values.of(words)))
-    contrasts = _contrasts(rows, values, slopes, spread)
+    known = slopes.iloc[0] if len(slopes) else None
+    given = list_means(rows, values, related, np.nan if known is None else float(known["slope"]))
+    sure = known is not None and abs(float(known["slope"])) > 2 * float(known["se"])
+    judged = judged_rows(given, rows.connections.tolist(), related, sure or related is not None)
+    contrasts = _contrasts(rows, values, slopes, spread, judged)
+    overlap = _overlaps([values.of(np.array(given.attributes)[own > 0]) for own in given.member], BIN * spread)
+    pairs = judged_pairs(given, values, overlap)
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
         notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
     families = word_families(related, table["protected_word"].astype(str).unique().tolist())
     notes += _family_notes(families)
-    return Balance(values.name, values.unit, values.source, lists, slopes, contrasts, families, tuple(notes))
+    return Balance(
+        values.name, values.unit, values.source, lists, slopes, contrasts, pairs, judged, families, tuple(notes)
+    )
 
 
 def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
@@ -389,8 +434,16 @@ def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, flo
     return slope, se, 1 - float(rest @ rest) / total if total > 0 else 0.0, len(x)
 
 
-def _contrasts(data: ModelData, values: WordValues, slopes: pd.DataFrame, spread: float) -> pd.DataFrame:
-    """Differences of the mean values of the lists behind each contrast."""
+def _overlaps(values: Sequence[FloatArray], width: float) -> FloatArray:
+    """Overlap (L, L) of the distributions of the known values of lists."""
+    known = [each[np.isfinite(each)] for each in values]
+    return np.array([[_overlap(one, other, width) for other in known] for one in known])
+
+
+def _contrasts(
+    data: ModelData, values: WordValues, slopes: pd.DataFrame, spread: float, judged: pd.DataFrame
+) -> pd.DataFrame:
+    """Differences of the mean values of the lists behind each contrast, and what they predict."""
     rows = data.table.assign(value=values.of(data.attribute_words)[data.attribute])
     rows = rows[rows["value"].notna()]
     by_cell = rows.groupby(["protected_word", "connection"])["value"].mean().reset_index()
@@ -403,7 +456,7 @@ def _contrasts(data: ModelData, values: WordValues, slopes: pd.DataFrame, spread
         difference = float((means["associated"] - means[other]).mean())
         parts = [rows.loc[rows["connection"] == name, "value"].to_numpy() for name in ("associated", other)]
         slope, error, r2 = slopes[["slope", "se", "r2"]].to_numpy(dtype=float)[0] if len(slopes) else np.full(3, np.nan)
-        expected = slope * difference
+        expected = float(judged.loc[judged["contrast"] == f"associated - {other}", "expected"].mean())
         cluster = interval_of(data, "associated", other, PROB)
         known = abs(slope) > 2 * error and abs(expected) > MOST_SHARE * cluster.se
         warning = bool(abs(difference) > FAR * spread and (r2 > MOST_R2 or known))

@@ -22,6 +22,7 @@ from bayesbias._core.related import (
 )
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
+from bayesbias.embeddings.samples import FREQUENT
 from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ FAMILY_WORDS = 500
 """Protected words beyond which their mean correlation is estimated from as many, drawn at random."""
 MOST_PROTECTED = 5000
 """Protected words beyond which the correlation of each two of them is not made."""
-FREQUENT = 20_000
-"""Where a file is ordered by frequency, the sample comes from this many of its first words."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,8 +53,8 @@ class Relatedness(Result):
     embedding
         Name, number of vectors and dimensions of the embedding.
     kind
-        ``"frequent"``: the sample was drawn from the most frequent words of a file that is ordered by frequency.
-        ``"random"``: from all words.
+        ``"ranks"``: in a file that is ordered by frequency, the sampled words are as frequent as the attribute words.
+        ``"frequent"``: they are of its most frequent words, as in earlier versions. ``"random"``: of all words.
     seed
         Seed of the sample.
     sample_words
@@ -410,11 +409,17 @@ class Relatedness(Result):
         )
 
     @property
+    def drawn(self) -> str:
+        """What was sampled: ``3,000 words sampled from all words``."""
+        start = f"{self.sampled:,} words sampled from "
+        if self.kind == "frequent":
+            return f"{start}the {FREQUENT:,} most frequent words"
+        return f"{start}all words{', as frequent as the attribute words' * (self.kind == 'ranks')}"
+
+    @property
     def sentence(self) -> str:
         """What was sampled, in words."""
-        drawn = f"the {FREQUENT:,} most frequent words" if self.kind == "frequent" else "all words"
-        name = self.embedding.get("name", "unnamed")
-        return f"Relatedness of words in {name}: {self.sampled:,} words sampled from {drawn} (seed {self.seed})."
+        return f"Relatedness of words in {self.embedding.get('name', 'unnamed')}: {self.drawn} (seed {self.seed})."
 
     def table(self) -> pd.DataFrame:
         """The words of each list, and how many unrelated ones they are worth."""

@@ -81,6 +81,8 @@ class Coverage:
         What grammatical gender may do to the distances, or nothing.
     contexts
         Of words in sentences: encoder, representation, frames, how they are paired, origin, notes. Else empty.
+    language
+        BCP 47 tag of the language of the lists; None where they do not tell.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -106,6 +108,7 @@ class Coverage:
     forms: dict[str, list[str]] = field(default_factory=dict)
     gender: str = ""
     contexts: dict[str, Any] = field(default_factory=dict)
+    language: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -211,6 +214,16 @@ def labels_of(holder: pd.DataFrame | xr.DataTree) -> dict[str, str]:
     known = json.loads(holder.attrs["coverage"]) or {}
     records = known.values() if "paired" in holder.children else [known]
     return {name: label for each in records for name, label in each.get("labels", {}).items()}
+
+
+def language_of(holder: pd.DataFrame | xr.DataTree) -> str | None:
+    """The language of the word lists behind a table or a fit, as a BCP 47 tag; None where that is not known."""
+    if isinstance(holder, pd.DataFrame):
+        record = stored_coverage(holder)
+        return None if record is None else record.language
+    known = json.loads(holder.attrs["coverage"]) or {}
+    found: str | None = known.get("language")
+    return found
 
 
 def carried_labels(holder: pd.DataFrame | xr.DataTree) -> dict[Any, Any]:

@@ -513,6 +513,7 @@ def distance_table(
         labels=dict(lists.labels),
         forms={name: list(found[name]) for name in lists.forms if name in found},
         gender=_gender(lists, found),
+        language=lists.language,
     )
     table.attrs["coverage"] = record.as_dict()
     if isinstance(related, Relatedness):

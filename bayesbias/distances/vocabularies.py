@@ -5,10 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
-from zlib import crc32
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +15,15 @@ from bayesbias._checks import whole_number
 from bayesbias._core.related import PairSample, sample_pairs, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
-from bayesbias.distances.covariances import ENOUGH, FREQUENT, LEAST, Relatedness
+from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness
 from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
 from bayesbias.embeddings.lookup import FoundConcepts
+from bayesbias.embeddings.samples import SAMPLE as SAMPLE
+from bayesbias.embeddings.samples import directed, drawn_rows, sample_of, thinned
+from bayesbias.embeddings.samples import ordered_by_frequency as ordered_by_frequency
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import WordLists, load_words
+from bayesbias.words import WordLists, load_words, subtag
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,12 +33,9 @@ if TYPE_CHECKING:
     from bayesbias.distances.covariances import Relatedness
 
 
-SAMPLE = 3000
+PROTECTED = "protected"
 ROWS = 10_000
 """Vectors that are scaled together."""
-LOOKED_AT = 200
-SHORTER = 1.5
-"""How many letters the first words of a file ordered by frequency are shorter than others, on average."""
 
 
 def relatedness(
@@ -57,11 +55,14 @@ def relatedness(
     words
         Word lists, or what :func:`load_words` takes; not with a table or a fit.
     sample
-        Words of the vocabulary to sample, outside of the lists: from the 20,000 most frequent ones where the file is
-        ordered by frequency (its first words are much shorter than the others, and not in alphabetical order), else
-        from all. They are drawn by a hash of their letters, so that two embeddings are sampled at the same words.
+        Words of the vocabulary to sample, outside of the lists. Where the file is ordered by frequency (its first words
+        are much shorter than the others, and not in alphabetical order) they are as frequent as the attribute words:
+        they follow the smoothed distribution of these words' ranks, each list weighing the same. Elsewhere each word is
+        as likely as any other. Words are drawn by a hash of their letters, so that two embeddings are sampled at the
+        same words.
     seed
-        Seed of the sample.
+        Seed of the sample. An embedding of which a part is loaded (``load_embedding(path, words=...)``) carries one
+        sample, drawn with seed 0, of which no more than ``sample`` words are taken.
     case
         As in :func:`distance_table`.
 
@@ -149,15 +150,16 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         for name, words in lists_of_kind.items()
         if any(word in found for word in words)
     )
-    attributes = list(dict.fromkeys(word for _, kind, words in entries if kind != "protected" for word in words))
+    attributes = list(dict.fromkeys(word for _, role, words in entries if role != PROTECTED for word in words))
     seed = whole_number(seed, "seed", least=0, most=None)
-    chosen, kind = sampled_rows(kv, set(looked.forms.keys.values()), sample, seed)
-    if len(chosen) < LEAST:
+    drawn = _drawn(kv, looked, entries, sample, seed)
+    if len(drawn.words) < LEAST:
         return (
-            f"the embedding holds {len(chosen)} words outside of the lists, and relatedness needs {LEAST}: give the "
-            "whole embedding, not only the vectors of the lists"
+            f"the embedding holds {len(drawn.words)} words outside of the lists, and relatedness needs {LEAST}: give "
+            "the whole embedding, or load the words of the lists from it with load_embedding(path, words=lists), which "
+            "keeps a sample of the others"
         )
-    vectors = unit_rows(kv.vectors[chosen])
+    vectors = unit_rows(drawn.vectors)
     half = [half_units(looked, words) for words in (protected, attributes)]
     centre = vectors.mean(axis=0).astype(np.float32).astype(float)
     units = unit_rows(vectors - centre)
@@ -165,16 +167,13 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     apart = -(vectors - vectors.mean(axis=0)).T
     scatter = apart if len(protected) > len(apart) else (half[0].astype(float) @ apart).astype(np.float16)
     means = _list_means(entries, attributes, half[1])
-    ranked = [
-        *(int(row) for row in chosen),
-        *(kv.key_to_index[looked.forms.keys[found[word][0]]] for word in (*protected, *attributes)),
-    ]
+    ranked = [*drawn.words, *(looked.forms.keys[found[word][0]] for word in (*protected, *attributes))]
     several = [(at, form) for at, word in enumerate(attributes) if len(found[word]) > 1 for form in found[word]]
     return Relatedness(
         embedding=about(kv),
-        kind=kind,
+        kind=drawn.kind,
         seed=seed,
-        sample_words=tuple(kv.index_to_key[row] for row in chosen),
+        sample_words=drawn.words,
         lists=entries,
         protected_words=tuple(protected),
         attribute_words=tuple(attributes),
@@ -184,10 +183,44 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         scatter=scatter.astype(np.float32) if len(scatter) < len(protected) else scatter,
         pairs=pairs,
         protected_curve=_curve_of_words(means, vectors, pairs),
-        ranks=np.array(ranked, dtype=np.int32) if ordered_by_frequency(kv.index_to_key) else None,
+        ranks=np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
         forms=half_units(looked.of_forms, [form for _, form in several]) if several else None,
         form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
     )
+
+
+class _Drawn(NamedTuple):
+    """Sampled words and their vectors, how they were drawn, and the places of these and all keys in an ordered file."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.floating]
+    kind: str
+    places: Mapping[str, int]
+
+
+def _drawn(
+    kv: KeyedVectors,
+    looked: FoundConcepts,
+    entries: Sequence[tuple[str, str, tuple[str, ...]]],
+    sample: int,
+    seed: int,
+) -> _Drawn:
+    """The sample of an embedding, or of the one that an embedding is a part of."""
+    own, part = set(looked.forms.keys.values()), sample_of(kv)
+    if part is not None:
+        codes = np.array([at for at, word in enumerate(part.words) if word not in own], dtype=np.intp)
+        rows = codes[thinned([part.words[at] for at in codes.tolist()], sample, seed)]
+        words = tuple(part.words[at] for at in rows.tolist())
+        return _Drawn(words, part.vectors[rows], part.kind, part.places)
+    rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
+    followed = [
+        np.array([rows_of[form] for word in words for form in looked.concepts[word]])
+        for _, role, words in entries
+        if role != PROTECTED
+    ]
+    rows, kind = sampled_rows(kv, own, sample, seed, followed)
+    places = kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
+    return _Drawn(tuple(kv.index_to_key[row] for row in rows), kv.vectors[rows], kind, places)
 
 
 def half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
@@ -223,58 +256,26 @@ def _curve_of_words(means: FloatArray, vectors: FloatArray, pairs: PairSample) -
     return curve
 
 
-def sampled_rows(kv: KeyedVectors, listed_keys: set[str], sample: int, seed: int) -> tuple[NDArray[np.intp], str]:
+def sampled_rows(
+    kv: KeyedVectors,
+    listed_keys: set[str],
+    sample: int,
+    seed: int,
+    followed: Sequence[NDArray[np.intp]] | None = None,
+) -> tuple[NDArray[np.intp], str]:
     """Rows of sampled words outside of the lists, in the order of the file, and how they were sampled.
 
-    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words.
+    The parameters are those of :func:`drawn_rows`.
     """
-    keys = kv.index_to_key
-    kind = "frequent" if len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys) else "random"
-    places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
-    outside = np.array([at for at in places if keys[at] not in listed_keys], dtype=np.intp)
-    if len(outside) <= sample:
-        return _directed(kv, outside), "random" if len(outside) < FREQUENT else kind
-    codes = np.array([crc32(keys[at].encode("utf-8", "surrogatepass")) for at in outside], dtype=np.uint64)
-    # vectors without a direction are passed over: more words are drawn than needed
-    drawn = outside[np.argsort(_scrambled(codes, seed), kind="stable")[: 2 * sample]]
-    return np.sort(_directed(kv, drawn)[:sample]), kind
-
-
-def _directed(kv: KeyedVectors, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rows whose vectors have a direction."""
-    vectors = kv.vectors[rows]
-    kept: NDArray[np.intp] = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
-    return kept
-
-
-def _scrambled(codes: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
-    """Codes mixed with a seed, as in the generator splitmix64."""
-    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
-    mixed = codes * np.uint64(0x9E3779B97F4A7C15) + start
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return scrambled
-
-
-def ordered_by_frequency(keys: Sequence[str]) -> bool:
-    """Whether words seem to be ordered by frequency: frequent words are short, and not in alphabetical order.
-
-    References
-    ----------
-    Zipf, G. K. (1935). The psycho-biology of language. Houghton Mifflin.
-    """
-    first = [key for key in keys[: 10 * LOOKED_AT] if key.isalpha()][:LOOKED_AT]
-    later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
-    if len(first) < LOOKED_AT or len(later) < LOOKED_AT:
-        return False
-    ascending = np.mean([a <= b for a, b in pairwise(first)])
-    shorter = np.mean([len(key) for key in later]) - np.mean([len(key) for key in first])
-    return bool(shorter > SHORTER and ascending < 0.8)
+    drawn, kind = drawn_rows(kv.index_to_key, listed_keys, sample, seed, followed)
+    return np.sort(directed(kv, drawn)[:sample]), kind
 
 
 FREQUENCY, LENGTH = "frequency", "length"
 WORDFREQ = "wordfreq"
+ENGLISH = "en"
+WORDFREQ_TAGS = {"tl": "fil"}
+"""Languages that wordfreq has under another tag."""
 PER_BILLION = 9.0
 OFFSET = 2.7
 """Frequency falls with 1 / (rank + this), from rank 1 (Mandelbrot)."""
@@ -311,6 +312,7 @@ def word_values(
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     related: Relatedness | None = None,
+    language: str | None = None,
 ) -> WordValues:
     """The numbers of words under an attribute.
 
@@ -329,11 +331,14 @@ def word_values(
         where it is ordered by frequency, else wordfreq where that is installed.
     related
         The relatedness of the table, which knows that order.
+    language
+        BCP 47 tag of the language of the words, whose frequencies wordfreq gives; None stands for English.
 
     Raises
     ------
     InputError
-        Another attribute, frequencies that cannot be read or are not above 0, none for any word, or no source.
+        A language of which wordfreq has no frequencies; another attribute, frequencies that cannot be read or are not
+        above 0, none for any word, or no source.
     """
     if isinstance(attribute, Mapping):
         found = _own_attribute(attribute)
@@ -342,7 +347,7 @@ def word_values(
     elif attribute == LENGTH:
         found = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
     elif attribute == FREQUENCY:
-        found = _zipf(words, frequencies, related)
+        found = _zipf(words, frequencies, related, language)
     else:
         raise InputError(
             f"the attribute is {attribute!r}: give 'frequency', 'length', or a mapping such as "
@@ -380,6 +385,7 @@ def _zipf(
     words: Sequence[str],
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None,
     related: Relatedness | None,
+    language: str | None,
 ) -> WordValues:
     unit = "zipf"
     if frequencies is None and related is not None and (ranks := related.ranks_by_word):
@@ -387,20 +393,23 @@ def _zipf(
         source = f"the order of the file of {related.embedding.get('name', 'the embedding')}"
         return WordValues(FREQUENCY, unit, source, _zipf_of_ranks(ranks, size))
     if frequencies is None or (isinstance(frequencies, str) and frequencies == WORDFREQ):
-        return WordValues(FREQUENCY, unit, "wordfreq (English)", _from_wordfreq(words, asked=frequencies is not None))
+        numbers, tag = _from_wordfreq(words, frequencies is not None, language)
+        return WordValues(FREQUENCY, unit, f"wordfreq ({'English' if tag == ENGLISH else tag})", numbers)
     if isinstance(frequencies, Mapping):
         counts, source = _checked(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
     elif isinstance(frequencies, str | Path):
         counts, source = _read_counts(home_folder(frequencies)), f"the file {Path(frequencies).name}"
     elif hasattr(frequencies, "index_to_key"):
-        keys = frequencies.index_to_key
-        if not ordered_by_frequency(keys):
+        keys, part = frequencies.index_to_key, sample_of(frequencies)
+        ordered = ordered_by_frequency(keys) if part is None else bool(part.places)
+        if not ordered:
             raise InputError(
                 "the embedding does not seem to be ordered by frequency (its first words would be short, and not in "
                 "alphabetical order): give counts"
             )
-        ranks = {word: at for at, word in enumerate(keys)}
-        values = _zipf_of_ranks({word: ranks[word] for word in words if word in ranks}, len(keys))
+        places = frequencies.key_to_index if part is None else part.places
+        size = len(keys) if part is None else part.size
+        values = _zipf_of_ranks({word: places[word] for word in words if word in places}, size)
         return WordValues(FREQUENCY, unit, "the order of the embedding's file", values)
     else:
         raise InputError(
@@ -421,17 +430,23 @@ def _zipf_of_ranks(ranks: Mapping[str, int], size: int) -> dict[str, float]:
     return {word: float(PER_BILLION - np.log10((rank + 1 + OFFSET) * total)) for word, rank in ranks.items()}
 
 
-def _from_wordfreq(words: Sequence[str], asked: bool) -> dict[str, float]:
+def _from_wordfreq(words: Sequence[str], asked: bool, language: str | None) -> tuple[dict[str, float], str]:
+    """Zipf values, and the tag under which wordfreq has the language."""
+    what = "give frequencies= (a mapping of words to counts, or the path of a file with two columns)"
     try:
-        from wordfreq import zipf_frequency
+        from wordfreq import available_languages, zipf_frequency
     except ImportError:
         start = "frequencies='wordfreq' needs the package wordfreq" if asked else "frequencies are not known"
-        raise InputError(
-            f"{start}: give frequencies= (a mapping of words to counts, or the path of a file with two columns), or "
-            "install it with pip install 'bayesbias[frequencies]'"
-        ) from None
-    found = {word: float(zipf_frequency(word.replace("_", " "), "en")) for word in words}
-    return {word: value for word, value in found.items() if value > 0}
+        raise InputError(f"{start}: {what}, or install it with pip install 'bayesbias[frequencies]'") from None
+    tag = subtag(language) or ENGLISH
+    tag = WORDFREQ_TAGS.get(tag, tag)
+    if tag not in available_languages():
+        raise InputError(f"wordfreq has no frequencies of the language {language!r} of the word lists: {what}")
+    try:
+        found = {word: float(zipf_frequency(word.replace("_", " "), tag)) for word in words}
+    except ImportError as error:  # words of some languages are cut by other packages
+        raise InputError(f"wordfreq cannot read words of the language {language!r} ({error}): {what}") from None
+    return {word: value for word, value in found.items() if value > 0}, tag
 
 
 def _read_counts(path: Path) -> dict[str, float]:

@@ -10,9 +10,9 @@ import pickle
 import shutil
 import tomllib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import is_normalized, normalize
 
 import numpy as np
@@ -22,13 +22,26 @@ from bayesbias._checks import flag
 from bayesbias._files import check_target, home_folder, whole_file
 from bayesbias._paths import shipped
 from bayesbias._progress import progress
-from bayesbias.embeddings.readers import blocks, is_pickle, mapped
+from bayesbias.embeddings.readers import (
+    SAMPLED,
+    Named,
+    Placed,
+    Wanted,
+    blocks,
+    is_fasttext,
+    is_pickle,
+    mapped,
+    stored_sample,
+)
+from bayesbias.embeddings.samples import SAMPLE, VocabularySample, drawn_rows, ordered_by_frequency, sample_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
+
+    from bayesbias._core.vectors import IntArray
 
 
 WORD2VEC = (".bin", ".txt", ".vec")
@@ -72,6 +85,13 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
             f"cannot write {file.name}: {len(blank)} words hold blanks ({', '.join(map(repr, blank[:5]))}), which "
             f"{'safetensors' if suffix == '.safetensors' else 'word2vec formats'} cannot hold: write .npz"
         )
+    if suffix != ".npz" and sample_of(kv) is not None:
+        warnings.warn(
+            f"{file.name} holds the {len(words):,} words, and not the sample of the vocabulary beside them, without "
+            "which the default model cannot be fitted: write .npz to keep it",
+            UserWarning,
+            stacklevel=2,
+        )
     with whole_file(file) as temporary:
         if packed:
             # the plain form first: gensim writes paths
@@ -83,13 +103,29 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
             finally:
                 plain.unlink(missing_ok=True)
         elif suffix == ".npz":
-            np.savez(temporary, words=np.array(words), vectors=kv.vectors)
+            arrays: dict[str, Any] = {"words": np.array(words), "vectors": kv.vectors, **_sample_arrays(sample_of(kv))}
+            np.savez(temporary, **arrays)
         elif suffix == ".safetensors":
             _write_safetensors(temporary, words, kv.vectors)
         elif suffix == ".parquet":
             _write_parquet(temporary, words, kv.vectors)
         else:
             kv.save_word2vec_format(str(temporary), binary=suffix == ".bin")
+
+
+def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
+    """What an ``.npz`` file holds of a sample of the vocabulary."""
+    if sample is None:
+        return {}
+    facts = json.dumps({"kind": sample.kind, "size": sample.size})
+    values = (
+        np.array(sample.words, dtype=str),
+        sample.vectors,
+        np.array(list(sample.places), dtype=str),
+        np.array(list(sample.places.values()), dtype=np.int64),
+        np.array(facts),
+    )
+    return dict(zip(SAMPLED, values, strict=True))
 
 
 def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
@@ -138,7 +174,9 @@ def load_embedding(
 ) -> KeyedVectors:
     """Word vectors as a gensim KeyedVectors.
 
-    With ``words`` a file is read in one pass that keeps only their vectors; without, the vectors are held once.
+    With ``words`` only their vectors are kept, and beside them a sample of the vocabulary, from which
+    :func:`distance_table` reads how words are related; a file is read twice for that. Without, the vectors are held
+    once.
 
     Parameters
     ----------
@@ -151,7 +189,9 @@ def load_embedding(
         ``1990-w.npy`` beside ``1990-vocab.pkl``.
     words
         Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
-        :func:`distance_table` reports them.
+        :func:`distance_table` reports them. The 3,000 words of the sample are no keys of the result: they stand in its
+        attribute ``bayesbias_sample``. They are those that :func:`relatedness` would draw from the whole embedding for
+        these word lists (for an iterable: with its words as one list), none of which is among them.
     trust_pickle
         Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
     mmap
@@ -183,23 +223,21 @@ def load_embedding(
     >>> len(kv), kv.vector_size
     (3, 300)
     """
-    wanted, trust_pickle, mmap = _wanted(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
-    if mmap and (wanted is not None or not isinstance(source, str | os.PathLike)):
+    asked, trust_pickle, mmap = _asked(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
+    if mmap and (asked is not None or not isinstance(source, str | os.PathLike)):
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
     source = getattr(source, "wv", source)
     if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
-        return _from_keyed_vectors(source, wanted)
+        return _from_keyed_vectors(source, asked)
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
-            return _from_file(source, wanted, trust_pickle, mmap)
+            return _from_file(source, asked, trust_pickle, mmap)
         if isinstance(source, Mapping):
-            tokens, vectors, name = _from_mapping(source, wanted)
-        else:
-            raise InputError(
-                f"cannot read an embedding from {type(source).__name__}: "
-                "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
-            )
-        return _keyed_vectors(tokens, vectors, name)
+            return _from_mapping(source, asked)
+        raise InputError(
+            f"cannot read an embedding from {type(source).__name__}: "
+            "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
+        )
 
 
 EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
@@ -217,16 +255,62 @@ def composed(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*every, *(form.replace(" ", "_") for form in every))))
 
 
-def _wanted(words: Iterable[str] | WordLists | None) -> frozenset[str] | None:
+class _Asked(NamedTuple):
+    """Words to keep as files may hold them, and the words of the lists whose ranks a sample follows."""
+
+    words: frozenset[str]
+    lists: tuple[tuple[str, ...], ...]
+
+
+def _asked(words: Iterable[str] | WordLists | None) -> _Asked | None:
     if words is None:
         return None
     if isinstance(words, WordLists):
-        words = words.every_word()
+        lists = [*words.stereotypes.values(), *words.controls.values()]
+        concepts = words.concepts
+        followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
+        return _Asked(frozenset(form for word in words.every_word() for form in composed(word)), followed)
     wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
-    return frozenset(form for word in wanted for form in composed(word))
+    return _Asked(frozenset(form for word in wanted for form in composed(word)), (tuple(dict.fromkeys(wanted)),))
+
+
+def _sampled(
+    keys: Sequence[str], vectors_of: Callable[[IntArray], NDArray[Any]], asked: _Asked
+) -> VocabularySample | None:
+    """The sample of a vocabulary that stands beside the words asked for; None where there is no other word.
+
+    Parameters
+    ----------
+    keys
+        All words of the embedding, each once.
+    vectors_of
+        The vectors of some rows of these, ascending.
+    """
+    places = {key: at for at, key in enumerate(keys) if key in asked.words}
+    followed = []
+    for words in asked.lists:
+        forms = [next((form for form in composed(word) if form in places), None) for word in words]
+        followed.append(np.array([places[form] for form in forms if form is not None], dtype=np.intp))
+    drawn, kind = drawn_rows(keys, places, SAMPLE, 0, followed)
+    rows = np.sort(drawn[: SAMPLE + SPARE])
+    if not len(rows):
+        return None
+    vectors = np.asarray(vectors_of(rows), dtype=np.float32)
+    usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
+    first = np.isin(rows, drawn[np.isin(drawn, rows[usable])][:SAMPLE])
+    words = tuple(keys[at] for at in rows[first])
+    if ordered_by_frequency(keys):
+        places |= dict(zip(words, rows[first].tolist(), strict=True))
+    else:
+        places = {}
+    return VocabularySample(words, np.ascontiguousarray(vectors[first]), kind, len(keys), places)
+
+
+SPARE = 200
+"""Words that are read beyond those of the sample, for those whose vectors have no direction."""
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -285,9 +369,7 @@ def _manifest() -> dict[str, dict[str, Any]]:
     return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
 
 
-def _from_file(
-    source: str | os.PathLike[str], wanted: frozenset[str] | None, trust_pickle: bool, mmap: bool
-) -> KeyedVectors:
+def _from_file(source: str | os.PathLike[str], asked: _Asked | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
     manifest = _manifest()
     name = os.fspath(source)
     path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
@@ -296,7 +378,7 @@ def _from_file(
             f"there is no embedding {name!r}: give the path of a file or a bundled name ({', '.join(manifest)})"
         )
     if path.name.endswith(DECADE):
-        return _keyed_vectors(*_from_decade(path, wanted))
+        return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), asked)
     if is_pickle(path):
         if not trust_pickle:
             raise InputError(
@@ -304,22 +386,73 @@ def _from_file(
                 "pass trust_pickle=True (--trust-pickle) if you trust where it comes from, or save it as word2vec or "
                 ".npz"
             )
-        return _keyed_vectors(*_from_pickle(path, wanted, mmap))
+        return _from_keyed_vectors(_from_pickle(path, mmap), asked)
     where = name if name in manifest else str(path)
     if mmap:
         tokens, matrix = mapped(path)
         return _made(_decoded(tokens, path), matrix, where)
-    asked = None if wanted is None else frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
+    if asked is None or is_fasttext(path):
+        whole = _made(*_read(path, None), where)
+        return _from_keyed_vectors(_with_stored(whole, path), asked)
+    wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in asked.words))
+    kv = _with_stored(_made(*_read(path, wanted), where), path)
+    if sample_of(kv) is not None:
+        return kv
+    keys = _decoded(list(dict.fromkeys(wanted.met)), path)
+    # the first place of a word is the last one that is put down, going backwards
+    first = dict(zip(reversed(wanted.met), range(len(wanted.met) - 1, -1, -1), strict=True))
+    places = np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
+    kv.bayesbias_sample = _sampled(keys, lambda chosen: _read(path, Placed(places[chosen].tolist()))[1], asked)
+    return kv
+
+
+def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
+    """Words and vectors of the entries of a file that are wanted."""
     found, rows = [], _Rows()
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
-        for tokens, vectors in blocks(path, asked, done):
+        for tokens, vectors in blocks(path, wanted, done):
             found += tokens
             rows.add(vectors, str(path))
-    return _made(_decoded(found, path), rows.matrix, where)
+    return _decoded(found, path), rows.matrix
+
+
+def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
+    """The embedding with the sample of the vocabulary that its file holds, if it holds one.
+
+    Raises
+    ------
+    InputError
+        What the file holds does not fit together.
+    """
+    arrays = stored_sample(path)
+    if arrays is None:
+        return kv
+    words, vectors, sampled, places, facts = (arrays[name] for name in SAMPLED)
+    try:
+        known = json.loads(str(facts))
+        if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
+            raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
+        found = VocabularySample(
+            tuple(map(str, words.tolist())),
+            vectors.astype(np.float32),
+            str(known["kind"]),
+            int(known["size"]),
+            dict(zip(sampled.tolist(), map(int, places.tolist()), strict=True)),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} holds a sample of a vocabulary that does not fit together: {error}") from error
+    kv.bayesbias_sample = found
+    return kv
 
 
 def _decoded(tokens: list[bytes], path: Path) -> list[str]:
     """Words as text; bytes that are no text are shown as such."""
+    try:
+        joined = b"\n".join(tokens).decode("utf-8").split("\n")  # much faster than one by one
+        if len(joined) == len(tokens):
+            return joined
+    except UnicodeDecodeError:
+        pass
     words = [token.decode("utf-8", errors="backslashreplace") for token in tokens]
     damaged = sum(b"\\" not in token and "\\x" in word for token, word in zip(tokens, words, strict=True))
     if damaged:
@@ -366,7 +499,7 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
 
 
-def _from_decade(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], list[NDArray[Any]], str]:
+def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
     """Vectors of a decade as HistWords keeps them; words that the decade lacks are rows of zeros, and left out."""
     beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
     if not beside.is_file():
@@ -381,13 +514,11 @@ def _from_decade(path: Path, wanted: frozenset[str] | None) -> tuple[list[str], 
         raise InputError(f"{path} and {beside.name} are no matrix and list of words")
     if len(words) != len(matrix):
         raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
-    rows = [at for at, word in enumerate(words) if (wanted is None or word in wanted) and matrix[at].any()]
+    rows = [at for at, word in enumerate(words) if matrix[at].any()]
     return [words[at] for at in rows], list(np.asarray(matrix[rows])), str(path)
 
 
-def _from_pickle(
-    path: Path, wanted: frozenset[str] | None, mmap: bool
-) -> tuple[list[str], NDArray[Any] | list[NDArray[Any]], str]:
+def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     from gensim.utils import SaveLoad, unpickle
 
     try:
@@ -398,31 +529,46 @@ def _from_pickle(
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    if wanted is None:
-        return list(kv.index_to_key), kv.vectors, str(path)
-    kept = [word for word in kv.index_to_key if word in wanted]
-    return kept, [kv[word] for word in kept], str(path)
+    made = _keyed_vectors(list(kv.index_to_key), kv.vectors, str(path))
+    made.bayesbias_sample = sample_of(kv)
+    return made
 
 
-def _from_mapping(
-    source: Mapping[str, ArrayLike], wanted: frozenset[str] | None
-) -> tuple[list[str], list[NDArray[Any]], str]:
-    kept = {word: vector for word, vector in source.items() if wanted is None or word in wanted}
+def _from_mapping(source: Mapping[str, ArrayLike], asked: _Asked | None) -> KeyedVectors:
+    kept = [word for word in source if asked is None or word in asked.words]
     try:
-        vectors = [np.asarray(vector, dtype=np.float32) for vector in kept.values()]
+        vectors = [np.asarray(source[word], dtype=np.float32) for word in kept]
     except (TypeError, ValueError) as error:
         raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
-    return list(kept), vectors, "the mapping"
+    kv = _keyed_vectors(kept, vectors, "the mapping")
+    if asked is not None:
+        keys = list(source)
+
+        def vectors_of(rows: IntArray) -> NDArray[np.float32]:
+            found = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
+            for at, row in enumerate(rows.tolist()):
+                vector = np.asarray(source[keys[row]], dtype=np.float32)
+                if vector.shape == (kv.vector_size,):
+                    found[at] = vector
+            return found
+
+        kv.bayesbias_sample = _sampled(keys, vectors_of, asked)
+    return kv
 
 
-def _from_keyed_vectors(source: KeyedVectors, wanted: frozenset[str] | None) -> KeyedVectors:
-    kept = [word for word in source.index_to_key if wanted is None or word in wanted]
+def _from_keyed_vectors(source: KeyedVectors, asked: _Asked | None) -> KeyedVectors:
+    """An embedding, or the part of it that is asked for with a sample of the rest."""
+    kept = [word for word in source.index_to_key if asked is None or word in asked.words]
     if not kept:
         raise InputError("the embedding holds none of the words that were asked for")
     if not zero_words(source, kept) and len(kept) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in kept]]
-    return _keyed_vectors(kept, rows, "the embedding")
+    kv = _keyed_vectors(kept, rows, getattr(source, "bayesbias_name", "the embedding"))
+    kv.bayesbias_sample = sample_of(source)
+    if asked is not None and sample_of(source) is None:
+        kv.bayesbias_sample = _sampled(source.index_to_key, lambda chosen: source.vectors[chosen], asked)
+    return kv
 
 
 def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]], where: str) -> KeyedVectors:

@@ -13,6 +13,7 @@ import numpy as np
 from bayesbias._checks import one_of
 from bayesbias._core.vectors import FloatArray, first_alike, unit_rows
 from bayesbias.embeddings.formats import composed, have_directions
+from bayesbias.embeddings.samples import sample_of
 from bayesbias.errors import InputError
 from bayesbias.words import subtag
 
@@ -205,9 +206,10 @@ class About(TypedDict, total=False):
 
 
 def about(kv: KeyedVectors) -> About:
-    """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size."""
-    name = getattr(kv, "bayesbias_name", "unnamed")
-    known: About = {"name": name, "vectors": len(kv.index_to_key), "dimensions": int(kv.vector_size)}
+    """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size, also of one in part."""
+    name, sample = getattr(kv, "bayesbias_name", "unnamed"), sample_of(kv)
+    size = len(kv.index_to_key) if sample is None else sample.size
+    known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
     record = getattr(kv, "bayesbias_debiasing", None)
     return known if record is None else {**known, "debiasing": str(record)}
 

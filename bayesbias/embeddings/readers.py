@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,9 +33,61 @@ MOST_HEADER = 1 << 28
 """Bytes of the header of a safetensors file."""
 BATCH = 4096
 """Rows of a Parquet file that are read together."""
+SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
+"""Arrays of an .npz embedding that hold a sample of the vocabulary."""
 
 Vectors = NDArray[np.float32]
-Wanted = frozenset[bytes] | None
+
+
+class Named:
+    """Entries of a file that are wanted for their words, and all words that were met.
+
+    Attributes
+    ----------
+    words
+        The words to keep, in UTF-8.
+    met
+        The words of all entries in the order of the file; of one with blanks in a text file the part before the first.
+    """
+
+    def __init__(self, words: frozenset[bytes]) -> None:
+        self.words, self.met = words, list[bytes]()
+        self._firsts = frozenset(word.partition(b" ")[0] for word in words)
+
+    def takes(self, word: bytes) -> bool:
+        """Whether the next entry, which has this word, is wanted."""
+        self.met.append(word)
+        return word in self.words
+
+    def may_take(self, first: bytes) -> bool:
+        """The same of an entry whose word begins with this part, up to the first blank."""
+        self.met.append(first)
+        return first in self._firsts
+
+    def confirms(self, word: bytes) -> bool:
+        """Whether an entry that may be wanted is, as its whole word says."""
+        return word in self.words
+
+
+class Placed:
+    """Entries of a file that are wanted for their places, from 0."""
+
+    def __init__(self, places: Iterable[int]) -> None:
+        self.places, self._next = frozenset(places), 0
+
+    def takes(self, word: bytes) -> bool:
+        """Whether the next entry is wanted."""
+        self._next += 1
+        return self._next - 1 in self.places
+
+    may_take = takes
+
+    def confirms(self, word: bytes) -> bool:
+        """An entry that may be wanted is."""
+        return True
+
+
+Wanted = Named | Placed | None
 Blocks = Iterator[tuple[list[bytes], Vectors]]
 
 
@@ -56,7 +108,7 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
         A word2vec file (binary or text), a GloVe or fastText text file, any of them gzipped; a fastText model; an
         ``.npz``, safetensors or Parquet file.
     wanted
-        The words to keep, in UTF-8; None keeps all. Lines of a text file that are not wanted are not parsed.
+        The entries to keep; None keeps all. Lines of a text file that are not wanted are not parsed.
     done
         Called now and then with the bytes of the file read so far.
 
@@ -87,6 +139,12 @@ def is_pickle(path: Path) -> bool:
     """Whether a file is a Python pickle, as gensim's ``.kv`` and ``.model`` files are."""
     with path.open("rb") as file:
         return file.read(1) == PICKLE_MARK
+
+
+def is_fasttext(path: Path) -> bool:
+    """Whether a file is a fastText model, which gensim reads whole."""
+    with path.open("rb") as file:
+        return file.read(4) == FASTTEXT_MARK
 
 
 def _word2vec_or_glove(
@@ -185,7 +243,7 @@ def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Bloc
             position = found.end()
             count += 1
             token = found[1]
-            if wanted is None or token in wanted:
+            if wanted is None or wanted.takes(token):
                 tokens.append(token)
                 places.append(position - size)
         reader.position = position
@@ -214,17 +272,16 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
             f"{path} is no embedding that can be read: expected are word2vec (binary or text), GloVe text (a word and "
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
         )
-    firsts = None if wanted is None else frozenset(word.partition(b" ")[0] for word in wanted)
     number, count, last = 1 if header is None else 2, 0, b""
     held, unbroken = ([first.rstrip(b"\r\n")], not first.endswith(b"\n")) if first else reader.lines()
     while held:
         whole = [(number + at, line) for at, line in enumerate(held) if len(line) > 1 or line.strip()]
         whole = [(at, line) for at, line in whole if line[:1] != b" " or line.strip()]
         asked = whole
-        if firsts is not None:
-            asked = [(at, line) for at, line in whole if line[: line.find(b" ")] in firsts]
+        if wanted is not None:
+            asked = [(at, line) for at, line in whole if wanted.may_take(line[: line.find(b" ")])]
         found = [_entry(path, at, line, dimensions) for at, line in asked]
-        kept = [(token, vector) for token, vector in found if wanted is None or token in wanted]
+        kept = [(token, vector) for token, vector in found if wanted is None or wanted.confirms(token)]
         if kept:
             yield [token for token, _ in kept], np.stack([vector for _, vector in kept])
         number, count = number + len(held), count + len(whole)
@@ -311,7 +368,7 @@ PLAIN = b"0123456789.-+eE \r"
 def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
     """Words in UTF-8 and their places, of those that are wanted."""
     tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
-    kept = list(range(len(tokens))) if wanted is None else [at for at, word in enumerate(tokens) if word in wanted]
+    kept = [at for at, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
     return [tokens[at] for at in kept], kept
 
 
@@ -337,6 +394,22 @@ def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
     found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read_header(member)
     return found
+
+
+def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
+    """The arrays of a vocabulary's sample in an ``.npz`` embedding of a part of the words, or None."""
+    with path.open("rb") as file:
+        if file.read(4) != ZIP_MARK:
+            return None
+        with archive_of(file, str(path)) as archive:
+            held = {name.removesuffix(".npy") for name in archive.namelist()}
+            if not held.issuperset(SAMPLED):
+                return None
+            found = {}
+            for name in SAMPLED:
+                with archive.open(f"{name}.npy") as member:
+                    found[name] = read_array(member, allow_pickle=False)
+            return found
 
 
 def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.resampling import ALTERNATIVES, permutation_test
 from bayesbias._core.vectors import FloatArray
-from bayesbias.distances.covariances import ENOUGH, FREQUENT, Relatedness
+from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import NOTHING, Linear, Measured, Option
@@ -112,8 +112,7 @@ def weighted_cosines(linear: Linear, kv: KeyedVectors, sets: FoundSets, seed: in
 
 def _sampled(related: Relatedness) -> str:
     """What the mean and the covariance of random lists were read off."""
-    drawn = f"the {FREQUENT:,} most frequent words" if related.kind == "frequent" else "all words"
-    text = f"the random lists are described by {related.sampled:,} words sampled from {drawn}"
+    text = f"the random lists are described by {related.drawn}"
     if related.sampled >= ENOUGH:
         return text
     return f"{text}, fewer than {ENOUGH}, so that their sd is made {np.sqrt(related.inflation):.2f} times as large"

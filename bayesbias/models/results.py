@@ -23,6 +23,7 @@ from bayesbias.distances.frames import averaged
 from bayesbias.distances.storage import (
     KEY,
     check_distances,
+    language_of,
     packed,
     relatedness_group,
     relatedness_in_fit,
@@ -347,13 +348,13 @@ FEWEST = 200
 """Words of the sample with a known value from which on the curves of the vocabulary are used."""
 KNOTS = (0.25, 0.5, 0.75)
 ENDS = (0.01, 0.99)
-"""Quantiles of the vocabulary's values: inner knots, and where the curves become flat."""
+"""Quantiles of the vocabulary's values: inner knots, and where the curves become straight lines."""
 FEWEST_CONTROLS = 8
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Expected distances of J protected words by a word's value: a cubic spline, flat beyond its ends.
+    """Expected distances of J protected words by a word's value: a cubic spline, a straight line beyond its ends.
 
     Attributes
     ----------
@@ -361,35 +362,45 @@ class Curve:
         With the boundary knots repeated; (basis functions, J).
     low, high
         The ends.
+    least, most
+        Smallest and largest value of the data, beyond which the curve is flat.
     """
 
     knots: FloatArray
     coefficients: FloatArray
     low: float
     high: float
+    least: float
+    most: float
 
     def at(self, x: FloatArray) -> FloatArray:
         """Expected distances (J, len(x))."""
-        value: FloatArray = (_basis(x, self.knots, self.low, self.high) @ self.coefficients).T
+        inside = np.clip(x, self.least, self.most)
+        value: FloatArray = (_basis(inside, self.knots, self.low, self.high) @ self.coefficients).T
         return value
 
 
 def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatArray:
+    """Values (len(x), basis functions) of the splines, continued beyond both ends along their tangents."""
     from scipy.interpolate import BSpline  # loads slowly
 
-    design: FloatArray = BSpline.design_matrix(np.clip(x, low, high), knots, 3).toarray()
-    return design
+    inside = np.clip(x, low, high)
+    design: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
+    slopes = BSpline(knots, np.eye(design.shape[1]), 3).derivative()
+    found: FloatArray = design + (x - inside)[:, None] * slopes(inside)
+    return found
 
 
 def fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
-    """The least-squares spline of distances (J, N) on the words' values (N,)."""
+    """The least-squares spline of distances (J, N) on the words' values (N,), those beyond its ends among them."""
     low, high = np.quantile(x, ENDS)
     if not high > low:
         low, high = float(x.min()), float(x.max())
     inner = np.unique(np.quantile(x, KNOTS))
     knots = np.concatenate([[low] * 4, inner[(inner > low) & (inner < high)], [high] * 4])
     basis = _basis(x, knots, low, high)
-    return Curve(knots, np.linalg.lstsq(basis, distances.T, rcond=None)[0], float(low), float(high))
+    coefficients = np.linalg.lstsq(basis, distances.T, rcond=None)[0]
+    return Curve(knots, coefficients, float(low), float(high), float(x.min()), float(x.max()))
 
 
 @dataclass(frozen=True)
@@ -494,7 +505,7 @@ def adjusted_table(
     attributes = table["attribute_word"].astype(str)
     asked = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
-    values = word_values([*asked, *sampled], adjust, frequencies, related)
+    values = word_values([*asked, *sampled], adjust, frequencies, related, language_of(table))
     known = pd.Series(values.of(asked), index=asked)
     left_out = tuple(known.index[known.isna()])
     kept = table[attributes.map(known.notna()).to_numpy()]
@@ -507,12 +518,18 @@ def adjusted_table(
     if np.ptp(known.dropna().to_numpy()) <= 0:
         raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
     reference = float(known.dropna().mean())
-    x_sample = values.of(sampled)
-    enough = np.flatnonzero(np.isfinite(x_sample))
     slope: Slope | None = None
     changed = related
-    if related is not None and len(enough) >= FEWEST and np.ptp(x_sample[enough]) > 0:
-        expected, changed = _vocabulary_curves(related, known.dropna(), x_sample, enough, reference)
+    drawn = None if related is None else vocabulary_curve(related, values)
+    if related is not None and drawn is not None:
+        curve, enough = drawn
+        own: FloatArray = np.asarray(known.dropna(), dtype=float)
+        # least squares: the curve of a protected word follows from those of the rows of the scatter
+        by_word = related.of_words(curve.at(own) - curve.at(np.array([reference])))
+        expected = pd.DataFrame(by_word, index=list(related.protected_words), columns=known.dropna().index)
+        x: FloatArray = values.of(related.sample_words)[enough]
+        rest = related.scatter.astype(float)[:, enough] - curve.at(x)
+        changed = related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
         how, words = "vocabulary", len(enough)
     else:
         slope = control_slope(kept, values)
@@ -531,16 +548,13 @@ def adjusted_table(
     return result, Adjustment(values, how, reference, expected, slope, words, left_out)
 
 
-def _vocabulary_curves(
-    related: Relatedness, known: pd.Series, x_sample: FloatArray, enough: np.ndarray, reference: float
-) -> tuple[pd.DataFrame, Relatedness]:
-    """Expected distances (protected words by attribute words), and the relatedness of what is left."""
-    x, distances = x_sample[enough], related.scatter.astype(float)[:, enough]
-    curve = fitted_curve(x, distances)  # least squares: that of a protected word follows from those of the dimensions
-    moved = related.of_words(curve.at(known.to_numpy(dtype=float)) - curve.at(np.array([reference])))
-    expected = pd.DataFrame(moved, index=list(related.protected_words), columns=known.index)
-    rest = distances - curve.at(x)
-    return expected, related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
+def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[Curve, IntArray] | None:
+    """The curve over the vocabulary's sample and the places of its words with values; None where these are too few."""
+    x = values.of(related.sample_words)
+    known = np.flatnonzero(np.isfinite(x))
+    if len(known) < FEWEST or np.ptp(x[known]) <= 0:
+        return None
+    return fitted_curve(x[known], related.scatter.astype(float)[:, known]), known
 
 
 def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:

@@ -14,7 +14,7 @@ from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import PROB, describe, share
-from bayesbias.distances.storage import relatedness_in_fit
+from bayesbias.distances.storage import language_of, relatedness_in_fit
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
@@ -198,7 +198,7 @@ def criterion(
     found = contrasts_of(cells, pair, every)
     related = relatedness_in_fit(post)
     held = [word for word in found.words.tolist() if word in outside.index]
-    attribute = None if adjust is None else word_values(held, adjust, frequencies, related)
+    attribute = None if adjust is None else word_values(held, adjust, frequencies, related, language_of(post))
     if attribute is not None:
         held = [word for word in held if word in attribute.numbers]
     missing = {

@@ -1,0 +1,181 @@
+"""A sample of an embedding's vocabulary: which words it holds, and that of an embedding of which a part is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from bayesbias._core.vectors import FloatArray, IntArray
+
+SAMPLE = 3000
+FREQUENT = 20_000
+"""The most frequent words of a file that is ordered by frequency: this many of its first words."""
+LOOKED_AT = 200
+SHORTER = 1.5
+"""How many letters the first words of a file ordered by frequency are shorter than others, on average."""
+NARROWEST = 0.25
+"""Least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places."""
+ANYWHERE = 0.001
+"""Share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0."""
+STEPS = 512
+"""Points of the logarithm of places at which that density is computed."""
+ATTRIBUTE = "bayesbias_sample"
+"""Name of the sample on an embedding of which a part is loaded."""
+
+
+@dataclass(frozen=True, eq=False)
+class VocabularySample:
+    """A sample of the words of an embedding of which only some are loaded.
+
+    Attributes
+    ----------
+    words
+        The sampled words, in the order of the file; none of them is among those that were asked for.
+    vectors
+        Their vectors (words, dimensions).
+    kind
+        How they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`.
+    size
+        Number of words of the whole embedding.
+    places
+        Place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
+        ordered by frequency.
+    """
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]
+    kind: str
+    size: int
+    places: Mapping[str, int]
+
+
+def sample_of(kv: KeyedVectors) -> VocabularySample | None:
+    """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
+    found: VocabularySample | None = getattr(kv, ATTRIBUTE, None)
+    return found
+
+
+def drawn_rows(
+    keys: Sequence[str],
+    listed_keys: Collection[str],
+    sample: int,
+    seed: int,
+    followed: Sequence[IntArray] | None = None,
+) -> tuple[IntArray, str]:
+    """Rows of words outside of lists in the order in which they are drawn, more than asked for, and how they are drawn.
+
+    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words.
+
+    Parameters
+    ----------
+    keys, listed_keys
+        The words of the embedding, and those of them that are not sampled.
+    sample, seed
+        Number of words, and the seed.
+    followed
+        Rows of the words of each list whose ranks the sample follows where the file is ordered by frequency. None
+        takes the most frequent words there.
+
+    Returns
+    -------
+    tuple
+        Rows, and ``"ranks"`` (they follow those ranks), ``"frequent"`` (from the most frequent words) or ``"random"``
+        (from all words).
+    """
+    ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
+    kind = "random" if not ordered else "frequent" if followed is None else "ranks"
+    places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
+    outside = np.array([at for at in places if keys[at] not in listed_keys], dtype=np.intp)
+    if len(outside) <= sample:
+        return outside, "random" if len(outside) < FREQUENT else kind
+    hashed = _scrambled([keys[at] for at in outside.tolist()], seed)
+    order = np.argsort(hashed, kind="stable")
+    if kind == "ranks":
+        # the smallest of exponential numbers with these rates: drawn one by one, in proportion to the rates
+        uniform = (hashed.astype(float) + 1) / 2.0**64
+        order = np.argsort(-np.log(uniform) / rates_of_places(len(keys), followed or ())[outside], kind="stable")
+    # vectors without a direction are passed over: more words are drawn than needed
+    return outside[order[: 2 * sample]], kind
+
+
+def rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
+    """How likely a word of each place (size,) of a file is drawn, so that the sample follows the places of lists.
+
+    The density of the logarithm of places is the mean over lists of Gaussian kernels around their words', and in a
+    small part the same everywhere. The kernels' width is Silverman's for all words together. A word's rate is that
+    density over its place, since there are as many words within a step of the logarithm as their place is large.
+
+    Parameters
+    ----------
+    size
+        Number of words of the file.
+    followed
+        Places of the words of each list, from 0; an empty list counts for nothing.
+
+    References
+    ----------
+    Silverman, B. W. (1986). Density estimation for statistics and data analysis. Chapman and Hall.
+    https://doi.org/10.1201/9781315140919
+    """
+    ends = np.log(size + 0.5)
+    points, places = np.linspace(0, ends, STEPS), np.arange(1, size + 1)
+    lists = [np.log(rows + 1.0) for rows in followed if len(rows)]
+    near = np.zeros(STEPS)
+    if lists:
+        every = np.concatenate(lists)
+        width = max(NARROWEST, 0.9 * float(every.std()) * len(every) ** -0.2)
+        kernels = [np.exp(-0.5 * ((points[:, None] - centres) / width) ** 2).mean(axis=1) for centres in lists]
+        near = np.mean(kernels, axis=0) / (width * np.sqrt(2 * np.pi))
+    density = (1 - ANYWHERE) * near + ANYWHERE / ends
+    found: FloatArray = np.interp(np.log(places), points, density) / places
+    return found
+
+
+def directed(kv: KeyedVectors, rows: IntArray) -> IntArray:
+    """The rows whose vectors have a direction."""
+    vectors = kv.vectors[rows]
+    kept: IntArray = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    return kept
+
+
+def thinned(words: Sequence[str], most: int, seed: int) -> IntArray:
+    """Places of some of the words, ascending, drawn by a hash; of all where there are no more than asked for."""
+    if len(words) <= most:
+        return np.arange(len(words))
+    return np.sort(np.argsort(_scrambled(words, seed), kind="stable")[:most])
+
+
+def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
+    """A hash of each word, mixed with a seed as in the generator splitmix64."""
+    codes = np.array([crc32(word.encode("utf-8", "surrogatepass")) for word in words], dtype=np.uint64)
+    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    mixed = codes * np.uint64(0x9E3779B97F4A7C15) + start
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return scrambled
+
+
+def ordered_by_frequency(keys: Sequence[str]) -> bool:
+    """Whether words seem to be ordered by frequency: frequent words are short, and not in alphabetical order.
+
+    References
+    ----------
+    Zipf, G. K. (1935). The psycho-biology of language. Houghton Mifflin.
+    """
+    first = [key for key in keys[: 10 * LOOKED_AT] if key.isalpha()][:LOOKED_AT]
+    later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
+    if len(first) < LOOKED_AT or len(later) < LOOKED_AT:
+        return False
+    ascending = np.mean([a <= b for a, b in pairwise(first)])
+    shorter = np.mean([len(key) for key in later]) - np.mean([len(key) for key in first])
+    return bool(shorter > SHORTER and ascending < 0.8)
