@@ -51,4 +51,3 @@ def _standardised(mean: FloatArray, sd: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         value: FloatArray = np.divide(mean, sd)
     return np.where(value == 0, TINY, value)
-

@@ -187,7 +187,7 @@ class Sides:
     @cached_property
     def p_reversed(self) -> FloatArray:
         """Probability (m,) of opposite signs before and after."""
-        return p_opposite(self.before, self.after)
+        return np.where(self.unchanged, 0.0, p_opposite(self.before, self.after))
 
     def away_after(self, prob: float) -> NDArray[np.bool_]:
         """Which values after have an equal-tailed interval that excludes 0, (m,)."""
@@ -349,4 +349,3 @@ def known_changes(data: ModelData, cells: Cells, fixed: Mapping[int, float]) -> 
     total = np.bincount(place, value, minlength=cells.n.size).reshape(cells.n.shape)
     change: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
     return change
-
