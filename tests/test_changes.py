@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import comparison, models
+from bayesbias import _core, comparison, models
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
 START = {
@@ -28,7 +28,7 @@ MOVED = {
     "attribute_sd": 0.02,
     "interaction_sd": 0.01,
 }
-COLUMNS = ["protected_word", "mean", "sd", "low", "high", "p_below_zero"]
+COLUMNS = ["protected_word", "group", "mean", "sd", "low", "high", "p_below_zero"]
 
 
 def simulated(seed, moved=MOVED, shape=SHAPE):
@@ -56,14 +56,30 @@ def three(tables):
 
 
 def whole(table):
-    return table[table["protected_word"].isna()].iloc[0]
+    return table[table["protected_word"] == "whole list"].iloc[0]
+
+
+def associations(table):
+    """Observed associations: distances to lists, double-centred with groups of the same weight."""
+    lists = table[table["connection"].isin(["associated", "different"])]
+    means = lists.pivot_table("distance", "protected_word", "attribute_class", sort=False)
+    group = table.drop_duplicates("protected_word").set_index("protected_word")["group"][means.index]
+    by_list = means.groupby(group).mean().mean()
+    centred = means.sub(means.mean(axis=1), axis=0) - (by_list - by_list.mean())
+    size = len(means.columns)
+    own = [centred.loc[word, group[word]] * size / (size - 1) for word in means.index]
+    return pd.Series(own, index=means.index)
 
 
 def test_columns_and_rows(result):
     for table in (result.changes(), result.contrasts("associated", "different"), result.changes("human")):
         assert table.columns.tolist() == COLUMNS
         assert len(table) == 13
-        assert table["protected_word"].isna().tolist() == [True] + [False] * 12
+        assert table["protected_word"].tolist() == [
+            "whole list",
+            *(f"{group} {at}" for group in "ab" for at in range(6)),
+        ]
+        assert table["group"].fillna("").tolist() == ["", *"aaaaaabbbbbb"]
         assert table.attrs["unit"] == "cosine distance"
     pd.testing.assert_frame_equal(result.changes(), result.contrasts())
     assert isinstance(result.posterior, xr.DataTree)
@@ -128,11 +144,17 @@ def test_outcomes_by_hand(result):
 
 def test_observed_contrasts_are_differences_of_means(tables, result):
     found = result.outcomes("associated", "different").set_index("protected_word")
+    plain = result.outcomes("associated", "different", rows="difference").set_index("protected_word")
     for side, table in zip(("observed_before", "observed_after"), tables, strict=True):
         cells = table.pivot_table("distance", "protected_word", "connection")
         expected = cells["associated"] - cells["different"]
-        np.testing.assert_allclose(found.loc[expected.index, side], expected, atol=1e-12)
-        assert found[found.index.isna()][side].item() == pytest.approx(expected.mean())
+        np.testing.assert_allclose(plain.loc[expected.index, side], expected, atol=1e-12)
+        np.testing.assert_allclose(found.loc[expected.index, side], associations(table)[expected.index], atol=1e-12)
+        for rows in (found, plain):
+            assert rows.loc["whole list", side] == pytest.approx(expected.mean())
+    assert "also hold how near the lists are" in result.outcomes(rows="difference").attrs["meaning"]
+    assert result.outcomes().attrs["rows"] == result.changes().attrs["rows"] == "association"
+    assert result.contrasts("associated", "human").attrs["rows"] == "difference"
 
 
 def test_outcome_says_what_is_sure(result):
@@ -145,12 +167,13 @@ def test_standardised_contrasts_are_in_spreads_of_control_distances(tables, resu
     spreads = [table.loc[table["connection"].isin(["human", "neutral"]), "distance"].std() for table in tables]
     np.testing.assert_allclose(result.spreads(), spreads)
     sides = result.sides("associated", "different")
-    expected = sides.after[:, 0] / spreads[1] - sides.before[:, 0] / spreads[0]
+    before, after = sides.before.values[:, 0], sides.after.values[:, 0]  # noqa: PD011 (functionals hold draws)
+    expected = after / spreads[1] - before / spreads[0]
     table = result.changes(standardise=True)
     assert whole(table)["mean"] == pytest.approx(expected.mean())
     assert table.attrs["unit"] == "spreads of control distances"
     assert "In spreads of control distances" in result.verdict
-    expected = (np.abs(sides.after[:, 0] / spreads[1]) < np.abs(sides.before[:, 0] / spreads[0])).mean()
+    expected = (np.abs(after / spreads[1]) < np.abs(before / spreads[0])).mean()
     assert whole(result.outcomes(standardise=True))["p_shrank"] == expected
 
 
@@ -499,12 +522,12 @@ def test_what_is_documented_is_there(result):
         str(name) for group in result.posterior.children.values() for name in group.dims
     }
     by_nuts = {f"{level}_covariance" for level in ("connection", "residual", "attribute", "interaction")}
-    assert named - held == by_nuts | {"save_fit", "load_fit"}
+    assert named - held == by_nuts | {"save_fit", "load_fit", "relatedness"}
 
 
 def test_a_verdict_by_its_parts(result):
     parts = result.parts()
-    assert list(parts) == ["What changed", "For whom", "How surely", "What broke"]
+    assert list(parts) == ["What changed", "For whom", "How certain", "What broke"]
     row = whole(result.outcomes())
     first = parts["What changed"][0]
     assert f"{100 * abs(row['change'] / row['before']):.0f}% of its size" in first
@@ -516,26 +539,34 @@ def test_a_verdict_by_its_parts(result):
     assert f"is the sum of the change of associated {minus} different, {row['change']:.3f} (" in last
     words = result.outcomes().iloc[1:]
     nearer = (words["observed_after"].abs() < words["observed_before"].abs()).sum()
-    assert f"it came nearer to 0 for {nearer}." in parts["For whom"][0]
+    for said in (
+        f"Of 12 protected words the association decreased in size for {(words['outcome'] == 'shrank').sum()}",
+        f"undecided for {(words['outcome'] == 'undecided').sum()} (a decrease or an increase has a posterior probability "
+        "of",
+        "not adjusted for multiple comparisons",
+        f"excludes 0 for {((words['low'] > 0) | (words['high'] < 0)).sum()}",
+        f"In the observed pairs the association decreased in size for {nearer}.",
+    ):
+        assert said in parts["For whom"][0]
+    assert not re.search(r"surely|\.\.", result.verdict)
 
 
-def test_groups_of_opposite_signs_are_told():
-    kv, words = bb.load_embedding("google-news-slice"), bb.load_words("gender")
-    pairs = list(bb.load_list("gender_pairs").pairs)
-    before, after = (
-        bb.distance_table(one, words) for one in (kv, bb.debias(kv, "hard", definitional=pairs, equalize=pairs))
-    )
-    result = bb.compare(before=before, after=after, seed=0)
-    told = next(sentence for sentence in result.parts()["For whom"] if "differs in sign" in sentence)
-    rows = after.pivot_table("distance", ["group", "protected_word"], "connection")
-    means = (rows["associated"] - rows["different"]).groupby("group").mean()
-    assert means["man"] > 0.05 > -0.05 > means["woman"]
-    assert "man 0.0" in told
-    assert "woman \N{MINUS SIGN}0.0" in told
+def test_groups_of_opposite_signs_are_told_for_three_groups(religion):
+    """Two groups have the same mean association by arithmetic."""
+    own = religion["connection"] == "associated"
+    moved = religion["group"].map({"jew": 0.35, "christian": -0.25, "muslim": 0.1})
+    after = religion.assign(distance=religion["distance"] + np.where(own, moved, 0.0))
+    after.attrs = religion.attrs | {"truth": {}}
+    result = bb.compare(before=religion, after=after, seed=0)
+    (told,) = (one for one in result.parts()["For whom"] if "differ in sign" in one)
+    group = after.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    means = associations(after).groupby(group).mean()
+    assert means["jew"] > 0.05 > -0.05 > means["christian"]
+    assert told.startswith(f"Afterwards the mean associations of the groups differ in sign, jew {means['jew']:.3f} (")
+    assert f"christian \N{MINUS SIGN}{-means['christian']:.3f} (" in told
     assert "they cancel" in told
-    assert not any(
-        "differs in sign" in one for one in bb.compare(before=after, after=before, seed=0).parts()["For whom"]
-    )
+    back = bb.compare(before=after, after=religion, seed=0)
+    assert not any("differ in sign" in one for one in back.parts()["For whom"])
 
 
 def test_small_figures_have_two_digits():
@@ -565,7 +596,7 @@ def test_other_names_have_controls_and_no_breakage(three):
     parts = three.parts()
     assert "Controls" in parts
     assert "What broke" not in parts
-    assert sum(sentence.startswith("glove to reddit: ") for sentence in parts["How surely"]) == 1
+    assert sum(sentence.startswith("glove to reddit: ") for sentence in parts["How certain"]) == 1
 
 
 def test_a_comparison_is_no_fit(result, tmp_path):
@@ -640,3 +671,245 @@ def test_one_pair_with_two_distances_names_its_table(tables):
     twice = pd.concat([tables[1], tables[1].head(1).assign(distance=1.5)])
     with pytest.raises(bb.InputError, match="after: the table: the pair"):
         bb.compare(before=tables[0], after=twice)
+
+
+@pytest.fixture(scope="module")
+def exact(slice_vectors, hard_debiased):
+    """Tables of gender before and after hard debiasing with equalised pairs, and their comparison."""
+    found = [bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased)]
+    return *found, bb.compare(before=found[0], after=found[1], seed=0, draws=400)
+
+
+class TestExact:
+    """The model of related words: figures come from the vectors, not from draws."""
+
+    QUESTIONS = (
+        lambda result: result.outcomes(),
+        lambda result: result.outcomes(rows="difference"),
+        lambda result: result.outcomes("associated", "human", standardise=True),
+        lambda result: result.changes(paired=False),
+        lambda result: result.changes("human"),
+        lambda result: result.decomposition(),
+        lambda result: result.table(),
+    )
+
+    def test_what_is_observed_is_the_mean(self, exact):
+        before, after, result = exact
+        found = result.outcomes().set_index("protected_word")
+        for side, table in (("before", before), ("after", after)):
+            expected = associations(table)
+            np.testing.assert_allclose(found.loc[expected.index, side], expected, atol=1e-12)
+            assert found.loc["whole list", side] == pytest.approx(expected.mean(), abs=1e-12)
+            np.testing.assert_allclose(found[f"observed_{side}"], found[side], atol=1e-12)
+        assert (found["before"].iloc[1:] < 0).sum() == 13
+        assert found["before"].iloc[1:].min() == pytest.approx(-0.0945, abs=5e-4)
+        assert found["after"].iloc[1:].abs().max() < 0.0095
+
+    def test_figures_are_those_of_draws_from_the_posterior(self, exact):
+        """20,000 draws of all cells, double-centred by hand."""
+        before, after, _ = exact
+        result = bb.compare(before=before, after=after, seed=1, draws=20_000)
+        group = result.posterior["paired"], result.posterior["posterior"]
+        start, moved = (
+            values.to_numpy().reshape(-1, *values.shape[3:])
+            for values in (group[0]["word_before"], group[1]["word_change"])
+        )
+        names = before["protected_word"].unique().tolist()
+        first = np.array(before.drop_duplicates("protected_word")["group"] == "man")
+
+        def centred(cells):
+            to_man = np.where(first, cells[:, :, 0], cells[:, :, 1])
+            to_woman = np.where(first, cells[:, :, 1], cells[:, :, 0])
+            lean = to_man - to_woman
+            lean = lean - (lean[:, first].mean(axis=1, keepdims=True) + lean[:, ~first].mean(axis=1, keepdims=True)) / 2
+            return np.where(first, lean, -lean)
+
+        one, other = centred(start), centred(start + moved)
+        found = result.outcomes().set_index("protected_word").loc[names]
+        change = other - one
+        np.testing.assert_allclose(found["change"], change.mean(axis=0), atol=5 * change.std(axis=0).max() / 140)
+        for side, tail in (("low", 0.055), ("high", 0.945)):
+            np.testing.assert_allclose(found[side], np.quantile(change, tail, axis=0), atol=0.0012)
+        np.testing.assert_allclose(found["p_shrank"], (np.abs(other) < np.abs(one)).mean(axis=0), atol=0.015)
+        np.testing.assert_allclose(found["p_reversed"], (other * one < 0).mean(axis=0), atol=0.015)
+        sds = result.sides("associated", "different")
+        np.testing.assert_allclose(sds.after.sd[1:], other.std(axis=0), rtol=0.03)
+        np.testing.assert_allclose(sds.before.sd[1:], one.std(axis=0), rtol=0.03)
+
+    def test_levels_are_those_of_the_fits(self, exact):
+        """Apart from the factor of the lists' scatter, which both embeddings inform."""
+        before, _, result = exact
+        own = bb.contrasts(bb.fit(before, seed=0), rows="association")
+        sides = result.sides("associated", "different")
+        np.testing.assert_allclose(sides.before.mean, own["mean"], atol=1e-12)
+        np.testing.assert_allclose(sides.before.sd, own["sd"], rtol=0.15)
+
+    def test_tables_do_not_depend_on_the_seed(self, exact):
+        before, after, result = exact
+        other = bb.compare(before=before, after=after, seed=5, draws=800)
+        for question in self.QUESTIONS:
+            pd.testing.assert_frame_equal(question(result), question(other), rtol=0, atol=1e-6)
+        assert result.sentences() == other.sentences()
+
+    def test_a_file_gives_the_same(self, exact, tmp_path):
+        bb.save_fit(exact[2].posterior, tmp_path / "change.nc")
+        again = bb.checks.Comparison(bb.load_fit(tmp_path / "change.nc"))
+        for question in self.QUESTIONS:
+            pd.testing.assert_frame_equal(question(exact[2]), question(again), rtol=0, atol=1e-12)
+        assert again.verdict == exact[2].verdict
+
+    @pytest.mark.parametrize("where", ["both", "one"])
+    def test_how_near_a_list_or_a_word_is_does_not_matter(self, exact, where):
+        before, after, result = exact
+        in_list = (before["attribute_class"] == "woman") & before["connection"].isin(["associated", "different"])
+        shift = 0.07 * in_list - 0.05 * (before["protected_word"] == "son")
+        moved = [table.assign(distance=table["distance"] + shift) for table in (before, after)]
+        for table, origin in zip(moved, (before, after), strict=True):
+            table.attrs = origin.attrs | {"truth": {}}
+        found = bb.compare(before=moved[0] if where == "both" else before, after=moved[1], seed=0, draws=400)
+        columns = ["before", "after", "change", "low", "high", "p_shrank", "p_reversed"]
+        np.testing.assert_allclose(found.outcomes()[columns], result.outcomes()[columns], atol=1e-9)
+        plain = [each.changes(rows="difference")["mean"].to_numpy() for each in (found, result)]
+        assert (np.abs(plain[0] - plain[1])[1:] > 0.06).all() == (where == "one")
+
+    def test_equalised_pairs_leave_intervals_that_include_0(self, exact):
+        sides = exact[2].sides("associated", "different")
+        assert not sides.away_after(0.89).any()
+        assert sides.after.mean[0] == pytest.approx(0, abs=1e-6)
+        table = exact[2].outcomes()
+        away = (table["low"] > 0) | (table["high"] < 0)
+        assert table.loc[~away, "protected_word"].tolist() == ["male"]
+        assert "sign reversed" not in exact[2].verdict
+        assert exact[2].sentences()[0].startswith("With debiasing (hard), the contrast associated")
+
+    def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(self, exact):
+        before, _, _ = exact
+        own = 0.2 * (before["connection"] == "associated")
+        noise = np.random.default_rng(0).normal(0, 0.001, len(before))
+        after = before.assign(distance=before["distance"] + own + noise)
+        after.attrs = before.attrs | {"truth": {}}
+        result = bb.compare(before=before, after=after, seed=0, draws=400)
+        row = whole(result.outcomes())
+        assert row["p_reversed"] > 0.999
+        assert "and that its sign reversed, > 99.9%" in result.verdict
+
+    def test_parts_add_up(self, exact):
+        table = exact[2].decomposition()
+        top = table.iloc[:3]["mean"].to_numpy()
+        assert top[0] + top[1] == pytest.approx(top[2], abs=1e-12)
+        assert table["contrast"].iloc[3:7].tolist() == [
+            "association", "nearness of the lists", "nearness of the word", "associated - human",
+        ]  # fmt: skip
+        words = table.iloc[3:]["mean"].to_numpy().reshape(-1, 4)
+        np.testing.assert_allclose(words[:, :3].sum(axis=1), words[:, 3], atol=1e-12)
+        np.testing.assert_allclose(words[:, 0], exact[2].changes()["mean"].iloc[1:], atol=1e-12)
+        assert words[:, 1].mean() == pytest.approx(0, abs=1e-12)
+        columns = ["mean", "sd", "low", "high", "p_below_zero"]
+        for part, plain in ((0, exact[2].changes()), (2, exact[2].contrasts("associated", "human"))):
+            np.testing.assert_allclose(table[columns].iloc[part], plain[columns].iloc[0].astype(float), atol=1e-9)
+
+    def test_part_of_what_was_measured_did_not_change(self, exact):
+        """Neutral words did not move at all, human words by .02: both are known."""
+        before, after, _ = exact
+        kind = before["connection"].to_numpy()
+        distance = np.select(
+            [kind == "neutral", kind == "human"], [before["distance"], before["distance"] + 0.02], after["distance"]
+        )
+        mixed = after.assign(distance=distance)
+        mixed.attrs = after.attrs | {"truth": {}}
+        result = bb.compare(before=before, after=mixed, seed=0, draws=400)
+        neutral, human = result.changes("neutral"), result.changes("human")
+        assert (neutral[["mean", "sd", "low", "high"]].to_numpy() == 0).all()
+        np.testing.assert_allclose(human["mean"], 0.02, atol=1e-9)
+        assert (human["sd"] == 0).all()
+        own, apart = (result.changes("associated"), result.contrasts("associated", "human"))
+        np.testing.assert_allclose(apart["sd"], own["sd"], rtol=1e-9)
+        np.testing.assert_allclose(apart["mean"], own["mean"] - 0.02, atol=1e-9)
+        assert "did not change" not in result.sentences()[0]
+
+    def test_the_same_table_twice_is_unchanged(self, exact):
+        result = bb.compare(before=exact[0], after=exact[0], seed=0, draws=400)
+        table = result.outcomes()
+        assert (table[["change", "low", "high", "p_shrank", "p_reversed"]].to_numpy() == 0).all()
+        assert set(table["outcome"]) == {"unchanged"}
+        np.testing.assert_allclose(table["before"].iloc[1:], associations(exact[0]), atol=1e-12)
+
+    def test_three_embeddings(self, exact):
+        before, after, _ = exact
+        third = before.assign(distance=(before["distance"] + after["distance"]) / 2)
+        third.attrs = before.attrs | {"truth": {}}
+        result = bb.compare({"a": before, "b": third, "c": after}, seed=0, draws=400)
+        means = result.changes().set_index(["before", "after", "protected_word"])["mean"]
+        np.testing.assert_allclose(means["a", "b"] + means["b", "c"], means["a", "c"], atol=1e-12)
+        np.testing.assert_allclose(result.between("b", "c")["mean"], -means["b", "c"], atol=1e-12)
+
+    def test_groups_of_unequal_size_weigh_the_same(self, exact):
+        few = [table[~table["protected_word"].isin(["he", "his", "son", "father", "uncle"])] for table in exact[:2]]
+        result = bb.compare(before=few[0], after=few[1], seed=0, draws=400)
+        group = few[0].drop_duplicates("protected_word").set_index("protected_word")["group"]
+        for side, table in zip(("before", "after"), few, strict=True):
+            by_group = associations(table).groupby(group).mean()
+            assert by_group["man"] == pytest.approx(by_group["woman"], abs=1e-12)
+            assert whole(result.outcomes())[side] == pytest.approx(by_group.mean(), abs=1e-12)
+        shares = {"before": [], "after": []}
+        for side, table in zip(shares, few, strict=True):
+            cells = table.pivot_table("distance", "protected_word", "connection")
+            shares[side] = (cells["associated"] - cells["human"]).groupby(group).mean().mean()
+        row = whole(result.contrasts("associated", "human"))
+        assert row["mean"] == pytest.approx(shares["after"] - shares["before"], abs=1e-12)
+
+    def test_three_groups_by_hand(self, religion):
+        noise = np.random.default_rng(0).normal(0, 0.02, len(religion))
+        after = religion.assign(distance=religion["distance"] + noise)
+        after.attrs = religion.attrs | {"truth": {}}
+        result = bb.compare(before=religion, after=after, seed=0, draws=400)
+        found = result.outcomes().set_index("protected_word")
+        group = religion.drop_duplicates("protected_word").set_index("protected_word")["group"]
+        for side, table in (("before", religion), ("after", after)):
+            expected = associations(table)
+            np.testing.assert_allclose(found.loc[expected.index, side], expected, atol=1e-12)
+            assert found.loc["whole list", side] == pytest.approx(expected.groupby(group).mean().mean(), abs=1e-12)
+
+
+def test_draws_of_associations_are_double_centred(result, tables):
+    """Of two groups the lists stand for own and other: without word means, the two agree draw by draw."""
+    sides = result.sides("associated", "different")
+    words = sides.before.values[:, 1:]  # noqa: PD011
+    np.testing.assert_allclose(words[:, :6].mean(axis=1), words[:, 6:].mean(axis=1), atol=1e-12)
+    plain = result.sides("associated", "different", rows="difference").before.values[:, 1:]  # noqa: PD011
+    np.testing.assert_allclose(words.mean(axis=1), plain.mean(axis=1), atol=1e-12)
+    near = plain[:, 0] - words[:, 0]
+    np.testing.assert_allclose(plain[:, 6] - words[:, 6], -near, atol=1e-12)
+
+
+def test_opposite_signs_of_two_normal_quantities():
+    rng = np.random.default_rng(0)
+    means, sds, rho = rng.normal(0, 1, (2, 12)), rng.uniform(0.2, 2, (2, 12)), rng.uniform(-0.99, 0.99, 12)
+    found = _core.orthants.opposite_signs((means[0], means[1]), (sds[0], sds[1]), rho * sds[0] * sds[1])
+    e = rng.standard_normal((2, 400_000, 1))
+    x = means[0] + sds[0] * e[0]
+    y = means[1] + sds[1] * (rho * e[0] + np.sqrt(1 - rho**2) * e[1])
+    np.testing.assert_allclose(found, (x * y < 0).mean(axis=0), atol=0.004)
+    zero, one = np.zeros(1), np.ones(1)
+    known = _core.orthants.opposite_signs
+    np.testing.assert_allclose(known((zero, zero), (one, one), np.array([0.5])), 0.5 - np.arcsin(0.5) / np.pi)
+    assert known((one, one), (one, one), one) == 0, "one quantity"
+    assert known((one, -one), (one, one), -one) == 1, "one quantity and its negative"
+    assert known((zero, one), (zero, one), zero) == 0, "a known 0 has no sign"
+    np.testing.assert_allclose(known((one, zero), (zero, one), zero), 0.5)
+
+
+def test_associations_of_what_has_none_are_refused(result, tables):
+    with pytest.raises(bb.InputError, match=r"rows='association': associations are rows of associated - different"):
+        result.contrasts("associated", "human", rows="association")
+    with pytest.raises(bb.InputError, match="rows is 'pooled': valid are association, difference"):
+        result.outcomes(rows="pooled")
+    alone = [table[table["group"] == "a"] for table in tables]
+    single = bb.compare(before=alone[0], after=alone[1], seed=1, draws=400)
+    assert single.headline == ("associated", "different")
+    assert single.changes().attrs["rows"] == "difference"
+    assert "the contrast decreased in size for" in single.verdict
+    with pytest.raises(bb.InputError, match="an association needs the stereotype lists of two groups"):
+        single.changes(rows="association")
+    with pytest.raises(bb.InputError, match="a decomposition needs associations"):
+        single.decomposition()

@@ -295,7 +295,7 @@ def test_a_test_without_power_says_so():
     kept = pd.DataFrame([("protected", 10, 1, 0.6, np.nan, np.nan)],
                         columns=["kind", "k", "words", "kept", "low", "high"])  # fmt: skip
     said = str(bb.checks.SideEffects(kept, empty, empty, empty, frame, 0.89, ()))
-    assert "it hardly found them before, so that this says little" in said
+    assert "The test has no power here: it did hardly better than chance before." in said
     assert "kept 60% (one word)" in said
     assert "nan" not in said
 

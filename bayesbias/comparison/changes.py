@@ -21,16 +21,24 @@ from bayesbias._progress import progress
 from bayesbias.comparison.contrast import GIVEN, SIMILAR
 from bayesbias.comparison.frames import common_frames, over_frames
 from bayesbias.comparison.paired import Comparison
-from bayesbias.comparison.pairs import SAME, Case, ChangeDraws, Matched, match, unchanged
+from bayesbias.comparison.pairs import SAME, Case, ChangeDraws, Matched, match
+from bayesbias.comparison.sides import fixed_values, stack
 from bayesbias.diagnostics.convergence import diagnose, judged, mixing_faults
 from bayesbias.distances.covariances import LEAST, Relatedness
-from bayesbias.distances.storage import check_distances, relatedness_of
+from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
+from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_covariance, related_posterior
+from bayesbias.models.related import (
+    LEAST_SCATTER,
+    factor_products,
+    protected_covariance,
+    related_posterior,
+    relatedness_for,
+)
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.words import STEREOTYPES
@@ -138,20 +146,6 @@ def _drawn(
     words[:, :, np.array(rows)[:, None], own] = posterior["word_mean"].to_numpy()
     connection[..., own] = posterior["connection_mean"].to_numpy()
     return _Drawn(connection, words, post)
-
-
-def fixed_values(data: ModelData, values: FloatArray) -> dict[int, float]:
-    """Connections whose values (pairs,) are all the same up to rounding, with that value.
-
-    One attribute word alone shows nothing about others, unless no value of the table is other than 0.
-    """
-    nothing = bool((np.abs(values) <= SAME).all())
-    found = {}
-    for k in range(len(data.connections)):
-        rows = data.connection == k
-        if nothing or len(np.unique(data.attribute[rows])) > 1:
-            found[k] = unchanged(values, rows)
-    return {k: value for k, value in found.items() if value is not None}
 
 
 def _slopes(data: ModelData, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
@@ -378,7 +372,7 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
 def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[ModelData, ModelData] | str:
     """The data of the pairs in one embedding and in all, or why there are none."""
     one = model_data(matched.of(matched.distances[:, 0]))
-    size, words = len(matched.embeddings), len(one.protected_words)
+    size = len(matched.embeddings)
     if (cells := int(one.filled.sum()) * size) > MOST_CELLS:
         return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
     known = set(found[0].attribute_words).issuperset(one.attribute_words.tolist())
@@ -387,28 +381,16 @@ def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[ModelD
     related = stacked_relatedness(found, one.protected_words.tolist())
     if isinstance(related, str):
         return related
-    every = replace(
-        one,
-        protected_words=np.array(related.protected_words),
-        groups=np.tile(one.groups, size),
-        word=np.concatenate([one.word + words * at for at in range(size)]),
-        connection=np.tile(one.connection, size),
-        attribute=np.tile(one.attribute, size),
-        attribute_class=np.tile(one.attribute_class, size),
-        y=matched.distances.T.ravel(),
-        relatedness=related,
-    )
-    return one, every
+    return replace(one, relatedness=found[0]), stack(one, matched.distances, related)
 
 
 def by_covariance(
-    matched: Matched, found: Sequence[Relatedness], spec: ModelSpec, draws: int, chains: int, seed: int
-) -> list[ChangeDraws] | str:
-    """The changes between all pairs of embeddings from one posterior of all, or why there is none."""
-    made = stacked_data(matched, found)
-    if isinstance(made, str):
-        return made
-    one, every = made
+    one: ModelData, every: ModelData, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
+) -> list[ChangeDraws]:
+    """Draws of the changes between all pairs of embeddings from one posterior of all.
+
+    ``one`` and ``every`` are the pairs in the first embedding and in all, of :func:`stacked_data`.
+    """
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
     factors, n = draw_factors(posterior.grid, draws, rng), int(one.filled.sum())
@@ -418,7 +400,7 @@ def by_covariance(
     blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
     size = (chains, draws // chains)
     by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *one.filled.shape)
-    families = found[0].families(one.protected_words.tolist())
+    families = relatedness_for(one).families(one.protected_words.tolist())
     words = len(one.protected_words)
     wide = protected_covariance(every).reshape(len(matched.embeddings), words, len(matched.embeddings), words)
     results = []
@@ -458,8 +440,10 @@ def by_covariance(
 
 
 def _whole(words: FloatArray, data: ModelData) -> FloatArray:
-    """Mean over these protected words (draws, K)."""
-    value: FloatArray = np.where(data.filled, words, 0.0).sum(axis=1) / data.filled.sum(axis=0)
+    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
+    cells = cells_of(data)
+    weights = np.column_stack([whole_weights(data, cells, own) for own in data.filled.T])
+    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
     return value
 
 
@@ -481,10 +465,12 @@ def comparison_tree(
     joint: JointDraws | None,
     seed: int,
     population: str = SIMILAR,
+    related: Relatedness | None = None,
 ) -> xr.DataTree:
     """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws.
 
-    ``population`` is what the means of connections speak about.
+    ``population`` is what the means of connections speak about; ``related`` the relatedness of the protected words of
+    all embeddings, where figures are exact.
     """
     data = model_data(matched.of(matched.distances[:, 0]))
     names = list(matched.embeddings)
@@ -519,6 +505,8 @@ def comparison_tree(
         coords={"pair": np.arange(len(data.y)), "embedding": names},
     )
     made["/constant_data"] = _constants(matched, data)
+    if related is not None:
+        made[f"/{KEY}"] = relatedness_group(related)
     tree = xr.DataTree.from_dict(made)
     tree.attrs = _facts(matched, spec, changes, joint, seed) | {"population": population}
     return tree
@@ -715,7 +703,6 @@ def _related_draws(
     asked = model.related if isinstance(model, ModelSpec) else isinstance(model, str) and model == RELATED
     if not asked and (not is_auto(model) or engine != "auto"):
         return None
-    reason: str | list[ChangeDraws]
     found = [relatedness_of(table) for table in tables.values()]
     lacking = [str(name) for name, each in zip(tables, found, strict=True) if each is None]
     if engine != "auto":
@@ -730,10 +717,12 @@ def _related_draws(
             if "truth" not in table.attrs:
                 check_distances(each, table)
         spec = model if isinstance(model, ModelSpec) else load_model(RELATED)
-        reason = by_covariance(matched, known, spec, *size)
-        if not isinstance(reason, str):
-            reason = over_frames(reason, framed, matched, size[2])
-            return Comparison(comparison_tree(matched, spec, reason, None, size[2], population=GIVEN))
+        made = stacked_data(matched, known)
+        if not isinstance(made, str):
+            changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
+            related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
+            return Comparison(comparison_tree(matched, spec, changes, None, size[2], GIVEN, related))
+        reason = made
     if asked:
         raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")
     return f"Different words are taken for unrelated, since {reason}."

@@ -856,7 +856,7 @@ def decomposition_parts(post: xr.DataTree, second: str | None = None, population
     words = functionals_of(post, cells, first, data).combined(combine)
     count = int(kept.sum())
     mean = weights[kept]
-    whole: Functionals = words.combined(_whole_parts(mean, count))
+    whole: Functionals = words.combined(whole_parts(mean, count))
     if population == SIMILAR:
         places = [names.index(name) for name in (OWN, OTHER, second)]
         draws = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
@@ -865,7 +865,7 @@ def decomposition_parts(post: xr.DataTree, second: str | None = None, population
     return Parts(labels, (ASSOCIATION, NEAR_LISTS, NEAR_WORD, labels[-1]), whole, words, kept)
 
 
-def _whole_parts(weights: FloatArray, count: int) -> FloatArray:
+def whole_parts(weights: FloatArray, count: int) -> FloatArray:
     """Weights (3, 4 * count) of the parts of the whole list over those of words."""
     nothing = np.zeros(count)
     return np.array(

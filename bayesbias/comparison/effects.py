@@ -375,6 +375,12 @@ class SideEffects(Result):
         """Neighbours, similarities and the search for the old bias in words."""
         return [*self._kept(), *self._agreement(), *self._recovered()]
 
+    @property
+    def first(self) -> list[str]:
+        """What to read first: neighbours, and whether the old bias can be found by the stronger of the tests."""
+        kept, found = self._kept(), self._recovered()
+        return [*kept[:1], *found[-1:]]
+
     def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
         """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
         known = parts.get("Notes", [])
@@ -417,24 +423,26 @@ class SideEffects(Result):
         ]
 
     def _recovered(self) -> list[str]:
-        sentences = []
-        for row in self.recovery.to_dict("records"):
-            if row["after_low"] <= row["chance"]:
-                judged = "that is no better than chance"
-            elif row["before"] - row["chance"] < SLIGHT:
-                judged = "it hardly found them before, so that this says little"
-            elif row["after_low"] > row["reference_high"]:
-                judged = "more of the old bias can be found than of any such direction"
-            else:
-                judged = "no more of the old bias can be found than of a meaningless direction"
-            sentences.append(
-                f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} finds the side of "
-                f"{_percent(row['after'])} ({_percent(row['after_low'])} to {_percent(row['after_high'])}) afterwards, "
-                f"{_percent(row['before'])} before, {_percent(row['chance'])} by chance, and "
-                f"{_percent(row['reference'])} ({_percent(row['reference_low'])} to {_percent(row['reference_high'])}) "
-                f"of random groups whose difference was removed: {judged}."
-            )
-        return sentences
+        return [_recovered(row) for row in self.recovery.to_dict("records")]
+
+
+def _recovered(row: dict[Any, Any]) -> str:
+    """How many of the former sides a test still tells, and what that says."""
+    ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
+    found = (
+        f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} still tells the former side of "
+        f"{_percent(row['after'])} ({ends}). It told that of {_percent(row['before'])} before, and "
+        f"{_percent(row['chance'])} are right by chance."
+    )
+    if row["before"] - row["chance"] < SLIGHT:
+        return f"{found} The test has no power here: it did hardly better than chance before."
+    if row["after_low"] <= row["chance"]:
+        return f"{found} Afterwards it does no better than chance."
+    reference = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
+    found += f" Where the difference of random groups is removed it tells {_percent(row['reference'])} ({reference})"
+    if row["after_low"] > row["reference_high"]:
+        return f"{found}: more of the old bias is left than removing any such direction leaves."
+    return f"{found}, so that what is left is not specific to these groups."
 
 
 _TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,29 +17,61 @@ from bayesbias._checks import finite_number, flag, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.comparison.contrast import (
-    GIVEN,
+    ASSOCIATION,
+    MINUS,
+    NEAR_LISTS,
+    NEAR_WORD,
     ONE_GROUP,
     POPULATIONS,
+    RAW,
     SIMILAR,
+    WHOLE,
+    Parts,
     control_of_parts,
     decomposable,
     decomposition_sentence,
+    figures,
+    group_weights,
+    tabulated,
+    whole_parts,
+    why_no_association,
 )
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, share, signed
-from bayesbias.distances.storage import carried_labels, labels_of
+from bayesbias.comparison.sides import (
+    MEANINGS,
+    Sides,
+    Stacked,
+    Sums,
+    drawn_joint,
+    fixed_values,
+    known_changes,
+    part_sums,
+    row_sums,
+    stack,
+)
+from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, share, signed
+from bayesbias.distances.storage import carried_labels, labels_of, relatedness_in_fit
 from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.models.data import ModelData
+from bayesbias.models.functionals import Cells, DrawnFunctionals, Functionals, cells_of
+from bayesbias.models.results import model_of
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 
 SLIGHT = 0.005
 """Size of an observed difference below which its sign says nothing."""
 FINE = 0.01
 """Figures below this get two significant digits in place of three decimals."""
+DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
+SURE = 0.945
+"""Probability from which on an outcome is called: that of one side of an 89% interval."""
+UNNAMED = ("before", "after")
+"""Names of two tables that were given without names."""
+PARTS_OF_WORDS = (ASSOCIATION, NEAR_LISTS, NEAR_WORD)
 
 
 def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
-    """Sentences by part: what changed, for whom, how surely, what broke (or controls), and notes."""
+    """Sentences by part: what changed, for whom, how certain that is, what broke (or controls), and notes."""
     broke = "What broke" if len(result.embeddings) == 2 else "Controls"
-    parts: dict[str, list[str]] = {"What changed": [], "For whom": [], "How surely": [], broke: [], "Notes": []}
+    parts: dict[str, list[str]] = {"What changed": [], "For whom": [], "How certain": [], broke: [], "Notes": []}
     if result.faults:
         parts["What changed"].append(f"These draws should not be read: {'; '.join(result.faults)}.")
     for number in range(len(result.pairs)):
@@ -47,9 +80,7 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
             table = result.outcomes(first, second, prob, change=number)
             parts["What changed"] += [*_headline(result, number, prob, table), *_decomposed(result, number, prob)]
             parts["For whom"] += [_words(result, number, table), *_groups(result, number, prob)]
-            if second == "different":
-                parts["For whom"].append(_orders(result, number, table))
-            parts["How surely"] += _widths(result, number, prob, table)
+            parts["How certain"] += _widths(result, number, prob, table)
         parts[broke] += _controls(result, number, prob)
     if result.headline is None and not parts[broke]:
         parts["What changed"].append("The pairs hold one kind of word only, so that there is no contrast to compare.")
@@ -70,8 +101,13 @@ def _whole(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): value for name, value in table.iloc[0].items()}
 
 
-def _route(result: Comparison, number: int) -> str:
-    return "From {} to {}".format(*result.pair(number))
+def led(result: Comparison, number: int, sentence: str) -> str:
+    """A sentence after what it speaks of: two embeddings by name, or a debiasing method where they have no names."""
+    names = result.pair(number)
+    if names != UNNAMED:
+        return f"From {names[0]} to {names[1]}, {sentence}"
+    method = result.debiasing(names[1]).partition(":")[0]
+    return f"With debiasing ({method}), {sentence}" if method else f"{sentence[0].upper()}{sentence[1:]}"
 
 
 def _prefix(result: Comparison, number: int) -> str:
@@ -90,26 +126,26 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
     first, second = table.attrs["first"], table.attrs["second"]
     row = _whole(table)
     what = (
-        f"{_route(result, number)} the contrast {first} \N{MINUS SIGN} {labelled(second, result.labels)} of the whole "
-        f"list, for "
+        f"the contrast {first}{MINUS}{labelled(second, result.labels)} of the whole list, for "
         f"{POPULATIONS[result.population]} (negative: {first} words are closer),"
     )
     if row["outcome"] == "unchanged":
-        return [f"{what} did not change: it is {figure(row['after'])}."]
+        return [led(result, number, f"{what} did not change: it is {figure(row['after'])}.")]
     part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
-    sentences = [
+    away = result.sides(first, second, number).away_after(prob)[0]
+    turned = f", and that its sign reversed, {share(row['p_reversed'])}" if away else ""
+    sentence = (
         f"{what} went from {signed(row['before'])} to {signed(row['after'])}, a change of {figure(row['change'])}"
-        f"{part} ({_interval(row, prob)}). Probability that it came nearer to 0: {share(row['p_shrank'])}; that its "
-        f"sign reversed: {share(row['p_reversed'])}."
-    ]
-    return sentences + _scale(result, number, prob, table)
+        f"{part} ({_interval(row, prob)}). Probability that it decreased in size, {share(row['p_shrank'])}{turned}."
+    )
+    return [led(result, number, sentence), *_scale(result, number, prob, table)]
 
 
 def _decomposed(result: Comparison, number: int, prob: float) -> list[str]:
     """How much of the change is special to a word's own stereotypes; nothing without control words."""
-    if "different" not in result.connections:
+    if OTHER not in result.connections:
         return [ONE_GROUP]
-    controls = decomposable(result.filled, list(result.connections))
+    controls = result.decomposable
     if not controls:
         return []
     table = result.decomposition(controls[0], prob, change=number)
@@ -126,7 +162,7 @@ def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) ->
     listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
     sentence = (
         f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
-        f"{figure(row['change'])} ({_interval(row, prob)}); probability that it came nearer to 0: "
+        f"{figure(row['change'])} ({_interval(row, prob)}); probability that it decreased in size, "
         f"{share(row['p_shrank'])}."
     )
     if row["outcome"] != _whole(table)["outcome"]:
@@ -135,63 +171,51 @@ def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) ->
 
 
 def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
+    """For how many words the association, or the difference, became smaller or larger."""
     part = table.iloc[1:]
+    what = "association" if table.attrs["rows"] == RAW else "contrast"
     counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
     same = int((part["outcome"] == "unchanged").sum())
     left = len(part) - same - sum(map(len, counted.values()))
-    nearer = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
-    sentence = (
-        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the contrast surely came nearer to 0 for "
-        f"{_counted(counted['shrank'])}, surely moved away from 0 for {_counted(counted['grew'])}, and is undecided "
-        f"for {left}"
+    smaller = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
+    away = int(((part["low"] > 0) | (part["high"] < 0)).sum())
+    still = f"; it did not change for {same}" if same else ""
+    return (
+        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
+        f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is undecided for {left}{still} "
+        f"(a decrease or an increase has a posterior probability of at least {share(SURE)}, word by word, not adjusted "
+        f"for multiple comparisons). The {100 * table.attrs['prob']:g}% interval of the change excludes 0 for {away}. "
+        f"In the observed pairs the {what} decreased in size for {smaller}."
     )
-    sentence += f"; {same} did not change" if same else ""
-    return f"{sentence}. In the observed pairs it came nearer to 0 for {nearer}."
 
 
 def _groups(result: Comparison, number: int, prob: float) -> list[str]:
-    """Groups whose contrasts have opposite signs afterwards, so that the mean over all words hides both."""
+    """Groups whose mean associations have opposite signs afterwards, so that the whole list hides both.
+
+    With two groups the mean association of each is the whole list.
+    """
     if result.headline is None:
         return []
-    after = result.sides(*result.headline, number).after[:, 1:]
-    groups = result.posterior["constant_data/group"].to_numpy()
-    held = ~np.isnan(after).any(axis=0)
-    names = [str(name) for name in dict.fromkeys(groups[held].tolist()) if name]
-    draws = (
-        np.column_stack([after[:, held & (groups == name)].mean(axis=1) for name in names]) if names else after[:, :0]
-    )
-    if draws.shape[1] < 2:
+    sides = result.sides(*result.headline, number)
+    labels, weights = group_weights(result.data.groups[sides.kept])
+    names = [name for name in labels if name and " - " not in name]
+    if sides.kind != RAW or len(names) < 3:
         return []
-    found = describe(draws, prob)
-    whole = abs(float(result.sides(*result.headline, number).after[:, 0].mean()))
-    if not found["mean"].min() < -max(whole, SLIGHT) < max(whole, SLIGHT) < found["mean"].max():
+    matrix = np.column_stack([np.zeros(len(names)), weights[: len(names)]])
+    found = figures(sides.after.combined(matrix), prob)
+    whole = max(abs(float(sides.after.mean[0])), SLIGHT)
+    if not found["mean"].min() < -whole < whole < found["mean"].max():
         return []
     told = [
         f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
         for name, mean, low, high in zip(names, found["mean"], found["low"], found["high"], strict=True)
     ]
+    names_of = result.pair(number)
+    where = "Afterwards" if names_of == UNNAMED else f"In {names_of[1]}"
     return [
-        f"{_prefix(result, number)}In {result.pair(number)[1]} the contrast of the groups differs in sign, "
-        f"{', '.join(told)}: in the mean of the whole list they cancel."
+        f"{_prefix(result, number)}{where} the mean associations of the groups differ in sign, {', '.join(told)}: in "
+        "the mean of the whole list they cancel."
     ]
-
-
-def _orders(result: Comparison, number: int, table: pd.DataFrame) -> str:
-    part = table.iloc[1:]
-    clear = (part["observed_before"].abs() >= SLIGHT) & (part["observed_after"].abs() >= SLIGHT)
-    turned = part[clear & (part["observed_before"] * part["observed_after"] < 0)]
-    turned = turned.sort_values("p_reversed", ascending=False)
-    sentence = (
-        f"{_prefix(result, number)}In this sample the order of associated and different words, where they are apart by "
-        f"{SLIGHT} or more, reversed for "
-    )
-    if turned.empty:
-        return f"{sentence}no protected word."
-    named = [f"{word} ({share(p)})" for word, p in zip(turned["protected_word"], turned["p_reversed"], strict=True)]
-    return (
-        f"{sentence}{len(turned)} of {len(part)}; in brackets the probability that it did for words of their kind: "
-        f"{listed(named)}."
-    )
 
 
 def _controls(result: Comparison, number: int, prob: float) -> list[str]:
@@ -199,8 +223,8 @@ def _controls(result: Comparison, number: int, prob: float) -> list[str]:
     for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=prob, change=number))
         phrase = labelled(name, result.labels, PHRASES)
-        what = f"{_route(result, number)} mean distances to {phrase} changed by {figure(row['mean'])}"
-        sentences.append(f"{what}, exactly." if row["sd"] == 0 else f"{what} ({_interval(row, prob)}).")
+        how = ", exactly" if row["sd"] == 0 else f" ({_interval(row, prob)})"
+        sentences.append(led(result, number, f"mean distances to {phrase} changed by {figure(row['mean'])}{how}."))
     return sentences
 
 
@@ -219,26 +243,14 @@ def _counted(words: list[str]) -> str:
     return f"{len(words)} ({listed(words)})" if words else "0"
 
 
-DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
-SURE = 0.945
-"""Probability from which on an outcome is called: that of one side of an 89% interval."""
-
-
-class Sides(NamedTuple):
-    """Draws (D, 1 + words), or values, before and after: the whole list, then protected words; NaN where none."""
-
-    before: FloatArray
-    after: FloatArray
-    change: FloatArray
-
-
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
     """The same pairs in several embeddings: what :func:`compare` returns.
 
     A contrast is the mean distance of one connection minus that of another, in one embedding; by default associated -
-    different. A change is its value after minus its value before, draw by draw, so that what both embeddings share
-    cancels.
+    different, whose rows of words are associations as in :func:`contrasts`, not pooled. A change is the value after
+    minus the value before, so that what both embeddings share cancels. For the model of related words all figures are
+    exact and do not depend on the draws.
 
     Attributes
     ----------
@@ -252,7 +264,8 @@ class Comparison(Result):
         starts from. With more than two embeddings levels are those of the first, and what changed from it; differences
         of two others must be read from the changes. ``observed_data``: ``distance`` (pair, embedding).
         ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances of
-        control words (NaN for fewer than ten). A change is named ``"before → after"``. ``save_fit`` and ``load_fit``
+        control words (NaN for fewer than ten). ``relatedness``: of the protected words of all embeddings, where figures
+        are exact. A change is named ``"before → after"``. ``save_fit`` and ``load_fit``
         keep the tree on disk, and ``Comparison(tree)`` is the comparison again.
     """
 
@@ -298,6 +311,45 @@ class Comparison(Result):
         """What whole-list results speak about, ``"given"`` or ``"similar"``, as in :func:`contrasts`."""
         return str(self.posterior.attrs.get("population", SIMILAR))
 
+    @cached_property
+    def data(self) -> ModelData:
+        """The pairs, with the distances of the first embedding."""
+        constant = self.posterior["constant_data"].to_dataset()
+        word, connection, attribute = (
+            constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
+        )
+        return ModelData(
+            protected_words=constant["protected_word"].to_numpy().astype(str),
+            connections=constant["connection"].to_numpy().astype(str),
+            groups=constant["group"].to_numpy().astype(str),
+            word=word,
+            connection=connection,
+            attribute=attribute,
+            attribute_words=constant["attribute_word"].to_numpy().astype(str),
+            attribute_class=constant["attribute_class"].to_numpy().astype(str),
+            y=self.distances[:, 0],
+        )
+
+    @property
+    def distances(self) -> FloatArray:
+        """Distances (pairs, embeddings)."""
+        values: FloatArray = self.posterior["observed_data/distance"].to_numpy()
+        return values
+
+    @cached_property
+    def cells(self) -> tuple[Cells, ...]:
+        """The cells of each embedding."""
+        return tuple(cells_of(replace(self.data, y=column)) for column in self.distances.T)
+
+    @cached_property
+    def stacked(self) -> Stacked | None:
+        """What exact figures rest on; None where figures come from draws."""
+        related = relatedness_in_fit(self.posterior)
+        if related is None:
+            return None
+        every = stack(self.data, self.distances, related)
+        return Stacked(model_of(self.posterior), every, cells_of(every))
+
     @property
     def filled(self) -> NDArray[np.bool_]:
         """Which protected words have which connections (J, K)."""
@@ -305,11 +357,23 @@ class Comparison(Result):
         return some
 
     @property
+    def decomposable(self) -> list[str]:
+        """Control lists whose contrast with associated words has a decomposition."""
+        if why_no_association(self.data, self.cells[0]):
+            return []
+        return decomposable(self.filled, list(self.connections))
+
+    def debiasing(self, name: str) -> str:
+        """What :func:`debias` says it did to an embedding; empty for others."""
+        record = json.loads(self.posterior.attrs["coverage"]).get(name) or {}
+        return str((record.get("embedding") or {}).get("debiasing") or "")
+
+    @property
     def headline(self) -> tuple[str, str] | None:
         """The two connections of the contrast that is shown where none is asked for; None without one."""
-        if "associated" not in self.connections or len(self.connections) < 2:
+        if OWN not in self.connections or len(self.connections) < 2:
             return None
-        return contrasted("associated", None, list(self.connections), self.filled)
+        return contrasted(OWN, None, list(self.connections), self.filled)
 
     @property
     def verdict(self) -> str:
@@ -343,12 +407,13 @@ class Comparison(Result):
 
     def contrasts(
         self,
-        first: str = "associated",
+        first: str = OWN,
         second: str | None = None,
         prob: float = PROB,
         standardise: bool = False,
         paired: bool = True,
         change: int | None = None,
+        rows: str | None = None,
     ) -> pd.DataFrame:
         """The change of a contrast, for the whole list and for each protected word.
 
@@ -366,24 +431,29 @@ class Comparison(Result):
             False takes the two embeddings for independent, as two separate fits do; for comparison only.
         change
             The place of one change among :attr:`pairs`; None takes all.
+        rows
+            What the rows of words are. ``"association"`` (the default of associated - different): changes of
+            associations, double-centred in each embedding. ``"difference"`` (that of all other contrasts): changes of
+            differences of two mean distances, which also hold how near the lists are to all protected words.
 
         Returns
         -------
         DataFrame
-            Columns ``protected_word`` (pd.NA for the whole list), ``mean``, ``sd``, ``low``, ``high``,
-            ``p_below_zero``; for more than one change first ``before`` and ``after``.
+            First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the
+            row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for
+            more than one change first ``before`` and ``after``. ``attrs`` hold ``rows`` and ``meaning``, which say what
+            the rows are, and ``left_out``, the words without a row.
 
         Raises
         ------
         InputError
-            A name that is no connection, the same one twice, or no control words.
+            A name that is no connection, the same one twice, no control words, or associations of tables that have
+            none.
         """
         if first in self.embeddings and second in self.embeddings and not {first, second} <= set(self.connections):
             raise InputError(f"{first!r} and {second!r} are embeddings: between({first!r}, {second!r}) compares them")
         first, second = contrasted(first, second, list(self.connections), self.filled)
-        label = f"{first} \N{MINUS SIGN} {second}"
-        draws = self._draws_of(first, second, standardise, paired, self._chosen(change))
-        return self._table(draws, label, prob, standardise)
+        return self._changes((first, second), f"{first}{MINUS}{second}", prob, standardise, paired, change, rows)
 
     def changes(
         self,
@@ -392,6 +462,7 @@ class Comparison(Result):
         standardise: bool = False,
         paired: bool = True,
         change: int | None = None,
+        rows: str | None = None,
     ) -> pd.DataFrame:
         """What changed: the headline contrast, or the mean distance of one connection.
 
@@ -400,7 +471,7 @@ class Comparison(Result):
         connection
             None takes the contrast that :attr:`headline` names; ``"associated"``, ``"human"``, ... the mean distance
             to those words: the change of control words is a side effect.
-        prob, standardise, paired, change
+        prob, standardise, paired, change, rows
             As in :meth:`contrasts`, which says what is returned too.
 
         Raises
@@ -413,85 +484,89 @@ class Comparison(Result):
                 raise InputError(
                     f"there is no contrast of associated words: name a connection, one of {', '.join(self.connections)}"
                 )
-            return self.contrasts(*self.headline, prob, standardise, paired, change)
+            return self.contrasts(*self.headline, prob, standardise, paired, change, rows)
         one_of(connection, self.connections, "connection")
-        draws = self._draws_of(connection, None, standardise, paired, self._chosen(change))
-        return self._table(draws, connection, prob, standardise)
+        return self._changes((connection, None), connection, prob, standardise, paired, change, rows)
 
     def outcomes(
         self,
-        first: str = "associated",
+        first: str = OWN,
         second: str | None = None,
         prob: float = PROB,
         standardise: bool = False,
         change: int | None = None,
+        rows: str | None = None,
     ) -> pd.DataFrame:
         """What became of a contrast, for the whole list and for each protected word.
 
         Parameters
         ----------
         first, second
-            Two connections, as in :meth:`contrasts`. With ``"associated", "different"`` a reversal is a change of
-            their order.
-        prob, standardise, change
+            Two connections, as in :meth:`contrasts`.
+        prob, standardise, change, rows
             As in :meth:`contrasts`; what is observed stays in cosine distance.
 
         Returns
         -------
         DataFrame
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``low``,
-            ``high`` (of the change), ``p_shrank`` (that the contrast is nearer to 0 after than before),
-            ``p_reversed`` (that its sign is another), and ``outcome``: ``shrank`` or ``grew`` where that has a
-            probability of .945 or more, ``unchanged`` where the change is exactly 0, else ``undecided``. Unless NUTS
-            made the draws these probabilities are approximate: closely for the whole list, roughly for single words
-            (docs/debiasing.md).
-            ``observed_before`` and ``observed_after`` are the differences of mean distances of the observed pairs (for
-            the whole list their mean over protected words): what became of these attribute words, where the posterior
-            speaks of words of their kind. For more than one change first ``before_embedding`` and ``after_embedding``.
+            ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
+            (that its sign is another; it is near .5 by itself where the value after is near 0), and ``outcome``:
+            ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is
+            exactly 0, else ``undecided``. Outcomes are judged word by word, not adjusted for multiple comparisons. The
+            probabilities are exact for the model of related words, from the draws of NUTS as they are, and otherwise
+            approximate: closely for the whole list, roughly for single words (docs/debiasing.md). ``observed_before``
+            and ``observed_after`` are the same quantities of the observed pairs: what became of these attribute words,
+            where the posterior speaks of words of their kind. For more than one change first ``before_embedding`` and
+            ``after_embedding``.
+
+        Raises
+        ------
+        InputError
+            As :meth:`contrasts`.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
-        groups = [pd.NA, *self.posterior["constant_data/group"].to_numpy().tolist()]
         pieces = {}
         for number in self._chosen(change):
-            sides = self.sides(first, second, number, standardise)
-            kept = ~np.isnan(sides.before).any(axis=0)
-            before, after = sides.before[:, kept], sides.after[:, kept]
-            shrank = (np.abs(after) < np.abs(before)).mean(axis=0)
-            grew = (np.abs(after) > np.abs(before)).mean(axis=0)
-            same = (sides.change[:, kept] == 0).all(axis=0)
-            moved = describe(sides.change[:, kept], prob)
-            observed = self.observed(first, second, number)
+            sides = self.sides(first, second, number, standardise, rows)
+            shrank, moved = sides.p_shrank, figures(sides.change, prob)
             outcome = np.select(
-                [same, shrank >= SURE, grew >= SURE], ["unchanged", "shrank", "grew"], default="undecided"
+                [sides.unchanged, shrank >= SURE, 1 - shrank >= SURE],
+                ["unchanged", "shrank", "grew"],
+                default="undecided",
             )
-            pieces[number] = pd.DataFrame(
-                {
-                    "protected_word": pd.array(self._names[kept], dtype="string"),
-                    "group": pd.array(np.array(groups, dtype=object)[kept], dtype="string"),
-                    "before": before.mean(axis=0),
-                    "after": after.mean(axis=0),
-                    "change": moved["mean"],
-                    "low": moved["low"],
-                    "high": moved["high"],
-                    "p_shrank": shrank,
-                    "p_reversed": (np.sign(after) != np.sign(before)).mean(axis=0),
-                    "outcome": outcome,
-                    "observed_before": observed.before[kept],
-                    "observed_after": observed.after[kept],
-                }
+            pieces[number] = self._labelled(sides).assign(
+                before=sides.before.mean,
+                after=sides.after.mean,
+                change=moved["mean"],
+                low=moved["low"],
+                high=moved["high"],
+                p_shrank=shrank,
+                p_reversed=sides.p_reversed,
+                outcome=outcome,
+                observed_before=sides.observed_before,
+                observed_after=sides.observed_after,
             )
         table = self._joined(pieces, ("before_embedding", "after_embedding"))
-        table.attrs = {"first": first, "second": second, "prob": prob, "unit": SPREADS if standardise else DISTANCE}
+        table.attrs = {
+            "first": first,
+            "second": second,
+            "prob": prob,
+            "unit": SPREADS if standardise else DISTANCE,
+            "rows": sides.kind,
+            "meaning": MEANINGS[sides.kind],
+        }
         return table
 
     def decomposition(
         self, second: str | None = None, prob: float = PROB, standardise: bool = False, change: int | None = None
     ) -> pd.DataFrame:
-        """The change of a contrast of associated words as the sum of two changes, as in :func:`decomposition`.
+        """The change of a contrast of associated words as a sum of changes, as in :func:`decomposition`.
 
-        The change of (associated - human) is that of (associated - different), special to a word's own stereotypes,
-        plus that of (different - human), which stereotype words of any kind share.
+        For the whole list the change of (associated - human) is that of (associated - different), special to a word's
+        own stereotypes, plus that of (different - human), which stereotype words of any kind share. For a word it is
+        the sum of the changes of the association, of the nearness of the lists and of the nearness of the word.
 
         Parameters
         ----------
@@ -503,59 +578,126 @@ class Comparison(Result):
         Returns
         -------
         DataFrame
-            Three rows for the whole list, then three for each protected word with all three connections. Columns
-            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for more
-            than one change first ``before`` and ``after``.
+            Three rows for the whole list, then four for each protected word that has every part. Columns
+            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for more than one
+            change first ``before`` and ``after``.
 
         Raises
         ------
         InputError
-            A connection that the pairs do not hold, or no control words.
+            A connection that the pairs do not hold, no associations, or no control words.
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
-        pieces, left_out = {}, []
+        sums, weights = part_sums(self.data, self.cells[0], second)
+        names = self.data.protected_words
+        pieces = {}
         for number in self._chosen(change):
-            means = [self.sides(name, None, number, standardise).change for name in (OWN, OTHER, second)]
-            stacked = np.stack(means, axis=-1)
-            whole = None if self.population == GIVEN else stacked[:, 0]
-            parts = parts_of(stacked[:, 1:], whole, second)
-            left_out += self._names[1:][~parts.kept].tolist()
-            pieces[number] = tabulated(parts, self._names[1:], prob)
+            words = self._standardised(self._sides(sums, number), number, 0.0, standardise).change
+            whole = words.combined(whole_parts(weights, int(sums.kept.sum())))
+            if self.population == SIMILAR:
+                whole = self._drawn_parts(second, number, standardise)
+            labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
+            parts = Parts(labels, PARTS_OF_WORDS + labels[-1:], whole, words, sums.kept)
+            pieces[number] = tabulated(parts, names, prob).rename(columns={"p_closer": "p_below_zero"})
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
             "second": second,
             "prob": prob,
             "population": self.population,
             "unit": SPREADS if standardise else DISTANCE,
-            "left_out": list(dict.fromkeys(left_out)),
+            "left_out": names[~sums.kept].tolist(),
             **carried_labels(self.posterior),
         }
         return table
 
-    def sides(self, first: str, second: str | None, change: int = 0, standardise: bool = False) -> Sides:
-        """Draws of a contrast, or of a connection's mean, before and after a change, by its place among all."""
-        posterior, paired = (self.posterior[group].to_dataset() for group in ("posterior", "paired"))
-        at = [self.connections.index(name) for name in (first, second) if name is not None]
+    def _drawn_parts(self, second: str, number: int, standardise: bool) -> Functionals:
+        """The parts of the whole list from draws of the means of connections."""
+        matrix = np.array([[1.0, -1, 0], [0, 1, -1], [1, 0, -1]])
+        draws = [
+            np.column_stack([values[:, self.connections.index(name)] for name in (OWN, OTHER, second)]) @ matrix.T
+            for values in self._connection_draws(number)
+        ]
+        ends = np.zeros(len(matrix))
+        sides = Sides(DrawnFunctionals(np.hstack(draws)), ends, ends, np.zeros(0, dtype=bool), RAW)
+        return self._standardised(sides, number, 0.0, standardise).change
 
-        def of(whole: xr.DataArray, words: xr.DataArray) -> FloatArray:
-            both = [flat_draws(values.to_numpy()[:, :, change]) for values in (whole, words)]
-            stacked = np.concatenate([both[0][:, None, :], both[1]], axis=1)
-            value: FloatArray = stacked[..., at[0]] - (stacked[..., at[1]] if second is not None else 0.0)
-            return value
+    def sides(
+        self,
+        first: str,
+        second: str | None = None,
+        change: int = 0,
+        standardise: bool = False,
+        rows: str | None = None,
+    ) -> Sides:
+        """The posterior of a contrast, or of a connection's mean, before and after a change.
 
-        before = of(paired["connection_before"], paired["word_before"])
-        moved = of(posterior["connection_change"], posterior["word_change"])
-        after = before + moved
+        Parameters
+        ----------
+        first, second
+            Two connections; without ``second`` the mean distance to the first.
+        change
+            The place of the change among :attr:`pairs`.
+        standardise, rows
+            As in :meth:`contrasts`.
+
+        Returns
+        -------
+        Sides
+            ``before``, ``after`` and ``change`` for the whole list first, then for the protected words that are
+            ``kept``; each has ``mean``, ``sd``, ``quantile(p)``, ``below(x)`` and ``draws(size, rng)``.
+
+        Raises
+        ------
+        InputError
+            As :meth:`contrasts`.
+        """
+        sums = row_sums(self.data, self.cells[0], first, second, rows)
+        # a mean distance is seen from 1, a contrast from 0
+        whole = (first, second)
+        return self._standardised(self._sides(sums, change, whole), change, float(second is None), standardise)
+
+    def _sides(self, sums: Sums, number: int, whole: tuple[str, str | None] | None = None) -> Sides:
+        """The posterior of weighted sums; ``whole`` is the contrast of the first of them, where it has one."""
+        places = [self.embeddings.index(name) for name in self.pair(number)]
+        observed = [sums.of(self.cells[place]) for place in places]
+        if self.stacked is not None:
+            moved = self.distances[:, places[1]] - self.distances[:, places[0]]
+            known = known_changes(self.data, self.cells[0], fixed_values(self.data, moved))
+            joint = self.stacked.joint(sums, (places[0], places[1]), known)
+        else:
+            group = self.posterior["paired"], self.posterior["posterior"]
+            words = [
+                flat_draws(values.to_numpy()[:, :, number])
+                for values in (group[0]["word_before"], group[1]["word_change"])
+            ]
+            further = None
+            if whole is not None and self.population == SIMILAR:
+                before, change = (self._between(values, *whole) for values in self._connection_draws(number))
+                further = before, change
+            joint = drawn_joint(self.cells[0], sums, (words[0], words[1]), further)
+        return Sides(joint, observed[0], observed[1], sums.kept, sums.kind)
+
+    def _connection_draws(self, number: int) -> tuple[FloatArray, FloatArray]:
+        """Draws (D, K) of the means of connections before a change, and of their changes."""
+        before = self.posterior["paired/connection_before"].to_numpy()[:, :, number]
+        change = self.posterior["posterior/connection_change"].to_numpy()[:, :, number]
+        return flat_draws(before), flat_draws(change)
+
+    def _between(self, draws: FloatArray, first: str, second: str | None) -> FloatArray:
+        """Draws (D,) of a connection's mean, or of the difference of two, from those (D, K) of all."""
+        value: FloatArray = draws[:, self.connections.index(first)]
+        return value if second is None else value - draws[:, self.connections.index(second)]
+
+    def _standardised(self, sides: Sides, number: int, centre: float, standardise: bool) -> Sides:
+        """Sides in spreads of control distances, if that was asked for."""
         if not standardise:
-            return Sides(before, after, moved)
+            return sides
         spreads = self.spreads()
         if spreads.isna().any():
             raise InputError("there are too few control distances to measure a spread by: pass standardise=False")
-        one, other = (spreads[name] for name in self.pair(change))
-        centre = 1.0 if second is None else 0.0  # a mean distance is seen from 1, a contrast from 0
-        before, after = (before - centre) / one, (after - centre) / other
-        return Sides(before, after, after - before)
+        one, other = (float(spreads[name]) for name in self.pair(number))
+        return sides.standardised((one, other), centre)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named.
@@ -578,63 +720,51 @@ class Comparison(Result):
         values = self.posterior["constant_data/control_spread"]
         return pd.Series(values.to_numpy(), index=list(self.embeddings), name="control_spread")
 
-    def observed(self, first: str, second: str | None, change: int = 0) -> Sides:
-        """Observed mean distances, or the difference of two connections', before and after: (1 + words,) each."""
-        constant = self.posterior["constant_data"].to_dataset()
-        distance = self.posterior["observed_data/distance"].to_numpy()
-        n = constant["n"].to_numpy()
-        at = np.ravel_multi_index((constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()), n.shape)
-        found = []
-        for name in self.pair(change):
-            column = distance[:, self.embeddings.index(name)]
-            total = np.bincount(at, weights=column, minlength=n.size).reshape(n.shape)
-            mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-            apart = mean[:, self.connections.index(first)]
-            if second is not None:
-                apart = apart - mean[:, self.connections.index(second)]
-            found.append(np.r_[np.nanmean(apart), apart] if not np.isnan(apart).all() else np.full(1 + len(n), np.nan))
-        before, after = found
-        return Sides(before, after, after - before)
-
-    @property
-    def _names(self) -> np.ndarray:
-        words = self.posterior["posterior"]["protected_word"].to_numpy().tolist()
-        return np.array([pd.NA, *words], dtype=object)
-
     def _chosen(self, change: int | None) -> Sequence[int]:
         """Places of the changes asked for."""
         every = range(len(self.pairs))
         return every if change is None else every[change : change + 1]
 
-    def _draws_of(
-        self, first: str, second: str | None, standardise: bool, paired: bool, chosen: Sequence[int]
-    ) -> dict[int, FloatArray]:
-        """Draws (D, 1 + words) of some changes, by their places."""
-        standardise, paired = flag(standardise, "standardise"), flag(paired, "paired")
-        found = {}
-        for number in chosen:
-            sides = self.sides(first, second, number, standardise)
-            found[number] = sides.change
-            if not paired:
-                rng = np.random.default_rng([int(self.posterior.attrs["seed"]), number])
-                found[number] = sides.after - rng.permutation(sides.before, axis=0)
-        return found
+    def _labelled(self, sides: Sides) -> pd.DataFrame:
+        """What the rows of sides are: the whole list, then words with their groups."""
+        words, groups = self.data.protected_words[sides.kept], self.data.groups[sides.kept]
+        return pd.DataFrame(
+            {
+                "protected_word": pd.array([WHOLE, *words.tolist()], dtype="string"),
+                "group": pd.array([pd.NA, *(name or pd.NA for name in groups.tolist())], dtype="string"),
+            }
+        )
 
-    def _table(self, draws: Mapping[int, FloatArray], label: str, prob: float, standardise: bool) -> pd.DataFrame:
-        prob = probability(prob, "prob")
-        pieces, left_out = {}, []
-        for number, values in draws.items():
-            kept = ~np.isnan(values).any(axis=0)
-            left_out += self._names[~kept].tolist()
-            piece = pd.DataFrame({"protected_word": pd.array(self._names[kept], dtype="string")})
-            below = (values[:, kept] < 0).mean(axis=0)
-            pieces[number] = piece.assign(**describe(values[:, kept], prob), p_below_zero=below)
+    def _changes(
+        self,
+        connections: tuple[str, str | None],
+        label: str,
+        prob: float,
+        standardise: bool,
+        paired: bool,
+        change: int | None,
+        rows: str | None,
+        turned: bool = False,
+    ) -> pd.DataFrame:
+        """The table of :meth:`contrasts`; ``turned`` is the value before less that after."""
+        prob, paired = probability(prob, "prob"), flag(paired, "paired")
+        standardise = flag(standardise, "standardise")
+        pieces = {}
+        for number in self._chosen(change):
+            sides = self.sides(*connections, number, standardise, rows)
+            found = sides.change if paired else sides.unpaired([int(self.posterior.attrs["seed"]), number])
+            found = found.combined(-np.eye(sides.size)) if turned else found
+            numbers = figures(found, prob)
+            numbers["p_below_zero"] = numbers.pop("p_closer")
+            pieces[number] = self._labelled(sides).assign(**numbers)
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
             "of": label,
             "prob": prob,
             "unit": SPREADS if standardise else DISTANCE,
-            "left_out": list(dict.fromkeys(left_out)),
+            "rows": sides.kind,
+            "meaning": MEANINGS[sides.kind],
+            "left_out": self.data.protected_words[~sides.kept].tolist(),
         }
         return table
 
@@ -653,7 +783,13 @@ class Comparison(Result):
         return self.embeddings[before], self.embeddings[after]
 
     def between(
-        self, first: str, second: str, prob: float = PROB, standardise: bool = False, paired: bool = True
+        self,
+        first: str,
+        second: str,
+        prob: float = PROB,
+        standardise: bool = False,
+        paired: bool = True,
+        rows: str | None = None,
     ) -> pd.DataFrame:
         """The contrast that :attr:`headline` names in one embedding minus that in another.
 
@@ -661,7 +797,7 @@ class Comparison(Result):
         ----------
         first, second
             Two of the embeddings.
-        prob, standardise, paired
+        prob, standardise, paired, rows
             As in :meth:`contrasts`, which says what is returned too.
 
         Raises
@@ -677,9 +813,8 @@ class Comparison(Result):
             raise InputError("there is no contrast of associated words to compare the embeddings by")
         forward = (second, first) in self.pairs
         number = self.pairs.index((second, first) if forward else (first, second))
-        draws = self._draws_of(*self.headline, standardise, paired, [number])[number]
-        label = f"{self.headline[0]} \N{MINUS SIGN} {self.headline[1]}, {first} \N{MINUS SIGN} {second}"
-        return self._table({number: draws if forward else -draws}, label, prob, standardise)
+        label = f"{self.headline[0]}{MINUS}{self.headline[1]}, {first}{MINUS}{second}"
+        return self._changes(self.headline, label, prob, standardise, paired, number, rows, turned=not forward)
 
 
 def similarity_shift(

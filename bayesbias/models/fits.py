@@ -247,8 +247,8 @@ def _fewer_draws(keep: str, spec: ModelSpec, data: ModelData, draws: int, chains
     if not spec.related or keep != AUTO or draws <= most:
         return draws, ()
     note = (
-        f"Of {draws:,} draws {most:,} are kept: the table has {cells:,} cells (protected words x connections). Contrasts, "
-        "associations and decompositions are exact and do not depend on draws (keep='draws' keeps all)."
+        f"Of {draws:,} draws {most:,} are kept: the table has {cells:,} cells (protected words x connections). "
+        "Contrasts, associations and decompositions are exact and do not depend on draws (keep='draws' keeps all)."
     )
     return most, (note,)
 

@@ -86,18 +86,28 @@ class NormalFunctionals:
     grid: FactorGrid
 
     @cached_property
-    def mixture(self) -> NormalMixture:
-        """The marginal posteriors."""
+    def nodes(self) -> tuple[FloatArray, FloatArray]:
+        """Values (N, classes) of the factors, and their posterior weights (N,)."""
         rules = [gauss_rule(np.log(self.grid.factor), self.grid.mass[kind], NODES) for kind in self.classes]
         places = np.indices([len(nodes) for nodes, _ in rules]).reshape(len(rules), -1)
         factors = np.exp([nodes[place] for (nodes, _), place in zip(rules, places, strict=True)]).T
         weights = np.prod([mass[place] for (_, mass), place in zip(rules, places, strict=True)], axis=0)
-        variance = np.zeros((len(weights), len(self.mean)))
+        return factors, weights
+
+    def covariance(self, other: NormalFunctionals) -> FloatArray:
+        """Covariance (N, m) of each quantity with its counterpart in ``other``, given the factors at each node."""
+        factors = self.nodes[0]
+        value = np.zeros((len(factors), len(self.mean)))
         for first, one in enumerate(self.roots):
-            for second, other in enumerate(self.roots):
-                products = factors[:, first] * factors[:, second]
-                variance += np.outer(products, np.einsum("mr,mr->m", one, other))
-        return NormalMixture(weights, self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
+            for second, two in enumerate(other.roots):
+                value += np.outer(factors[:, first] * factors[:, second], np.einsum("mr,mr->m", one, two))
+        return value
+
+    @cached_property
+    def mixture(self) -> NormalMixture:
+        """The marginal posteriors."""
+        variance = self.covariance(self)
+        return NormalMixture(self.nodes[1], self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
 
     @property
     def sd(self) -> FloatArray:
@@ -381,12 +391,19 @@ def related_functionals(spec: ModelSpec, data: ModelData, cells: Cells, weights:
 def connection_functionals(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
     """Posterior of weighted sums of cells from a fit's draws of the means of words under connections."""
     values = post["posterior/word_mean"].to_numpy()
-    values = values.reshape(-1, *values.shape[2:])
+    return drawn_functionals(values.reshape(-1, *values.shape[2:]), cells, weights)
+
+
+def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
+    """Weighted sums of cells from draws (D, J, K) of the means of words under connections, NaN where there are none.
+
+    The connection that a list has to a word stands for the list.
+    """
     total = sparse.coo_array(weights)
     word, column = np.divmod(total.col, len(cells.columns))
     connection = cells.stands_for[word, column]
     if (connection < 0).any():
-        raise InputError("weights fall on lists that the fit has no connection to")
+        raise InputError("weights fall on lists that the words have no connection to")
     place = word * values.shape[2] + connection
     shape = (weights.shape[0], values.shape[1] * values.shape[2])
     by_connection = sparse.csr_array((total.data, (total.row, place)), shape=shape)

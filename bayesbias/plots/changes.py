@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from bayesbias._checks import flag, probability
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
+from bayesbias.comparison.contrast import MINUS, RAW, WHOLE
 from bayesbias.comparison.effects import KINDS
+from bayesbias.comparison.paired import UNNAMED
+from bayesbias.comparison.sides import Sides
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.plots.style import (
     FAINT,
     FONT,
     INK,
+    INNER_PROB,
     Look,
     check_kind,
-    connection_legend,
     connection_looks,
-    draw_intervals,
     draw_row,
     label_rows,
     mark_line,
@@ -30,26 +35,32 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
+from bayesbias.words import OWN, labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-STILL, HEAD = 1e-12, 0.025
-"""Moves that are none, and the share of the axis below which a move gets a line without a head."""
 LONGEST = 22
+ROW = 0.22
+"""Inches of a row."""
+NEARNESS = "mean cosine distance (smaller is closer)"
+STILL = 1e-9
+"""Differences of posterior means from observed values that are rounding."""
 
 
 def plot_change(
     result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None, words: bool = True
 ) -> Figure:
-    """What changed between two embeddings, above for the whole list, below for each protected word.
+    """What changed between two embeddings: mean distances of the whole list, and below the association of each word.
 
-    Left, an arrow leads from the posterior mean distance before to that after; the line at 1 is where unrelated words
-    lie. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin) equal-tailed intervals of the
-    paired model; a faint cross is the change of the mean distance of the observed pairs. Words are sorted by the change
-    of the headline contrast, the largest first.
+    Left, a line leads from the value before (hollow) to that after (filled). Above these are mean distances, and the
+    dashed line at 1 is where unrelated words lie. Below they are the headline contrast of the whole list and each
+    protected word's association (or difference of mean distances, where there are no associations), and the dashed line
+    at 0 is where a word has none. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin)
+    equal-tailed intervals. Where the posterior mean is not what the pairs show, a faint cross is the observed change.
+    Words are sorted by group, and in a group by the size of the change, the largest first.
 
     Parameters
     ----------
@@ -60,7 +71,7 @@ def plot_change(
     before, after
         Two of the embeddings, where there are more than two.
     words
-        Whether each protected word has its rows, or the whole list alone is drawn.
+        Whether each protected word has a row, or the whole list alone is drawn.
 
     Examples
     --------
@@ -75,71 +86,107 @@ def plot_change(
     number = result.place(before, after)
     names = list(result.connections)
     looks = connection_looks(names, result.labels)
-    sides = {name: result.sides(name, None, number) for name in names}
-    moved = {name: result.observed(name, None, number) for name in names}
-    ends = np.concatenate([side.mean(axis=0) for both in sides.values() for side in both[:2]])
-    shortest = HEAD * np.ptp(ends[~np.isnan(ends)])
-    order = _by_change(result, number)
-    constant = result.posterior["constant_data"]
-    labels = word_labels(constant["protected_word"].to_numpy(), constant["group"].to_numpy())[order]
-    heights = [0.24 * len(names) + 0.55, 0.15 * max(len(names), 2) * len(labels) + 0.55][: 1 + flag(words, "words")]
+    by_word = _by_word(result, number, flag(words, "words"), looks)
     one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
+    between = "before and after" if result.pair(number) == UNNAMED else f"from {one} to {other}"
+    heights = [0.24 * len(names) + 0.55, ROW * max(len(by_word.labels), 2) * (1 + 0.5 * len(by_word.sides)) + 0.55]
     with mpl.rc_context(FONT):
         figure = new_figure(9.6, sum(heights) + 0.7)
-        grid = figure.add_gridspec(len(heights), 2, height_ratios=heights, width_ratios=(1.15, 1))
-        columns: list[Axes] = []
-        for row, rows in enumerate((np.array([0]), 1 + order)[: len(heights)]):
-            left = figure.add_subplot(grid[row, 0], sharex=columns[0] if columns else None)
-            right = figure.add_subplot(grid[row, 1], sharex=columns[1] if columns else None)
-            columns = columns or [left, right]
-            for k, name in enumerate(names):
-                at = spread_rows(len(rows), len(names), k) if row else np.array([-float(k)])
-                _arrows(left, at, sides[name].before[:, rows], sides[name].after[:, rows], looks[name], shortest)
-                change = sides[name].change[:, rows]
-                held = ~np.isnan(change).any(axis=0)
-                observed = moved[name].change[rows]
-                right.scatter(observed, at, s=18, marker="x", color=looks[name].colour, alpha=0.6, linewidths=0.8)
-                draw_intervals(right, at[held], change[:, held], prob, looks[name])
-            ticks = labels.tolist() if row else [result.labels.get(name, name) for name in names]
-            heading = "By protected word" if row else f"Whole list, from {one} to {other}"
-            label_rows(left, ticks, "cosine distance (smaller is closer)", heading, 1.0)
-            title = f"Change, with 50% and {100 * prob:g}% intervals"
-            label_rows(right, [""] * len(ticks), "change of distance", "" if row else title, 0.0)
-            for line in range(1, len(ticks)) if row else ():
-                for axes in (left, right):
-                    axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
-        connection_legend(figure, looks.values())
+        grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
+        above, change, below, moved = (figure.add_subplot(grid[at // 2, at % 2]) for at in range(4))
+        for k, name in enumerate(names):
+            sides = result.sides(name, None, number)
+            _row(above, change, np.array([-float(k)]), sides, np.zeros(1, dtype=np.intp), looks[name], prob)
+        ticks = [result.labels.get(name, name) for name in names]
+        title = f"Change, with 50% and {100 * prob:g}% intervals"
+        label_rows(above, ticks, NEARNESS, f"Whole list, {between}", 1.0)
+        label_rows(change, [""] * len(ticks), "change of distance", title, 0.0)
+        for k, (look, sides) in enumerate(by_word.sides):
+            rows = by_word.rows(sides)
+            height = spread_rows(len(by_word.labels), len(by_word.sides), k)
+            _row(below, moved, height[rows >= 0], sides, rows[rows >= 0], look, prob)
+        label_rows(below, by_word.labels.tolist(), by_word.what, by_word.title, by_word.mark)
+        label_rows(moved, [""] * len(by_word.labels), f"change of the {by_word.unit}", "", 0.0)
+        for axes in (below, moved):
+            for line in range(1, len(by_word.labels)):
+                axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
+        ends = [
+            Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, markerfacecolor="white", label=one),
+            Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, label=other),
+        ]
+        figure.legend(handles=ends, loc="outside upper center", ncols=2, frameon=False)
     return figure
 
 
-def _by_change(result: Comparison, number: int) -> np.ndarray:
-    """Order of words by the size of the change of the headline contrast, or of the first connection there is."""
-    first, second = result.headline or (result.connections[0], None)
-    change = np.abs(result.sides(first, second, number).change.mean(axis=0))[1:]
-    return np.argsort(-np.where(np.isnan(change), -np.inf, change), kind="stable")
+@dataclass(frozen=True)
+class _ByWord:
+    """The lower panels: quantities with their looks, and what the rows and the axes are called.
+
+    Attributes
+    ----------
+    sides
+        Look and posterior of each quantity.
+    places
+        Place among all protected words of each row, -1 for the whole list.
+    labels
+        What each row is called.
+    title, what, unit
+        Of the panel, of its axis, and what changes.
+    mark
+        Where the dashed line is.
+    """
+
+    sides: list[tuple[Look, Sides]]
+    places: IntArray
+    labels: NDArray[np.object_]
+    title: str
+    what: str
+    unit: str
+    mark: float
+
+    def rows(self, sides: Sides) -> IntArray:
+        """Which of a quantity's values belongs to each row; -1 where it has none."""
+        number = np.full(len(sides.kept) + 1, -1)
+        number[:-1][sides.kept] = 1 + np.arange(int(sides.kept.sum()))
+        number[-1] = 0
+        return number[self.places]
 
 
-def _arrows(
-    axes: Axes, heights: FloatArray, before: FloatArray, after: FloatArray, look: Look, shortest: float
-) -> None:
-    """An arrow from mean to mean, a line where that is short, a marker where nothing moved."""
-    start, end = before.mean(axis=0), after.mean(axis=0)
-    held = ~np.isnan(start)
-    axes.scatter(
-        start[held], heights[held], s=16, marker=look.marker, facecolor="white", edgecolor=look.colour, lw=0.9, zorder=3
+def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, Look]) -> _ByWord:
+    """Associations where there are any, else the headline contrast, else mean distances."""
+    data = result.data
+    title = "Whole list and protected words" if words else ""
+    if result.headline is None:
+        sides = [(looks[name], result.sides(name, None, number)) for name in result.connections]
+        what, unit, mark = NEARNESS, "distance", 1.0
+    else:
+        contrast = result.sides(*result.headline, number)
+        name = labelled(" - ".join(result.headline), result.labels).replace(" - ", MINUS)
+        sides = [(looks[OWN], contrast)]
+        unit = "association" if contrast.kind == RAW else name
+        what, mark = f"{unit} (negative: closer to own stereotypes)", 0.0
+    change = np.full(len(data.protected_words), np.inf)
+    change[sides[0][1].kept] = -np.abs(sides[0][1].change.mean[1:])
+    order = np.lexsort((change, data.group_index)) if words else np.empty(0, dtype=np.intp)
+    labels = np.concatenate([np.array([WHOLE], dtype=object), word_labels(data.protected_words, data.groups)[order]])
+    return _ByWord(sides, np.r_[-1, order], labels, title, what, unit, mark)
+
+
+def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntArray, look: Look, prob: float) -> None:
+    """Values before and after some quantities, and beside them their changes, one row at each of ``heights``."""
+    start, end = sides.before.mean[rows], sides.after.mean[rows]
+    left.hlines(heights, start, end, color=look.colour, linewidth=1.2, zorder=2)
+    left.scatter(start, heights, s=24, marker=look.marker, facecolor="white", edgecolor=look.colour, lw=1.0, zorder=3)
+    left.scatter(end, heights, s=24, marker=look.marker, color=look.colour, edgecolor="white", lw=0.4, zorder=4)
+    change = sides.change
+    seen = (sides.observed_after - sides.observed_before)[rows]
+    apart = np.abs(seen - change.mean[rows]) > STILL
+    right.scatter(seen[apart], heights[apart], s=18, marker="x", color=look.colour, alpha=0.6, linewidths=0.8)
+    inner, outer = (
+        (change.quantile((1 - mass) / 2)[rows], change.quantile((1 + mass) / 2)[rows]) for mass in (INNER_PROB, prob)
     )
-    for height, one, other in zip(heights[held], start[held], end[held], strict=True):
-        if abs(other - one) > STILL:
-            style = "-|>,head_length=0.45,head_width=0.22" if abs(other - one) > shortest else "-"
-            arrow = {
-                "arrowstyle": style,
-                "color": look.colour,
-                "lw": 1.2,
-                "shrinkA": 1 if style != "-" else 0,
-                "shrinkB": 0,
-            }
-            axes.annotate("", (other, height), (one, height), arrowprops=arrow, annotation_clip=False)
-    axes.scatter(end[held], heights[held], s=1, color=look.colour, alpha=0)
+    right.hlines(heights, inner[0], inner[1], color=look.colour, linewidth=3.0, zorder=2)
+    draw_row(right, heights, change.mean[rows], outer, look, size=22)
 
 
 BINS, FEW_BINS, FEW = 40, 20, 200

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from bayesbias.comparison import Audit, Comparison, SideEffects, similarity_shift
-from bayesbias.comparison.contrast import MINUS
+from bayesbias.comparison.contrast import MINUS, figures
+from bayesbias.comparison.paired import led
 from bayesbias.diagnostics.summaries import is_share_of_draws, signed
 from bayesbias.errors import many
 from bayesbias.metrics import list_metrics
@@ -56,7 +58,7 @@ def _kind(name: str, column: pd.Series) -> str:
 
 
 def change_page(result: Comparison, effects: SideEffects | None, prob: float) -> Page:
-    """The page of a comparison: what changed, for whom, how surely, and what broke."""
+    """The page of a comparison: what changed, for whom, how certain that is, and what broke."""
     attrs = result.posterior.attrs
     parts = result.parts(prob) if effects is None else effects.added_to(result.parts(prob))
     asked = json.loads(attrs["coverage"])
@@ -64,12 +66,15 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     sizes = {name: result.posterior[name].sizes for name in ("observed_data", "posterior")}
     pairs, words = sizes["observed_data"]["pair"], sizes["posterior"]["protected_word"]
     told = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
+    if effects is not None:
+        told |= {f"{name}?": " ".join(effects.first) for name in ("What broke", "Controls") if f"{name}?" in told}
     full = [f"{name}. {' '.join(sentences)}" for name, sentences in parts.items() if name != "Notes"]
     versions = json.loads(attrs["versions"])
     return Page(
         title=f"What changed: {', '.join(result.embeddings)}",
         lead=f"{topic}: {pairs:,} pairs of {words} protected word{'s' * (words != 1)}, the same in every embedding. "
-        f"Model {attrs['model']}, engine {attrs['engine']}; intervals hold {100 * prob:g}% of the posterior mass.",
+        f"Model {attrs['model']}, engine {attrs['engine']}; intervals are equal-tailed and hold {100 * prob:g}% of the "
+        "posterior mass.",
         answer=_moved(result, prob) or next(iter(parts.values()))[0],
         lines=told,
         picture=_small_picture(result, prob),
@@ -84,8 +89,7 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
                 Section(
                     "Model and how to cite",
                     [
-                        f"Differences of paired distances follow this model; distances as such the model "
-                        f"{attrs['levels_model']}.",
+                        _modelled(attrs),
                         Code(attrs["model_text"]),
                         f"Model hash {attrs['model_hash'][:16]}, engine {attrs['engine']}, seed {attrs['seed']}. "
                         f"Versions: {', '.join(f'{name} {value}' for name, value in versions.items())}.",
@@ -99,39 +103,47 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     )
 
 
+def _modelled(attrs: Mapping[Any, Any]) -> str:
+    """What the model of the page is a model of."""
+    if attrs["levels_model"] == attrs["model"]:
+        return "The distances in all embeddings follow this model together."
+    return f"Differences of paired distances follow this model; distances as such the model {attrs['levels_model']}."
+
+
 def _moved(result: Comparison, prob: float) -> str:
     """What became of the headline contrast, in a sentence that needs no statistics; empty where there is none."""
     if result.headline is None:
         return ""
     sentences = []
     for number in range(len(result.pairs)):
-        (before, after), row = result.pair(number), result.contrasts(*result.headline, prob, change=number).iloc[0]
-        levels = [side[:, 0].mean() for side in result.sides(*result.headline, number)[:2]]
+        row = result.outcomes(*result.headline, prob, change=number).iloc[0]
         other = labelled(result.headline[1], result.labels, PHRASES)
-        told = f"From {before} to {after}, "
-        if row["low"] == 0 == row["high"]:
-            told += f"protected words moved neither towards their own stereotypes nor away, as compared with {other}"
+        if row["outcome"] == "unchanged":
+            told = (
+                "on average, protected words moved neither towards nor away from their own stereotypes, compared with "
+                f"{other}"
+            )
         elif row["low"] <= 0 <= row["high"]:
-            told += f"it is not settled whether protected words moved nearer to their own stereotypes than to {other}"
+            told = f"it is not settled whether protected words moved nearer to their own stereotypes than to {other}"
         else:
-            way = "moved away from" if row["mean"] > 0 else "moved towards"
-            told += f"protected words {way} their own stereotypes, as compared with {other}"
-        told += f": the difference was {signed(levels[0])} and is {signed(levels[1])}."
-        sentences.append(told)
+            way = "away from" if row["change"] > 0 else "towards"
+            told = f"on average, protected words moved {way} their own stereotypes, compared with {other}"
+        sentence = f"{told}: the difference was {signed(row['before'])} and is {signed(row['after'])}."
+        sentences.append(led(result, number, sentence))
     return " ".join(sentences)
 
 
 def _small_picture(result: Comparison, prob: float) -> Picture:
     """The whole list before and after."""
     before, after = result.pair(0)
-    title = f"Mean distances of the whole list and their changes, {before} to {after}"
+    title = f"Mean distances and the contrast of the whole list, and their changes, {before} to {after}"
     return Picture("whole", title, plot_change(result, prob, before, after, words=False))
 
 
 def _of_change(result: Comparison, number: int, prob: float) -> Section:
     """Pictures and tables of one change."""
     before, after = result.pair(number)
-    title = f"Mean distances and their changes, {before} to {after}"
+    title = f"Mean distances, the associations of protected words, and their changes, {before} to {after}"
     shown = [Picture(f"change-{number}", title, plot_change(result, prob, before, after))]
     if set(result.connections) & set(STEREOTYPES):
         title = f"Cosine similarities by connection, {before} and {after}"
@@ -156,18 +168,21 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
         "protected_word": ("protected word", "text"),
         "group": ("group", "text"),
         **{name: (name, "number") for name in ("before", "after", "change", "low", "high")},
-        "p_shrank": ("P(shrank)", "share"),
-        "p_reversed": ("P(reversed)", "share"),
+        "p_shrank": ("P(decreased in size)", "share"),
+        "p_reversed": ("P(sign reversed)", "share"),
         "outcome": ("outcome", "text"),
         "observed_before": ("observed before", "number"),
         "observed_after": ("observed after", "number"),
     }
     for first, second in pairs:
         rows = result.outcomes(first, second, prob, change=number)
+        away = result.sides(first, second, number).away_after(prob)
+        rows["p_reversed"] = rows["p_reversed"].where(away, np.nan)
         yield table_of(
-            f"{_quantity(result, first, second)} of each protected word: posterior means, probabilities that the "
-            "contrast came nearer to 0 and of a sign reversal, and the observed differences of mean distances",
-            rows.fillna({"protected_word": "(whole list)", "group": ""}),
+            f"{_quantity(result, first, second)}. {rows.attrs['meaning']} Posterior means; the probability that the "
+            "value decreased in size, word by word, not adjusted for multiple comparisons; that its sign reversed, "
+            "where the value after is away from 0; and what the pairs show",
+            rows.fillna({"group": ""}),
             outcome,
         )
     if set(result.connections) & set(STEREOTYPES):
@@ -180,10 +195,9 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
 
 def _whole(result: Comparison, first: str, second: str | None, number: int, prob: float) -> list[Any]:
     sides = result.sides(first, second, number)
-    asked: dict[str, Any] = {"prob": prob, "change": number}
-    row = (result.changes(first, **asked) if second is None else result.contrasts(first, second, **asked)).iloc[0]
-    levels = [float(sides.before[:, 0].mean()), float(sides.after[:, 0].mean())]
-    return [_quantity(result, first, second), *levels, *row[["mean", "low", "high", "p_below_zero"]]]
+    row = {name: values[0] for name, values in figures(sides.change, prob).items()}
+    numbers = [sides.before.mean[0], sides.after.mean[0], row["mean"], row["low"], row["high"], row["p_closer"]]
+    return [_quantity(result, first, second), *map(float, numbers)]
 
 
 def _quantity(result: Comparison, first: str, second: str | None) -> str:
@@ -217,7 +231,7 @@ def _asked(asked: Mapping[str, Any]) -> Iterator[Block]:
     for name, record in asked.items():
         facts = record.get("embedding") or {}
         size = f", {facts['vectors']:,} vectors of {facts['dimensions']} dimensions" if facts else ""
-        debiasing = f" Debiasing: {facts['debiasing']}." if facts.get("debiasing") else ""
+        debiasing = f" Debiasing: {facts['debiasing'].removesuffix('.')}." if facts.get("debiasing") else ""
         yield f"{name}: {facts.get('name', record['word_list'])}{size}.{debiasing}"
         columns = {"list": "text", "kind": "text", "asked": "text", "found": "count", "missing": "text"}
         rows = [
