@@ -46,8 +46,9 @@ KINDS = ("random", "topics", "categories", *(f"alike {cosine}" for cosine in ALI
 MEAN = -0.05
 """Mean of planted associations."""
 TAUS = (0.03, 0.08)
-STRUCTURES = ("independent", "families", "vectors")
-"""How planted associations of words are correlated: not at all, as the model's families, as distances to lists are."""
+STRUCTURES = ("independent", "families", "distances", "lists")
+"""How planted associations of words are correlated: not at all, as the model's families, as their distances to lists are;
+or the associations of other random lists, as a bias of lists is."""
 
 
 def vocabularies(given):
@@ -193,11 +194,26 @@ def summary(scores):
     }
 
 
-def cell_rows(found, cell, tau, root, rng):
-    """Raw, pooled and whole-list rows of replicates under a planted bias."""
+def of_other_lists(found, tau):
+    """Planted associations (replicates, J): those of the next replicate, deviations scaled to the sd tau, and a mean."""
+    apart = np.array([each.raw.mean - each.weights @ each.raw.mean for each in found])
+    return MEAN + tau / np.sqrt((apart**2).mean()) * np.roll(apart, -1, axis=0)
+
+
+def planted_associations(subjects, found, structure, tau, rng):
+    """Planted associations (replicates, J)."""
+    if structure == "none":
+        return np.zeros((len(found), len(found[0].own)))
+    if structure == "lists":
+        return of_other_lists(found, tau)
+    root = root_of(correlations(subjects, structure))
+    return np.array([each.planted(fields(root, each.own, tau, rng)) for each in found])
+
+
+def cell_rows(found, cell, planted):
+    """Raw, pooled and whole-list rows of replicates under planted associations (replicates, J)."""
     scores = {"raw": [], "pooled": [], "whole list": []}
-    for each in found:
-        theta = each.planted(fields(root, each.own, tau, rng)) if tau is not None else np.zeros(len(each.own))
+    for each, theta in zip(found, planted, strict=True):
         moved = each.moved(theta)
         scores["raw"].append(scored(moved, theta))
         scores["pooled"].append(scored(each.pooled(theta), theta))
@@ -209,12 +225,13 @@ def study(subjects, given_lists, cell, replicates, rng):
     """All replicates of a cell: under the null, and for topics and categories with a planted bias."""
     drawn, cosine = drawn_lists(subjects, given_lists, cell["lists"], replicates, rng)
     found = [associations_of(replicate_data(subjects, lists)) for lists in drawn]
-    rows = cell_rows(found, {**cell, "cosine": cosine, "tau": 0.0, "structure": "none"}, None, None, rng)
+    biases = [("none", 0.0)]
     if cell["lists"] in ("topics", "categories"):
-        for structure in STRUCTURES:
-            root = root_of(correlations(subjects, structure))
-            for tau in TAUS:
-                rows += cell_rows(found, {**cell, "cosine": cosine, "tau": tau, "structure": structure}, tau, root, rng)
+        biases += [(structure, tau) for structure in STRUCTURES for tau in TAUS]
+    rows = []
+    for structure, tau in biases:
+        planted = planted_associations(subjects, found, structure, tau, rng)
+        rows += cell_rows(found, {**cell, "cosine": cosine, "structure": structure, "tau": tau}, planted)
     return rows
 
 
