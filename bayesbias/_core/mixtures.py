@@ -121,8 +121,8 @@ class NormalMixture:
 class Deviations:
     """What partial pooling of J associations needs, in coordinates in which everything is diagonal.
 
-    Given the truth, deviations from the mean have the errors f^2 C V C'. Their prior is tau^2 C (s I + (1 - s) V / v) C',
-    with v the mean variance: a share s belongs to each word by itself, and in the rest words are as correlated as in
+    Given the truth, deviations from the mean have the errors f^2 C V C'. Their prior is tau^2 C (s I + (1 - s) V / v)
+    C', with v the mean variance: a share s belongs to each word by itself, and in the rest words are as correlated as in
     their distances to any lists. Coordinates e (k,) with e ~ N(0, tau^2 ``shape(s)`` + f^2 ``noise``) are then
     independent of each other.
 

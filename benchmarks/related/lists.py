@@ -81,6 +81,13 @@ def semantic_categories(subjects, folder=WORDNET):
     return [np.array(found) for found in sorted(unique) if least <= len(found) <= LARGEST]
 
 
+def nouns_of(vocabulary, folder=WORDNET, most=5000):
+    """The nouns of WordNet among the most frequent words."""
+    lines = (folder / "index.noun").read_text(encoding="utf-8").splitlines()
+    nouns = {line.split()[0] for line in lines if not line.startswith("  ")}
+    return [word for word in vocabulary.words[:most] if word in nouns and word.isalpha() and len(word) > 3]
+
+
 def category_lists(subjects, replicates, rng):
     """Random words of random categories that share none."""
     categories, found = semantic_categories(subjects), []

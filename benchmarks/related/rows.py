@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from lists import alike_lists, category_lists, random_lists, topics
+from lists import alike_lists, category_lists, nouns_of, random_lists, topics
 from nulls import (
     PROB,
     SHARED,
@@ -41,14 +41,16 @@ UNEQUAL = {
     ),
 }
 """Groups of 3 and 12 words, with the stereotypes of ``gender``."""
+WIDE = ("nouns 40", "nouns 50", "nouns 60", "nouns 100")
+"""As many protected words as the 50 dimensions of an embedding, or nearly, or more."""
 ALIKE = (0.2, 0.4, 0.6, 0.8)
 KINDS = ("random", "topics", "categories", *(f"alike {cosine}" for cosine in ALIKE))
 MEAN = -0.05
 """Mean of planted associations."""
 TAUS = (0.03, 0.08)
 STRUCTURES = ("independent", "families", "distances", "lists")
-"""How planted associations of words are correlated: not at all, as the model's families, as their distances to lists are;
-or the associations of other random lists, as a bias of lists is."""
+"""How planted associations of words are correlated: not at all, as the model's families, as their distances to lists
+are; or the associations of other random lists, as a bias of lists is."""
 
 
 def vocabularies(given):
@@ -62,12 +64,19 @@ def vocabularies(given):
             yield Vocabulary(name, kv, unit_rows(kv.vectors).astype(np.float32))
 
 
-def lists_of(name):
-    """Bundled word lists, or those with groups of unequal size."""
-    if name != "unequal":
+def lists_of(name, vocabulary):
+    """Bundled word lists, those with groups of unequal size, or so many random frequent nouns in two groups."""
+    if name not in ("unequal", *WIDE):
         return bb.load_words(name)
     gender = bb.load_words("gender")
-    return bb.WordLists("unequal", UNEQUAL, gender.stereotypes, gender.controls)
+    protected = UNEQUAL
+    if name in WIDE:
+        taken = set(gender.every_word())
+        nouns = [word for word in nouns_of(vocabulary) if word not in taken]
+        size = int(name.split()[1])
+        drawn = rng_for(name).choice(nouns, size, replace=False).tolist()
+        protected = {"man": drawn[: size // 2], "woman": drawn[size // 2 :]}
+    return bb.WordLists(name, protected, gender.stereotypes, gender.controls)
 
 
 def subjects_for(vocabulary, lists):
@@ -195,7 +204,7 @@ def summary(scores):
 
 
 def of_other_lists(found, tau):
-    """Planted associations (replicates, J): those of the next replicate, deviations scaled to the sd tau, and a mean."""
+    """Planted associations (replicates, J): those of the next replicate, scaled to the sd tau, and a mean."""
     apart = np.array([each.raw.mean - each.weights @ each.raw.mean for each in found])
     return MEAN + tau / np.sqrt((apart**2).mean()) * np.roll(apart, -1, axis=0)
 
@@ -244,7 +253,7 @@ def main():
     parts = Parts("rows", given)
     for vocabulary in vocabularies(given):
         for name in given.lists:
-            subjects, given_lists = subjects_for(vocabulary, lists_of(name))
+            subjects, given_lists = subjects_for(vocabulary, lists_of(name, vocabulary))
             for kind in given.kinds:
                 cell = {"embedding": vocabulary.name, "words": name, "lists": kind}
                 rng = rng_for(given.seed, *cell.values())
