@@ -22,14 +22,17 @@ import bayesbias as bb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import HERE, SHARED
-from inside import (
+from inside import (  # noqa: F401  (some for the scripts beside this one)
     ModelData,
-    interval_of,  # noqa: F401  (for the scripts beside this one)
+    coherence_of,
+    contrast,
+    functionals,
+    interval_of,
     measured_relatedness,
     model_data,
-    reduce_to_cells,
     related_core,
     related_model,
+    topic_lists,
     unit_rows,
 )
 from minilm import minilm
@@ -186,8 +189,7 @@ def replicate_data(subjects, drawn, shift=None, base=None):
     y = distances[order][template.word, template.attribute]
     if shift is not None:
         y = y + shift[template.word, template.connection]
-    cells = reduce_to_cells(template.word, template.connection, y, template.filled.shape)
-    return replace(template, y=y, cells=cells, relatedness=with_attributes(base, subjects, vectors))
+    return replace(template, y=y, relatedness=with_attributes(base, subjects, vectors))
 
 
 def numbered_table(subjects, drawn):

@@ -1,0 +1,256 @@
+"""Associations, their exact posteriors, and their partial pooling, against independent computations."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import bayesbias as bb
+from bayesbias import _core, comparison, models
+
+mixtures, functionals, contrast = _core.mixtures, models.functionals, comparison.contrast
+UNEQUAL = {
+    "man": ["he", "son", "father"],
+    "woman": [
+        *("she", "her", "hers", "daughter", "mother", "aunt"),
+        *("niece", "wife", "grandmother", "actress", "princess", "sister"),
+    ],
+}
+
+
+def lists_of(name):
+    """Bundled word lists, or those with groups of 3 and 12 words."""
+    if name != "unequal":
+        return bb.load_words(name)
+    gender = bb.load_words("gender")
+    return bb.WordLists("unequal", UNEQUAL, gender.stereotypes, gender.controls)
+
+
+@pytest.fixture(scope="module")
+def fits(slice_vectors):
+    """Word lists to their fit, each made once."""
+    made = {}
+
+    def fit(name, seed=0):
+        if (name, seed) not in made:
+            made[name, seed] = bb.fit(bb.distance_table(slice_vectors, lists_of(name)), seed=seed)
+        return made[name, seed]
+
+    return fit
+
+
+def associations_by_hand(kv, lists):
+    """Associations of the words that the vectors hold, from means of cosines and their double centring."""
+    groups = {name: [word for word in words if word in kv] for name, words in lists.protected.items()}
+    units = {name: unit(kv[[word for word in lists.stereotypes[name] if word in kv]]) for name in groups}
+    size, found = len(groups), {}
+    means = {
+        word: np.array([1 - float((unit(kv[[word]]) @ units[other].T).mean()) for other in groups])
+        for words in groups.values()
+        for word in words
+    }
+    by_list = np.mean([np.mean([means[word] for word in words], axis=0) for words in groups.values()], axis=0)
+    for place, words in enumerate(groups.values()):
+        for word in words:
+            centred = means[word] - means[word].mean() - by_list + by_list.mean()
+            found[word] = size / (size - 1) * centred[place]
+    whole = np.mean([np.mean([found[word] for word in words]) for words in groups.values()])
+    return found, whole
+
+
+def unit(vectors):
+    vectors = vectors.astype(float)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("name", ["gender", "religion", "race", "unequal"])
+def test_associations_are_double_centred_mean_distances(slice_vectors, fits, name):
+    table = bb.contrasts(fits(name), rows="association")
+    words, whole = associations_by_hand(slice_vectors, lists_of(name))
+    rows = table.iloc[1:].set_index("protected_word")["mean"]
+    assert set(rows.index) == set(words)
+    np.testing.assert_allclose(rows.to_numpy(), [words[word] for word in rows.index], atol=1e-6)
+    assert table["mean"].iloc[0] == pytest.approx(whole, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gender", "religion", "race", "unequal"])
+def test_the_variance_is_that_of_the_weighted_distances(fits, name):
+    """Another path to the same variance: the weights of single distances."""
+    post = fits(name)
+    data = models.results.fit_data(post)
+    raw, weights = raw_associations(data)
+    matrix = association_matrix(data)
+    related = data.relatedness
+    single = np.zeros((len(raw.mean), len(related.protected_words), len(related.attribute_words)))
+    cells = functionals.cells_of(data)
+    protected = [related.protected_words.index(word) for word in data.protected_words.tolist()]
+    attributes = [related.attribute_words.index(word) for word in data.attribute_words.tolist()]
+    for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
+        share = matrix[:, word * len(cells.columns) + column] / cells.n[word, column]
+        single[:, protected[word], attributes[attribute]] += share
+    covariance = related.covariance(single)
+    np.testing.assert_allclose(raw.roots[0] @ raw.roots[0].T, covariance, rtol=1e-6, atol=1e-10)
+    factor = np.sqrt((raw.grid.mass[raw.classes[0]] * raw.grid.factor**2).sum())
+    np.testing.assert_allclose(raw.sd, factor * np.sqrt(np.diag(covariance)), rtol=1e-6)
+    np.testing.assert_allclose(bb.contrasts(post, rows="association")["sd"].iloc[1:], raw.sd, rtol=1e-12)
+    assert weights.sum() == pytest.approx(1)
+
+
+def raw_associations(data):
+    """The posterior of a table's raw associations, and the weights of the words."""
+    cells = functionals.cells_of(data)
+    words = np.flatnonzero(cells.associated)
+    weights = functionals.whole_weights(data, cells, cells.associated)
+    combine, parts = functionals.association_weights(cells, words, weights)
+    raw = functionals.related_functionals(bb.load_model("related"), data, cells, parts).combined(combine)
+    return raw, weights[words]
+
+
+def association_matrix(data):
+    """Weights (J, J * C) of the associations, dense."""
+    cells = functionals.cells_of(data)
+    weights = functionals.whole_weights(data, cells, cells.associated)
+    combine, parts = functionals.association_weights(cells, np.flatnonzero(cells.associated), weights)
+    return (combine @ parts).toarray()
+
+
+@pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
+def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits, name):
+    data = models.results.fit_data(fits(name))
+    before, _ = raw_associations(data)
+    names = data.connections.tolist()
+    own_list = data.attribute_words[
+        data.attribute[(data.group_index[data.word] == 0) & (data.connection == names.index("associated"))]
+    ]
+    of_list = np.isin(data.attribute_words, own_list)[data.attribute]
+    for moved in (of_list, data.word == 1):
+        after, _ = raw_associations(replace(data, y=data.y + 0.37 * moved))
+        np.testing.assert_allclose(after.mean, before.mean, atol=1e-12)
+        np.testing.assert_allclose(after.sd, before.sd, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rows", ["pooled", "association", "difference"])
+def test_rows_do_not_depend_on_the_seed(fits, rows):
+    first, second = (bb.contrasts(fits("religion", seed), rows=rows) for seed in (0, 1))
+    columns = ["mean", "sd", "low", "high", "p_closer"]
+    np.testing.assert_allclose(first[columns].astype(float), second[columns].astype(float), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
+def test_pooled_rows_average_to_the_whole_list(fits, name):
+    post = fits(name)
+    found = contrast.rows_of(post, "associated", "different", rows="pooled")
+    weights = found.weights[found.kept]
+    whole = found.words.combined(weights[None])
+    assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
+    assert whole.sd[0] == pytest.approx(found.whole.sd[0], rel=1e-6)
+    table = bb.contrasts(post)
+    raw = bb.contrasts(post, rows="association")
+    assert table.attrs["rows"] == "pooled"
+    assert (table["sd"].iloc[1:] < raw["sd"].iloc[1:]).all()
+    assert table["mean"].iloc[1:].std() < raw["mean"].iloc[1:].std()
+
+
+def test_a_decomposition_adds_up_draw_by_draw(fits):
+    parts = comparison.contrast.decomposition_parts(fits("religion"))
+    draws = parts.words.draws(50, np.random.default_rng(0))
+    pieces = [draws[:, parts.of_word(place)] for place in range(4)]
+    np.testing.assert_allclose(sum(pieces[:3]), pieces[3], atol=1e-10)
+    whole = parts.whole.draws(50, np.random.default_rng(0))
+    np.testing.assert_allclose(whole[:, 0] + whole[:, 1], whole[:, 2], atol=1e-10)
+
+
+def test_the_gauss_rule_integrates_polynomials():
+    rng = np.random.default_rng(3)
+    points, mass = np.sort(rng.normal(size=400)), rng.random(400)
+    nodes, weights = mixtures.gauss_rule(points, mass, 6)
+    assert len(nodes) == 6
+    assert (weights > 0).all()
+    for degree in range(12):
+        exact = (mass * points**degree).sum() / mass.sum()
+        assert weights @ nodes**degree == pytest.approx(exact, rel=1e-9, abs=1e-9)
+    single, share = mixtures.gauss_rule(points, (points == points[7]).astype(float), 6)
+    np.testing.assert_allclose((single, share), ([points[7]], [1.0]))
+    few, shares = mixtures.gauss_rule(np.array([0.0, 1.0, 5.0]), np.ones(3), 6)
+    np.testing.assert_allclose((few, shares), ([0.0, 1.0, 5.0], [1 / 3] * 3), atol=1e-9)
+
+
+def test_quantiles_of_a_mixture_are_those_found_by_brute_force():
+    rng = np.random.default_rng(5)
+    weights = rng.dirichlet(np.ones(7))
+    mixture = mixtures.NormalMixture(weights, rng.normal(size=(7, 4)), rng.gamma(2, 0.3, size=(7, 4)))
+    for p in (1e-4, 0.055, 0.5, 0.945):
+        found = mixture.quantile(p)
+        for place in range(4):
+
+            def off(x, place=place, p=p):
+                return weights @ stats.norm.cdf(x, mixture.means[:, place], mixture.sds[:, place]) - p
+
+            assert found[place] == pytest.approx(optimize.brentq(off, -60, 60, xtol=1e-13), abs=1e-9)
+        np.testing.assert_allclose(mixture.below(found), p, rtol=1e-8)
+
+
+def test_quantities_without_error_are_what_they_are():
+    mixture = mixtures.NormalMixture(np.array([0.4, 0.6]), np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [0.0, 3.0]]))
+    assert mixture.quantile(0.055)[0] == 1
+    np.testing.assert_array_equal(mixture.below(np.array([0.5, 2.0])), [0, 0.5])
+    np.testing.assert_array_equal(mixture.below(1.0)[:1], [0.5])
+
+
+@pytest.mark.parametrize("rows", ["pooled", "association"])
+@pytest.mark.parametrize("name", ["gender", "religion"])
+def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
+    found = contrast.rows_of(fits(name), "associated", "different", rows=rows).words
+    draws = found.draws(40_000, np.random.default_rng(2))
+    np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
+    np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)
+    share = (draws < found.quantile(0.055)).mean(axis=0)
+    np.testing.assert_allclose(share, 0.055, atol=5 * np.sqrt(0.055 * 0.945 / 40_000))
+
+
+def test_stereotypes_of_one_group_are_no_association(slice_vectors):
+    gender = bb.load_words("gender")
+    lists = bb.WordLists("one", gender.protected, {"man": gender.stereotypes["man"]}, gender.controls)
+    post = bb.fit(bb.distance_table(slice_vectors, lists), seed=0)
+    with pytest.raises(bb.InputError, match="the stereotype lists of two groups, and only 'man' has one"):
+        bb.contrasts(post, second="different", rows="association")
+    alone = bb.WordLists("man", {"man": gender.protected["man"]}, lists.stereotypes, gender.controls)
+    with pytest.raises(bb.InputError, match="associations are rows of associated - different"):
+        bb.contrasts(bb.fit(bb.distance_table(slice_vectors, alone), seed=0), rows="association")
+    assert bb.contrasts(post, second="human").attrs["rows"] == "difference"
+
+
+def test_a_table_without_groups_has_no_association(religion):
+    table = religion.drop(columns="group")
+    table.attrs = religion.attrs
+    with pytest.raises(bb.InputError, match="needs a column group"):
+        bb.contrasts(bb.fit(table, seed=0), rows="pooled")
+
+
+def test_a_word_in_two_lists_counts_in_both(slice_vectors):
+    lists = bb.load_words("gender")
+    shared_word = lists.stereotypes["man"][0]
+    stereotypes = {**lists.stereotypes, "woman": (*lists.stereotypes["woman"], shared_word)}
+    both = bb.WordLists("both", lists.protected, stereotypes, lists.controls)
+    table = bb.contrasts(bb.fit(bb.distance_table(slice_vectors, both), seed=0), rows="association")
+    assert any(shared_word in note and "count in each" in note for note in table.attrs["notes"])
+    words, whole = associations_by_hand(slice_vectors, both)
+    assert table["mean"].iloc[0] == pytest.approx(whole, abs=1e-6)
+    rows = table.iloc[1:].set_index("protected_word")["mean"]
+    np.testing.assert_allclose(rows.to_numpy(), [words[word] for word in rows.index], atol=1e-6)
+
+
+def test_one_word_of_each_group_has_the_whole_list_as_its_row(slice_vectors):
+    lists = bb.load_words("gender")
+    pair = bb.WordLists("pair", {"man": ["he"], "woman": ["she"]}, lists.stereotypes, lists.controls)
+    table = bb.contrasts(bb.fit(bb.distance_table(slice_vectors, pair), seed=0))
+    np.testing.assert_allclose(table["mean"], table["mean"].iloc[0], atol=1e-12)
+    np.testing.assert_allclose(table["sd"], table["sd"].iloc[0], rtol=1e-9)
+
+
+def test_no_row_is_told_after_hard_debiasing_with_equalised_pairs(hard_debiased):
+    post = bb.fit(bb.distance_table(hard_debiased, "gender"), seed=0)
+    for rows in ("pooled", "association"):
+        table = bb.contrasts(post, rows=rows)
+        assert ((table["low"] < 0) & (table["high"] > 0)).all()
