@@ -36,16 +36,14 @@ def published():
 
 def test_a_planted_contrast_is_found(post):
     table = bb.contrasts(post, "associated", "human", prob=0.89)
-    assert list(table.columns) == [
-        "protected_word", "mean", "sd", "low", "high", "p_below_zero", "p_in_rope",
-    ]  # fmt: skip
-    assert table["protected_word"][0] is pd.NA
+    assert list(table.columns) == ["protected_word", "group", "mean", "sd", "low", "high", "p_closer"]
+    assert table["protected_word"][0] == "whole list"
+    assert table["group"][0] is pd.NA
     assert table["protected_word"][1:].tolist() == [f"w{word}" for word in range(12)]
     whole = table.iloc[0]
     assert whole["low"] < -0.1 < whole["high"]
     assert whole["mean"] == pytest.approx(-0.1, abs=0.02)
-    assert whole["p_below_zero"] == 1.0
-    assert np.isnan(whole["p_in_rope"])
+    assert whole["p_closer"] == 1.0
 
 
 def test_contrasts_of_groups_and_their_differences():
@@ -55,7 +53,7 @@ def test_contrasts_of_groups_and_their_differences():
     post = bb.fit(table.assign(group=group, distance=table["distance"] + shift), seed=0)
     found = bb.contrasts(post, "associated", "human", by="group")
     assert found["group"].tolist() == ["a", "b", "c", "a - b", "a - c", "b - c"]
-    assert list(found.columns)[1:] == ["mean", "sd", "low", "high", "p_below_zero", "p_in_rope"]
+    assert list(found.columns)[1:] == ["mean", "sd", "low", "high", "p_closer"]
     rows = found.set_index("group")
     assert rows.loc["a - b", "mean"] == pytest.approx(rows.loc["a", "mean"] - rows.loc["b", "mean"])
     assert rows.loc["a - b", "low"] < 0.1 < rows.loc["a - b", "high"]
@@ -79,7 +77,7 @@ def test_a_contrast_is_the_difference_of_draws(post):
     row = table[table["protected_word"] == "w3"].iloc[0]
     assert row["mean"] == pytest.approx(float(third.mean()), abs=1e-12)
     assert row["sd"] == pytest.approx(float(third.std(ddof=1)), abs=1e-12)
-    assert row["p_in_rope"] == pytest.approx(float(((third >= -0.06) & (third <= -0.04)).mean()), abs=1e-12)
+    assert row["p_rope"] == pytest.approx(float(((third >= -0.06) & (third <= -0.04)).mean()), abs=1e-12)
     opposite = bb.contrasts(post, "neutral", "human")
     np.testing.assert_allclose(opposite["mean"], -table["mean"], atol=1e-12)
 
@@ -143,7 +141,7 @@ def test_a_contrast_excludes_0_where_one_sign_has_the_upper_tail(post):
     for prob in (0.5, 0.89, 0.99):
         for second in ("human", "neutral"):
             table = bb.contrasts(post, "associated", second, prob=prob)
-            largest = np.maximum(table["p_below_zero"], 1 - table["p_below_zero"])
+            largest = np.maximum(table["p_closer"], 1 - table["p_closer"])
             excludes = (table["low"] > 0) | (table["high"] < 0)
             assert (excludes == (largest > (1 + prob) / 2)).all()
 
@@ -308,7 +306,10 @@ def test_a_sentence_counts_both_directions():
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=6)
     table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
     sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
-    assert sentence.endswith("taken one by one, 5 closer (w0, w2, w3, w4, w5), 1 farther (w1), 0 undecided.")
+    assert sentence.endswith(
+        "The sign of the difference from neutral words is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, w4, "
+        "w5), 1 farther (w1); 0 undecided. Less than 5% of these signs are expected to be wrong."
+    )
 
 
 def test_values_that_code_a_missing_distance_are_a_fault(religion):

@@ -29,7 +29,7 @@ def test_a_table_by_hand():
             r"\toprule",
             r"protected word & mean & n & words & infinite & of \\",
             r"\midrule",
-            r"(whole list) & $-0.06$ & 2 & x, y\# & $\infty$ & associated $-$ human \\",
+            r"whole list & $-0.06$ & 2 & x, y\# & $\infty$ & associated $-$ human \\",
             r"a\_b \& 50\% &  & $-3$ &  & $-\infty$ & "
             r"\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\$\textless{}? \\",
             r"\bottomrule",
@@ -48,7 +48,7 @@ def test_contrasts_of_a_fit_have_a_caption(religion_fit, tmp_path):
         "and attribute lists like these.}"
     ) in said
     assert said.count(r" \\") == len(found) + 1
-    assert f"(whole list) & ${found['mean'][0]:.3f}$ &" in said
+    assert f"whole list &  & ${found['mean'][0]:.3f}$ &" in said
     assert "nan" not in said.lower()
     assert bb.to_latex(religion_fit).startswith("\\begin{table}\n\\centering\n\\caption{Associated $-$ different; 89")
 

@@ -109,9 +109,10 @@ def test_markup_in_words_is_shown(pages):
 def test_pictures_have_titles(pages):
     page = Page(pages["religion"])
     labels = [value for tag, name, value in page.attributes if tag == "svg" and name == "aria-label"]
-    assert len(labels) == len(set(labels)) == 8
-    assert page.tags.count("title") == 9
-    assert "Associated − human as the sum of two parts" in labels
+    assert len(labels) == len(set(labels)) == 9
+    assert page.tags.count("title") == 10
+    assert "Associated − human as a sum of parts" in labels
+    assert "Association of each protected word with each stereotype list" in labels
 
 
 def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, religion_fit):
@@ -173,7 +174,7 @@ def test_sentences_follow_the_numbers(religion):
     del far.attrs["relatedness"]
     far.loc[far["connection"] == "associated", "distance"] += 0.6
     first = bb.checks.verdict_sentences(bb.fit(far, seed=0))[0]
-    assert first.startswith("No: these protected words are farther from their own stereotypes than from")
+    assert first.startswith("No: on average these protected words are farther from their own stereotypes than from")
     assert "probability of farther: > 99.9%" in first
     level = religion.copy()
     del level.attrs["relatedness"]

@@ -29,7 +29,7 @@ def test_summaries_are_those_of_the_draws(both):
 @pytest.mark.parametrize("second", ["different", "human"])
 @pytest.mark.parametrize("by", ["protected_word", "group"])
 def test_contrasts_are_those_of_the_draws(both, second, by):
-    drawn, kept = (bb.contrasts(post, second=second, by=by) for post in both)
+    drawn, kept = (bb.contrasts(post, second=second, by=by, rows="difference") for post in both)
     pd.testing.assert_frame_equal(drawn, kept, rtol=0, atol=1e-13)
     assert kept.attrs["left_out"] == drawn.attrs["left_out"]
 
@@ -38,12 +38,17 @@ def test_turned_contrasts_change_their_sign(both):
     one, other = (bb.contrasts(both[1], *names) for names in (("associated", "human"), ("human", "associated")))
     np.testing.assert_allclose(one["mean"], -other["mean"], atol=1e-15)
     np.testing.assert_allclose(one["low"], -other["high"], atol=1e-15)
-    np.testing.assert_allclose(one["p_below_zero"], 1 - other["p_below_zero"], atol=1e-15)
+    np.testing.assert_allclose(one["p_closer"], 1 - other["p_closer"], atol=1e-15)
 
 
 def test_decompositions_and_verdicts_are_those_of_the_draws(both):
-    drawn, kept = (bb.decomposition(post) for post in both)
-    pd.testing.assert_frame_equal(drawn, kept, rtol=0, atol=1e-13)
+    if both[0].attrs["model"] == "related":  # exact, without draws
+        drawn, kept = (bb.decomposition(post) for post in both)
+        pd.testing.assert_frame_equal(drawn, kept, rtol=0, atol=1e-13)
+    else:
+        for ask in (bb.decomposition, lambda post: bb.contrasts(post, rows="association")):
+            with pytest.raises(bb.InputError, match="keeps summaries of its words, and this needs their draws"):
+                ask(both[1])
     assert [bb.diagnose(post).faults for post in both] == [(), ()]
 
 
@@ -72,10 +77,7 @@ def test_a_kept_summary_survives_its_file(both, tmp_path):
     [
         (bb.plot_coefficients, "keeps summaries of its words"),
         (bb.checks.add_predictive, "keeps summaries of its words"),
-        (lambda post: bb.contrasts(post, prob=0.8), "prob=0.8"),
-        (lambda post: bb.contrasts(post, rope=0.01), "a rope needs the draws"),
         (lambda post: bb.contrasts(post, population="all"), "population is 'all'"),
-        (lambda post: bb.contrasts(post, "human", "neutral"), "not of human - neutral"),
         (lambda post: bb.checks.word_draws(post, ["unheard"]), "no word unheard"),
         (lambda post: bb.checks.word_draws(post, []), "words"),
     ],
@@ -83,6 +85,23 @@ def test_a_kept_summary_survives_its_file(both, tmp_path):
 def test_what_needs_draws_says_so(both, ask, message):
     with pytest.raises(bb.InputError, match=message):
         ask(both[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prob": 0.8}, "prob=0.8"),
+        ({"rope": 0.01}, "a rope needs the draws"),
+        ({"first": "human", "second": "neutral"}, "not of human - neutral"),
+    ],
+)
+def test_contrasts_that_a_summary_does_not_hold(both, options, message):
+    """The model of related words has all contrasts, whatever is kept."""
+    if both[1].attrs["model"] == "related":
+        pd.testing.assert_frame_equal(*(bb.contrasts(post, **options) for post in both))
+        return
+    with pytest.raises(bb.InputError, match=message):
+        bb.contrasts(both[1], **options)
 
 
 def test_large_tables_keep_summaries_and_say_so(monkeypatch):
