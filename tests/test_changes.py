@@ -541,7 +541,8 @@ def test_a_verdict_by_its_parts(result):
     nearer = (words["observed_after"].abs() < words["observed_before"].abs()).sum()
     for said in (
         f"Of 12 protected words the association decreased in size for {(words['outcome'] == 'shrank').sum()}",
-        f"undecided for {(words['outcome'] == 'undecided').sum()} (a decrease or an increase has a posterior probability "
+        f"undecided for {(words['outcome'] == 'undecided').sum()} (a decrease or an increase has a posterior "
+        "probability "
         "of",
         "not adjusted for multiple comparisons",
         f"excludes 0 for {((words['low'] > 0) | (words['high'] < 0)).sum()}",

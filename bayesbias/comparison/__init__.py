@@ -16,6 +16,8 @@ from bayesbias.comparison.contrast import (
     decomposable_controls,
     decomposition,
     decomposition_sentence,
+    functionals,
+    mean_distances,
     size_sentence,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
@@ -60,7 +62,9 @@ __all__ = [
     "decomposition",
     "decomposition_sentence",
     "frame_effects",
+    "functionals",
     "influence",
+    "mean_distances",
     "origin_sensitivity",
     "paired_distances",
     "plan",

@@ -35,6 +35,7 @@ from bayesbias.models.functionals import (
     Functionals,
     NormalFunctionals,
     association_weights,
+    cell_weights,
     cells_of,
     difference_weights,
     functionals_of,
@@ -70,8 +71,7 @@ MEANINGS = {
 """What the rows of single words are."""
 POOL_SD = 1.0
 """Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
-protected word's distances to the vocabulary: .085 in cosine distance for Google News. With a scale of .35 too few
-intervals hold planted associations that vary as much between words as the largest that are known."""
+protected word's distances to the vocabulary: .085 in cosine distance for Google News."""
 SIGN_RATE = 0.05
 """Expected share of wrong signs among the words that are named together."""
 
@@ -321,9 +321,9 @@ def contrasts(
     ('associated', 'different')
     >>> found[["protected_word", "group", "mean"]].round(3).head(3)
       protected_word group   mean
-    0     whole list  <NA> -0.015
-    1           math  math -0.018
-    2        algebra  math -0.005
+    0     whole list  <NA> -0.014
+    1           math  math  0.018
+    2        algebra  math  0.026
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
@@ -569,8 +569,8 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     >>> bb.association(post, by="group").round(3).head(3)[["group", "list", "own", "mean"]]
        group       list    own   mean
     0    jew        jew   True -0.026
-    1    jew  christian  False  0.040
-    2    jew     muslim  False -0.014
+    1    jew  christian  False -0.027
+    2    jew     muslim  False  0.053
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
@@ -825,10 +825,10 @@ def decomposition(
     >>> post = bb.fit(table, seed=0)
     >>> bb.decomposition(post)[["protected_word", "contrast", "mean"]].round(3).head(4)
       protected_word                contrast   mean
-    0     whole list  associated - different -0.015
+    0     whole list  associated - different -0.014
     1     whole list       different - human -0.005
     2     whole list      associated - human -0.019
-    3           math             association -0.018
+    3           math             association  0.018
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
@@ -1002,3 +1002,109 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
         f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "
         f"{shared}, which stereotype words of any kind share."
     )
+
+
+def mean_distances(post: xr.DataTree) -> pd.DataFrame:
+    """The observed mean distance of each protected word to each list.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+
+    Returns
+    -------
+    DataFrame
+        One row a protected word, one column a list: the stereotypes of each group by its name, then the control lists.
+        NaN where there is no distance. It is what :func:`functionals` weighs.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> bb.checks.mean_distances(post).columns.tolist()
+    ['math', 'arts', 'human', 'neutral']
+    """
+    check_fit(post, summaries=True)
+    data = fit_data(post)
+    cells = cells_of(data)
+    places = _list_places(data, cells)
+    names = [cells.columns[place] for place in places]
+    index = pd.Index(data.protected_words, name="protected_word")
+    return pd.DataFrame(cells.mean[:, places], index=index, columns=names)
+
+
+def _list_places(data: ModelData, cells: Cells) -> NDArray[np.intp]:
+    """Columns of the cells that are lists: those of the groups, then the control lists."""
+    names = data.connections.tolist()
+    controls = [names.index(name) for name in controls_of(names)]
+    return np.concatenate([cells.lists, np.array(controls, dtype=np.intp)])
+
+
+def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functionals:
+    """The joint posterior of weighted sums of mean distances.
+
+    Every contrast is such a sum. For the model ``related`` the posterior is exact, a scale mixture of normals around
+    the observed values; other models answer with their draws, and with three groups or more they do not tell the lists
+    of other groups apart.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    weights
+        Weights over the cells of :func:`mean_distances`: an array (protected words, lists), or (m, protected words,
+        lists) for m sums, or a DataFrame with its labels (what it lacks has the weight 0). Weights of empty cells are
+        0.
+
+    Returns
+    -------
+    Functionals
+        ``mean`` and ``sd`` (m,), ``quantile(p)`` and ``below(x)`` (m,), ``draws(size, rng)`` (size, m), and
+        ``combined(matrix)`` for sums of these sums.
+
+    Raises
+    ------
+    InputError
+        Another shape, numbers that are not finite, unknown labels, or weights of cells without a distance.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> weights = 0.0 * bb.checks.mean_distances(post)
+    >>> weights.loc["math", ["math", "arts"]] = 1.0, -1.0
+    >>> found = bb.checks.functionals(post, weights)
+    >>> round(float(found.mean[0]), 3), round(float(found.below(0.0)[0]), 3)
+    (0.043, 0.132)
+    """
+    check_fit(post, summaries=True)
+    data = fit_data(post)
+    cells = cells_of(data)
+    places = _list_places(data, cells)
+    given = _checked_weights(weights, data, [cells.columns[place] for place in places])
+    sums, word, column = np.nonzero(given)
+    if not cells.filled[word, places[column]].all():
+        raise InputError("weights fall on cells without a distance: give 0 to these (NaN in bb.checks.mean_distances)")
+    matrix = cell_weights(sums, word, places[column], given[sums, word, column], cells, len(given))
+    return functionals_of(post, cells, matrix)
+
+
+def _checked_weights(weights: object, data: ModelData, lists: list[str]) -> FloatArray:
+    """Weights as an array (m, J, L)."""
+    words = data.protected_words.tolist()
+    if isinstance(weights, pd.DataFrame):
+        unknown = [str(name) for name in weights.index if name not in words]
+        unknown += [str(name) for name in weights.columns if name not in lists]
+        if unknown:
+            raise InputError(f"weights name {listed(unknown)}, which is no protected word and no list of the fit")
+        weights = weights.reindex(index=words, columns=lists).fillna(0.0).to_numpy()
+    shape = (len(words), len(lists))
+    try:
+        given = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.ndim not in (2, 3) or given.shape[-2:] != shape or not given.size or not np.isfinite(given).all():
+        raise InputError(
+            f"weights have the shape {given.shape}: give finite numbers of shape {shape} (protected words, lists), or "
+            "several of these stacked"
+        )
+    return given.reshape(-1, *shape)
