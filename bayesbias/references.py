@@ -275,7 +275,7 @@ def _linked(one: Cited) -> str:
 
 def _package_entry() -> str:
     fields = [
-        ("title", "{bayesbias: honest measurement of bias in word embeddings}"),
+        ("title", "{bayesbias: bias in word embeddings with posterior distributions}"),
         ("author", "{{The bayesbias authors}}"),
         ("version", f"{{{version('bayesbias')}}}"),
     ]

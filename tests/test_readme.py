@@ -38,6 +38,7 @@ def test_the_figures_of_the_metrics_are_those_that_are_computed():
     assert f"{found.value:.2f}, p = {found.p_value:.3f}".replace("0.", ".") in README
     assert f"from -{-low:.2f} to {high:.2f}".replace("0.", ".") in README
     row = drawn.posterior.iloc[0]
+    assert row["model"] == "related"
     shown = f"from −{-row['low']:.3f} to {row['high']:.3f}".replace("0.", ".")
     assert shown in METRICS
 

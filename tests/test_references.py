@@ -31,6 +31,17 @@ def test_a_table_a_fit_and_a_comparison(slice_vectors):
     assert "does not record its word lists and embeddings" in bb.cite(pooled).text()
 
 
+def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_article(slice_vectors):
+    table = bb.distance_table(slice_vectors, "weat7")
+    default, published = (bb.cite(bb.fit(table, model, seed=0)).table() for model in ("auto", "published"))
+    for found in (default, published):
+        assert found.set_index("what").loc["approach", "doi"] == APPROACH
+    assert default.set_index("what").loc["model related", ["source", "doi"]].tolist() == ["bayesbias", ""]
+    assert published.set_index("what").loc["model published", "doi"] == APPROACH
+    own = bb.list_models().set_index("name")["doi"].dropna()
+    assert set(own.index) == {"baseline", "published", "pooled"}
+
+
 def test_metrics_and_an_audit(slice_vectors):
     assert dois(bb.metric("weat", slice_vectors, bb.load_query("weat7"))) == {CALISKAN, MIKOLOV}
     several = bb.run_metrics(slice_vectors, ["weat7"], ["rnd", "mac"])

@@ -181,12 +181,25 @@ class TestPool:
         pool = bb.pool(tables)
         table = pool.table()
         for name, row in table.set_index("name").iterrows():
-            single = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "human").iloc[0]
+            single = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "different").iloc[0]
             assert row["estimate"] == pytest.approx(single["mean"], abs=4 * single["sd"] / np.sqrt(4000))
             assert row["se"] == pytest.approx(single["sd"], rel=0.05)
         assert (table["sd"] < table["se"] * 1.05).all()
         assert pool.notes[0].startswith("The covariance of the estimates was read off the vectors")
         assert list(pool.tree["posterior"].dims) == ["chain", "draw", "setting"]
+
+    def test_the_default_contrast_is_what_every_table_has(self, tables):
+        assert bb.pool(tables).contrast == ("associated", "different")
+        without = tables["e0"][tables["e0"]["connection"] != "different"]
+        fallen = bb.pool({**tables, "e0": without})
+        assert fallen.contrast == ("associated", "human")
+        assert "The contrast is associated − human: no protected word has both" in fallen.notes[-1]
+        time = {name: at for at, name in enumerate(tables)}
+        assert bb.trend(tables, time).contrast == ("associated", "different")
+        assert bb.trend({**tables, "e0": without}, time).notes[-1] == fallen.notes[-1]
+        bare = without[without["connection"] == "associated"]
+        with pytest.raises(InputError, match="no connection stands beside associated everywhere"):
+            bb.pool({**tables, "e0": bare})
 
     def test_embeddings_that_are_one_have_no_difference(self, tables):
         table = tables["e0"]

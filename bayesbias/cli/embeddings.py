@@ -25,7 +25,9 @@ Words = Annotated[
         help="A bundled word list or a TOML file, to measure embeddings with.", autocompletion=names.word_lists
     ),
 ]
-Contrast = Annotated[str, typer.Option(help="Two connections with a comma between.")]
+Contrast = Annotated[
+    str | None, typer.Option(help="Two connections with a comma between; associated,different where there is one.")
+]
 Adjust = Annotated[str | None, typer.Option(help="frequency or length: adjust distances for it first.")]
 Frequencies = Annotated[
     list[str] | None,
@@ -51,7 +53,7 @@ Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler
 def pool(
     embeddings: Tables,
     words: Words = None,
-    contrast: Contrast = "associated,human",
+    contrast: Contrast = None,
     on: Annotated[Path | None, typer.Option(help="CSV of outside variables: name, and one column each.")] = None,
     group: Annotated[list[str] | None, typer.Option(help="NAME=GROUP of an embedding; once for each.")] = None,
     replicate: Annotated[list[str] | None, typer.Option(help="NAME=SETTING of a training; once for each.")] = None,
@@ -101,7 +103,7 @@ def trend(
     time: Annotated[
         list[str] | None, typer.Option(help="NAME=NUMBER of an embedding; by default names are numbers.")
     ] = None,
-    contrast: Contrast = "associated,human",
+    contrast: Contrast = None,
     kind: Annotated[str, typer.Option(help="linear, or walk: steps and turns.")] = "linear",
     adjust: Adjust = None,
     frequencies: Frequencies = None,
@@ -132,7 +134,7 @@ def trend(
 def criterion(
     fit: Annotated[Path, typer.Argument(help="A fit, .nc.")],
     values: Annotated[Path, typer.Argument(help="CSV of word, value and, where known, se, with a header.")],
-    contrast: Annotated[str | None, typer.Option(help="Two connections with a comma between.")] = None,
+    contrast: Contrast = None,
     adjust: Annotated[
         str | None, typer.Option(help="frequency or length of the protected words: adjust the relation for it.")
     ] = None,
@@ -155,7 +157,7 @@ def criterion(
         raise InputError(f"{values} has {len(table.columns)} columns: give word, value and, where known, se")
     word, value = table.columns[:2]
     se = None if len(table.columns) == 2 else _column(table, word, table.columns[2])
-    pair = None if contrast is None else _connections(contrast)
+    pair = _connections(contrast)
     outside = _column(table, word, value)
     found = criterion_of(load_fit(fit), outside, se, pair, seed, adjust, counts_of(frequencies))
     show(found.table(prob), "Relation", whole="quantity")
@@ -246,12 +248,14 @@ def _prepared(
     return measured(embeddings, words, False, case, trust)[0]
 
 
-def _connections(text: str) -> tuple[str, str]:
+def _connections(text: str | None) -> tuple[str, str] | None:
     from bayesbias.errors import InputError
 
+    if text is None:
+        return None
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts):
-        raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,human")
+        raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,different")
     return parts[0], parts[1]
 
 

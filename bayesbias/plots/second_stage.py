@@ -57,7 +57,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     >>> kv = bb.load_embedding("google-news-slice")
     >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
     >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
-    >>> bb.plots.plot_pool(bb.pool(tables, ("associated", "different"))).savefig("pool.png")
+    >>> bb.plots.plot_pool(bb.pool(tables)).savefig("pool.png")
     """
     check_kind(pool, Pool, "plot_pool", "pool")
     table = pool.table(prob).reset_index(drop=True)

@@ -19,7 +19,7 @@ from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.results import check_fit
-from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, checked_contrast, contrasts_of
+from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, checked_contrast, contrasts_of, default_contrast
 
 FEWEST = 5
 """Words from which a relation is estimated."""
@@ -186,7 +186,7 @@ def criterion(
     1  algebra    2.0
     """
     check_fit(post)
-    pair = _default_contrast(post) if contrast is None else checked_contrast(contrast)
+    pair = default_contrast([post])[0] if contrast is None else checked_contrast(contrast)
     outside, errors = _values(values, se)
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
@@ -291,15 +291,6 @@ def _without(side: FloatArray, covariate: FloatArray) -> FloatArray:
     apart = covariate - covariate.mean()
     rest: FloatArray = side - apart * (apart @ side / (apart @ apart))
     return rest
-
-
-def _default_contrast(post: xr.DataTree) -> tuple[str, str]:
-    from bayesbias.comparison.contrast import beside_associated
-
-    others = beside_associated(post)
-    if not others:
-        raise InputError("the fit has no associated distances beside others: name two connections as contrast")
-    return "associated", others[0]
 
 
 def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:

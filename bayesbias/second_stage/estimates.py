@@ -139,6 +139,29 @@ def checked_contrast(contrast: object) -> tuple[str, str]:
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
 
 
+def default_contrast(fits: Iterable[xr.DataTree]) -> tuple[tuple[str, str], tuple[str, ...]]:
+    """Associated - different where every fit has it, else associated - the first control list; and a note if so.
+
+    Raises
+    ------
+    InputError
+        No connection stands beside associated in every fit.
+    """
+    from bayesbias.comparison.contrast import beside_associated
+
+    first, *rest = [beside_associated(post) for post in fits]
+    common = [name for name in first if all(name in others for others in rest)]
+    if not common:
+        raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
+    if common[0] == "different":
+        return ("associated", "different"), ()
+    note = (
+        f"The contrast is associated \N{MINUS SIGN} {common[0]}: no protected word has both associated and different "
+        "words everywhere."
+    )
+    return ("associated", common[0]), (note,)
+
+
 def fits_of(
     tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any = None, frequencies: Any = None
 ) -> dict[str, xr.DataTree]:

@@ -26,6 +26,7 @@ from bayesbias.second_stage.estimates import (
     checked_contrast,
     checked_tables,
     contrasts_of,
+    default_contrast,
     fits_of,
     standardised,
 )
@@ -183,7 +184,7 @@ class Pool(Staged):
 
 def pool(
     tables: Mapping[str, pd.DataFrame],
-    contrast: tuple[str, str] = ("associated", "human"),
+    contrast: tuple[str, str] | None = None,
     on: pd.DataFrame | None = None,
     groups: Mapping[str, str] | None = None,
     seed: int | None = 0,
@@ -206,7 +207,8 @@ def pool(
     tables
         Name of each embedding to its distance table.
     contrast
-        Two connections; the contrast is the mean of the first less that of the second.
+        Two connections; the contrast is the mean of the first less that of the second. By default associated -
+        different or, where no protected word has both in every table, associated - the first control list, with a note.
     on
         Variables of the embeddings from outside, one column each, with the embeddings' names as index (or in a column
         ``name``). A column ``<variable>_se`` holds standard errors.
@@ -245,14 +247,14 @@ def pool(
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> pool = bb.pool({"one": table, "two": table}, ("associated", "different"))
+    >>> pool = bb.pool({"one": table, "two": table})
     >>> pool.table()[["name", "estimate"]].round(3)
       name  estimate
     0  one    -0.014
     1  two    -0.014
     """
     prob = probability(prob, "prob")
-    named, pair = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
+    named, pair = checked_tables(tables, 2, "pool"), None if contrast is None else checked_contrast(contrast)
     group_of = _labels(groups, list(named), "groups")
     setting_of = _labels(replicates, list(named), "replicates")
     settings = list(dict.fromkeys(setting_of.values())) if setting_of else list(named)
@@ -264,7 +266,9 @@ def pool(
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
     rng = np.random.default_rng([used, 1])
-    cells = cells_of(fits_of(named, used, adjust, frequencies), pair)
+    fits = fits_of(named, used, adjust, frequencies)
+    pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
+    cells = cells_of(fits, pair)
     found = contrasts_of(cells, pair)
     if flag(standardise, "standardise"):
         found = standardised(found, [float(table["distance"].std()) for table in named.values()])
@@ -300,7 +304,7 @@ def pool(
         outside=variables,
         lines=lines,
         training_share=training,
-        notes=_notes(cells, named, variables, settings),
+        notes=(*_notes(cells, named, variables, settings), *notes),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from bayesbias.second_stage.estimates import (
     checked_contrast,
     checked_tables,
     contrasts_of,
+    default_contrast,
     fits_of,
 )
 
@@ -178,7 +179,7 @@ def _named(words: list[str]) -> str:
 def trend(
     tables: Mapping[str, pd.DataFrame],
     time: Mapping[str, float] | None = None,
-    contrast: tuple[str, str] = ("associated", "human"),
+    contrast: tuple[str, str] | None = None,
     kind: str = "linear",
     seed: int | None = 0,
     adjust: str | None = None,
@@ -200,7 +201,8 @@ def trend(
     time
         Name of each embedding to its time, a number; None where the names are numbers themselves.
     contrast
-        Two connections; the contrast is the mean of the first less that of the second.
+        Two connections; the contrast is the mean of the first less that of the second. By default associated -
+        different or, where no protected word has both in every table, associated - the first control list, with a note.
     kind
         ``"linear"``, or ``"walk"``: a random walk, for steps and turns.
     seed
@@ -225,7 +227,7 @@ def trend(
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> trend = bb.trend({"1990": table, "2000": table, "2010": table}, contrast=("associated", "different"))
+    >>> trend = bb.trend({"1990": table, "2000": table, "2010": table})
     >>> trend.table()[["embedding", "estimate"]].round(3)
       embedding  estimate
     0      1990    -0.014
@@ -233,16 +235,17 @@ def trend(
     2      2010    -0.014
     """
     one_of(kind, KINDS, "kind")
-    named, pair = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)
+    named, pair = checked_tables(tables, FEWEST, "trend"), None if contrast is None else checked_contrast(contrast)
     at = _times(time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: at[name])}
     times = np.array([at[name] for name in ordered])
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    if adjust is not None:
-        raw = trend(named, at, pair, kind, used, draws=draws, chains=chains)
     fits = fits_of(ordered, used, adjust, frequencies)
-    return _trend(fits, times, pair, kind, used, draws, chains, raw if adjust is not None else None)
+    pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
+    raw = None if adjust is None else trend(named, at, pair, kind, used, draws=draws, chains=chains)
+    found = _trend(fits, times, pair, kind, used, draws, chains, raw)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
