@@ -447,11 +447,12 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
     assert written["of"].unique().tolist() == [f"associated - {name}" for name in ("different", "human", "neutral")]
     own = written[written["of"] == "associated - different"]
     assert own["change"].to_numpy() == pytest.approx(expected.changes()["mean"].to_numpy(), abs=1e-9)
-    assert own["protected_word"].iloc[0] == "(whole list)"
+    assert own["protected_word"].iloc[0] == "whole list"
     assert written["unit"].unique() == ["cosine distance"]
     flat = " ".join(out.split())
-    assert "Change of associated \N{MINUS SIGN} different, 89% highest-density intervals, in cosine distance" in flat
-    for part in ("What changed.", "For whom.", "How surely.", "What broke.", "nearest neighbours", "Coverage"):
+    assert "Change of associated \N{MINUS SIGN} different, 89% equal-tailed intervals, in cosine distance" in flat
+    assert "Rows of words are changes of associations" in flat
+    for part in ("What changed.", "For whom.", "How certain.", "What broke.", "nearest neighbours", "Coverage"):
         assert part in flat
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")
     assert "Side effects" in Path("c.html").read_text(encoding="utf-8")

@@ -173,11 +173,9 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
 
     if found.headline is not None:
         table = found.changes(prob=prob)
-        shown = table.assign(protected_word=table["protected_word"].fillna("(whole list)"))
-        shown["p_below_zero"] = shown["p_below_zero"].map(share)
-        show(
-            shown, f"Change of {table.attrs['of']}, {100 * prob:g}% highest-density intervals, in {table.attrs['unit']}"
-        )
+        shown = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
+        show(shown, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
+        say(table.attrs["meaning"])
     parts = found.parts(prob)
     if beside is not None:
         parts = beside.added_to(parts)
@@ -201,8 +199,7 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 
 def _rows(found: Comparison, prob: float) -> pd.DataFrame:
     """The table of a comparison as it is written."""
-    table = found.table(prob)
-    return table.assign(protected_word=table["protected_word"].fillna("(whole list)"), unit="cosine distance")
+    return found.table(prob).assign(unit="cosine distance")
 
 
 def _draw(found: Comparison, path: Path, prob: float) -> None:

@@ -149,7 +149,7 @@ def test_a_notebook_shows_the_first_rows_of_a_long_table():
 )
 def test_intervals_are_those_that_are_asked_for(results, name):
     result = results[name]
-    (low, high) = ("hdi_low", "hdi_high") if name == "Comparison" else ("low", "high")
+    low, high = "low", "high"
     if low not in result.table():
         low, high = (column for column in result.table() if str(column).endswith(("_low", "_high")))
     wide, narrow = (result.table(prob=prob) for prob in (0.9, 0.5))
