@@ -110,13 +110,14 @@ def _table_of(result: Any) -> pd.DataFrame:
     import xarray as xr
 
     from bayesbias.comparison import Comparison, contrasts
+    from bayesbias.comparison.paired import route
 
     if isinstance(result, xr.DataTree):
         return contrasts(result)
     if isinstance(result, Comparison) and result.headline is not None:
         changes = result.changes()
         first, second = result.headline
-        between = " to ".join(result.pair(0)) if len(result.pairs) == 1 else "one embedding to another"
+        between = route(*result.pair(0)) if len(result.pairs) == 1 else "from one embedding to another"
         changes.attrs |= {"first": first, "second": second, "population": result.population, "change": between}
         return changes
     table = result.table() if isinstance(result, Result) else result
@@ -136,12 +137,14 @@ def _caption(attrs: dict[Any, Any]) -> str:
     parts = []
     if "first" in attrs and "second" in attrs:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
-        parts.append(f"change of {contrast} from {attrs['change']}" if "change" in attrs else contrast)
+        parts.append(f"change of {contrast}, {attrs['change']}" if "change" in attrs else contrast)
     if "prob" in attrs:
         parts.append(f"{100 * attrs['prob']:g}% {KINDS[attrs.get('ci_kind', ETI)]} intervals")
+    if "change" in attrs and attrs.get("rows") == "association":
+        parts.append("rows of words are changes of associations")
     if attrs.get("population") in POPULATIONS:
         parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
-    if attrs.get("rows") in ROW_NOUNS:
+    if attrs.get("rows") in ROW_NOUNS and "change" not in attrs:
         parts.append(f"rows of words are {ROW_NOUNS[attrs['rows']]}")
     said = "; ".join(parts)
     return f"{said[:1].upper()}{said[1:]}." if said else ""

@@ -451,7 +451,8 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
     assert written["unit"].unique() == ["cosine distance"]
     flat = " ".join(out.split())
     assert "Change of associated \N{MINUS SIGN} different, 89% equal-tailed intervals, in cosine distance" in flat
-    for part in ("What changed.", "For whom.", "How surely.", "What broke.", "nearest neighbours", "Coverage"):
+    assert "Rows of words are changes of associations" in flat
+    for part in ("What changed.", "For whom.", "How certain.", "What broke.", "nearest neighbours", "Coverage"):
         assert part in flat
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")
     assert "Side effects" in Path("c.html").read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def test_other_tables_and_results(religion, religion_fit, slice_vectors):
         assert "<NA>" not in said
     change = bb.compare(before=religion, after=religion, seed=0, draws=400)
     assert (
-        r"\caption{Change of associated $-$ different from before to after; 89\% equal-tailed intervals; the whole"
+        r"\caption{Change of associated $-$ different, before and after; 89\% equal-tailed intervals; rows of words"
         in bb.to_latex(change)
     )
 
@@ -93,7 +93,8 @@ def test_wrong_arguments_are_refused(given, message, tmp_path, monkeypatch):
 def test_the_caption_of_a_comparison_speaks_of_a_change(slice_vectors, hard_debiased):
     tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased)]
     text = bb.to_latex(bb.compare(before=tables[0], after=tables[1], seed=0))
-    assert r"\caption{Change of associated $-$ different from before to after; 89\% equal-tailed intervals" in text
+    assert r"\caption{Change of associated $-$ different, before and after; 89\% equal-tailed intervals" in text
+    assert "rows of words are changes of associations; the whole list speaks about these protected words" in text
 
 
 def test_p_values_are_no_shares_of_draws():

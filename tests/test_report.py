@@ -189,7 +189,7 @@ def test_a_report_on_a_comparison_begins_with_what_changed(pages, hostile_table)
     text = pages["comparison"]
     result = compared(hostile_table)
     shown = re.sub(r"\s+", " ", "".join(Page(text).text))
-    places = [shown.index(f"{part}.") for part in ("What changed", "For whom", "How surely", "What broke")]
+    places = [shown.index(f"{part}.") for part in ("What changed", "For whom", "How certain", "What broke")]
     assert places == sorted(places)
     assert re.sub(r"\s+", " ", result.sentences()[0]) in shown
     assert text.count("<svg") == 3

@@ -173,8 +173,9 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
 
     if found.headline is not None:
         table = found.changes(prob=prob)
-        shown = table.assign(p_below_zero=table["p_below_zero"].map(share))
+        shown = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
         show(shown, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
+        say(table.attrs["meaning"])
     parts = found.parts(prob)
     if beside is not None:
         parts = beside.added_to(parts)

@@ -101,6 +101,11 @@ def _whole(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): value for name, value in table.iloc[0].items()}
 
 
+def route(before: str, after: str) -> str:
+    """Two embeddings as a title names them."""
+    return "before and after" if (before, after) == UNNAMED else f"from {before} to {after}"
+
+
 def led(result: Comparison, number: int, sentence: str) -> str:
     """A sentence after what it speaks of: two embeddings by name, or a debiasing method where they have no names."""
     names = result.pair(number)
@@ -184,8 +189,8 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
         f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
         f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is undecided for {left}{still} "
         f"(a decrease or an increase has a posterior probability of at least {share(SURE)}, word by word, not adjusted "
-        f"for multiple comparisons). The {100 * table.attrs['prob']:g}% interval of the change excludes 0 for {away}. "
-        f"In the observed pairs the {what} decreased in size for {smaller}."
+        f"for multiple comparisons). The {100 * table.attrs['prob']:g}% interval of its change excludes 0 for {away}. "
+        f"In the observed pairs it decreased in size for {smaller}."
     )
 
 

@@ -16,7 +16,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
 from bayesbias.comparison.contrast import MINUS, RAW, WHOLE
 from bayesbias.comparison.effects import KINDS
-from bayesbias.comparison.paired import UNNAMED
+from bayesbias.comparison.paired import route
 from bayesbias.comparison.sides import Sides
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.plots.style import (
@@ -88,7 +88,7 @@ def plot_change(
     looks = connection_looks(names, result.labels)
     by_word = _by_word(result, number, flag(words, "words"), looks)
     one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
-    between = "before and after" if result.pair(number) == UNNAMED else f"from {one} to {other}"
+    between = route(one, other)
     heights = [0.24 * len(names) + 0.55, ROW * max(len(by_word.labels), 2) * (1 + 0.5 * len(by_word.sides)) + 0.55]
     with mpl.rc_context(FONT):
         figure = new_figure(9.6, sum(heights) + 0.7)

@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from bayesbias.comparison import Audit, Comparison, SideEffects, similarity_shift
 from bayesbias.comparison.contrast import MINUS, figures
-from bayesbias.comparison.paired import led
+from bayesbias.comparison.paired import UNNAMED, led, route
 from bayesbias.diagnostics.summaries import is_share_of_draws, signed
 from bayesbias.errors import many
 from bayesbias.metrics import list_metrics
@@ -71,7 +71,7 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     full = [f"{name}. {' '.join(sentences)}" for name, sentences in parts.items() if name != "Notes"]
     versions = json.loads(attrs["versions"])
     return Page(
-        title=f"What changed: {', '.join(result.embeddings)}",
+        title=_title(result),
         lead=f"{topic}: {pairs:,} pairs of {words} protected word{'s' * (words != 1)}, the same in every embedding. "
         f"Model {attrs['model']}, engine {attrs['engine']}; intervals are equal-tailed and hold {100 * prob:g}% of the "
         "posterior mass.",
@@ -103,6 +103,13 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     )
 
 
+def _title(result: Comparison) -> str:
+    """What was compared: names of embeddings, or what was debiased."""
+    debiased = result.debiasing(result.embeddings[-1]).partition(":")[0]
+    names = f"debiasing ({debiased})" if result.embeddings == UNNAMED and debiased else ", ".join(result.embeddings)
+    return f"What changed: {names}"
+
+
 def _modelled(attrs: Mapping[Any, Any]) -> str:
     """What the model of the page is a model of."""
     if attrs["levels_model"] == attrs["model"]:
@@ -119,16 +126,15 @@ def _moved(result: Comparison, prob: float) -> str:
         row = result.outcomes(*result.headline, prob, change=number).iloc[0]
         other = labelled(result.headline[1], result.labels, PHRASES)
         if row["outcome"] == "unchanged":
-            told = (
-                "on average, protected words moved neither towards nor away from their own stereotypes, compared with "
-                f"{other}"
-            )
+            told = "on average, protected words did not move towards or away from their own stereotypes"
         elif row["low"] <= 0 <= row["high"]:
-            told = f"it is not settled whether protected words moved nearer to their own stereotypes than to {other}"
+            told = "it is not settled whether protected words moved towards their own stereotypes or away from them"
         else:
             way = "away from" if row["change"] > 0 else "towards"
-            told = f"on average, protected words moved {way} their own stereotypes, compared with {other}"
-        sentence = f"{told}: the difference was {signed(row['before'])} and is {signed(row['after'])}."
+            told = f"on average, protected words moved {way} their own stereotypes"
+        sentence = (
+            f"{told}, compared with {other}: the difference was {signed(row['before'])} and is {signed(row['after'])}."
+        )
         sentences.append(led(result, number, sentence))
     return " ".join(sentences)
 
@@ -136,19 +142,20 @@ def _moved(result: Comparison, prob: float) -> str:
 def _small_picture(result: Comparison, prob: float) -> Picture:
     """The whole list before and after."""
     before, after = result.pair(0)
-    title = f"Mean distances and the contrast of the whole list, and their changes, {before} to {after}"
+    title = f"Mean distances and the contrast of the whole list, {route(before, after)}"
     return Picture("whole", title, plot_change(result, prob, before, after, words=False))
 
 
 def _of_change(result: Comparison, number: int, prob: float) -> Section:
     """Pictures and tables of one change."""
     before, after = result.pair(number)
-    title = f"Mean distances, the associations of protected words, and their changes, {before} to {after}"
+    title = f"Mean distances and associations of protected words, {route(before, after)}"
     shown = [Picture(f"change-{number}", title, plot_change(result, prob, before, after))]
     if set(result.connections) & set(STEREOTYPES):
         title = f"Cosine similarities by connection, {before} and {after}"
         shown.append(Picture(f"shift-{number}", title, plot_similarity_shift(result, None, before, after)))
-    return Section(f"From {before} to {after}", [*shown, *_change_tables(result, number, prob)])
+    heading = route(before, after)
+    return Section(heading[0].upper() + heading[1:], [*shown, *_change_tables(result, number, prob)])
 
 
 def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Block]:

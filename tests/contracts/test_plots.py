@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 
 import bayesbias as bb
@@ -442,6 +443,11 @@ def test_a_ranking_is_drawn_with_ranks_and_their_probabilities():
         bb.plots.plot_ranking(table_of(2))
 
 
+def points_of(axes):
+    """Places on the x axis of what is scattered on axes."""
+    return [each.get_offsets()[:, 0] for each in axes.collections if isinstance(each, PathCollection)]
+
+
 def change_of(words, connections=("associated", "different", "human", "neutral"), **options):
     before, after = table_of(words, connections, **options), table_of(words, connections, **options)
     rng = np.random.default_rng(1)
@@ -467,26 +473,53 @@ def test_a_picture_of_a_comparison(plot, words):
         plot(table_of(2))
 
 
-def test_a_change_shows_every_word_with_arrows_and_intervals():
+def test_a_change_shows_every_word_before_and_after_with_intervals():
     result = change_of(4, ("associated", "neutral"), name="$x_{{1}}$ <b>&{0}")
     figure = bb.plot_change(result)
-    above, change, below, _ = figure.axes
+    above, change, below, moved = figure.axes
     assert {f"$x_{{1}}$ <b>&{word}" for word in range(4)} <= texts(figure)
-    assert above.get_title(loc="left") == "Whole list, from before to after"
-    arrows = [text for text in below.texts if text.arrow_patch is not None]
-    assert len(arrows) == 8
-    mean = result.posterior["posterior/connection_mean"].mean(("chain", "draw"))
-    drawn = next(text for text in above.texts if text.arrow_patch is not None)
-    assert drawn.xy[0] == pytest.approx(float(mean.sel(embedding="after", connection="associated")))
-    assert drawn.xyann[0] == pytest.approx(float(mean.sel(embedding="before", connection="associated")))
-    points = np.concatenate([each.get_offsets() for each in change.collections if len(each.get_offsets())])
-    assert np.isclose(points[:, 0], result.changes("associated")["mean"].iloc[0]).any()
+    assert above.get_title(loc="left") == "Whole list, before and after"
+    mean = result.posterior["posterior/connection_mean"].mean(("chain", "draw")).sel(connection="associated")
+    drawn = [each[0] for each in points_of(above)]
+    for name in ("before", "after"):
+        assert np.isclose(drawn, float(mean.sel(embedding=name))).any()
+    assert np.isclose(np.concatenate(points_of(change)), result.changes("associated")["mean"].iloc[0]).any()
+    table = result.outcomes()
+    rows = [label.get_text() for label in below.get_yticklabels()]
+    assert rows[0] == "whole list"
+    values = table.set_index("protected_word").loc[rows]
+    start, end = points_of(below)
+    np.testing.assert_allclose(start, values["before"])
+    np.testing.assert_allclose(end, values["after"])
+    outer = [each for each in moved.collections if isinstance(each, LineCollection) and each.get_linewidth()[0] < 2]
+    ends = np.array([segment[:, 0] for segment in outer[0].get_segments()])
+    np.testing.assert_allclose(ends, values[["low", "high"]])
+    assert len(bb.plot_change(result, words=False).axes[2].get_yticklabels()) == 1
 
 
-def test_what_did_not_change_has_no_arrow():
+def test_the_associations_of_a_change_are_drawn(slice_vectors, hard_debiased):
+    tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased)]
+    result = bb.compare(before=tables[0], after=tables[1], seed=0, draws=400)
+    below, moved = bb.plot_change(result).axes[2:]
+    assert below.get_xlabel() == "association (negative: closer to own stereotypes)"
+    assert moved.get_xlabel() == "change of the association"
+    rows = [label.get_text().split(" (")[0] for label in below.get_yticklabels()]
+    table = result.outcomes().set_index("protected_word")
+    assert rows == ["whole list", *table.iloc[1:].sort_values(["group", "change"], ascending=[True, False]).index]
+    start = below.collections[1].get_offsets()[:, 0]
+    np.testing.assert_allclose(start, table.loc[rows, "before"])
+    assert not any(
+        len(each.get_offsets()) == 15 and (each.get_offsets()[:, 0] == 0).all() for each in moved.collections
+    )
+
+
+def test_what_did_not_change_has_one_place():
     table = table_of(3)
     figure = bb.plot_change(bb.compare(before=table, after=table, seed=0))
-    assert not [text for axes in figure.axes for text in axes.texts if text.arrow_patch is not None]
+    for axes in (figure.axes[0], figure.axes[2]):
+        points = points_of(axes)
+        for start, end in zip(points[::2], points[1::2], strict=True):
+            np.testing.assert_array_equal(start, end)
 
 
 def test_words_are_sorted_by_the_size_of_their_change():
@@ -495,7 +528,7 @@ def test_words_are_sorted_by_the_size_of_their_change():
     noise = np.random.default_rng(0).normal(0, 0.01, len(before))
     after = before.assign(distance=before["distance"] + noise - 0.4 * moved)
     figure = bb.plot_change(bb.compare(before=before, after=after, seed=0))
-    assert figure.axes[2].get_yticklabels()[0].get_text() == "word2"
+    assert figure.axes[2].get_yticklabels()[1].get_text() == "word2"
 
 
 def test_of_three_embeddings_one_change_is_named():

@@ -54,6 +54,14 @@ def test_order_of_associated_and_different_words_in_religion(compared):
     assert 0.25 < jew["p_reversed"] < 0.5
 
 
+def test_associations_in_religion(compared):
+    """Without how near the lists are, christian moves as far, and jew was closer to its own before."""
+    rows = compared["religion"].outcomes().set_index("protected_word")
+    expected = {"muslim": (-0.104, -0.206), "christian": (-0.146, 0.142), "jew": (-0.068, 0.083)}
+    for word, values in expected.items():
+        assert (round(rows.loc[word, "observed_before"], 3), round(rows.loc[word, "observed_after"], 3)) == values
+
+
 def test_associated_words_that_end_beyond_1(compared):
     """The study names quran; its mean distance ends below 1, those of torah, bible, synagogue and church beyond."""
     found = compared["religion"]
@@ -79,8 +87,7 @@ def test_asian_and_asia_change_most_in_race(compared):
     rows = rows.drop("whole list")
     observed = (rows["observed_after"] - rows["observed_before"]).dropna().abs().sort_values(ascending=False)
     assert set(observed.index[:2]) == {"asian", "asia"}
-    posterior = rows["change"].sort_values(ascending=False)
-    assert set(posterior.index[:3]) == {"asian", "asia", "black"}
+    assert set(rows["change"].sort_values(ascending=False).index[:3]) == {"asian", "asia", "black"}
     assert whole(compared["race"].contrasts("associated", "different"))["low"] > 0
 
 
