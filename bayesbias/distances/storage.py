@@ -468,8 +468,6 @@ def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
     InputError
         A word of the table is not known, or a distance is another one.
     """
-    import pandas as pd
-
     known = (found.protected_words, found.attribute_words)
     rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
     unknown = np.flatnonzero((rows < 0) | (columns < 0))
