@@ -36,6 +36,8 @@ def cell_numbers(filled: NDArray[np.bool_]) -> IntArray:
 
 def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:
     """Cell values (..., filled cells) spread over (..., protected_word, connection), NaN elsewhere."""
+    if filled.all():
+        return values.reshape(*values.shape[:-1], *filled.shape)
     full = np.full((*values.shape[:-1], *filled.shape), np.nan)
     full[..., filled] = values
     return full

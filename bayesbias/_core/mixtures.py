@@ -15,6 +15,8 @@ STEPS = 60
 """Newton steps, or bisections, of a quantile at most."""
 CLOSE = 1e-8
 """The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
+AT_ONCE = 2**18
+"""Normal distributions that a step of quantiles looks at together."""
 NOTHING = 1e-6
 """Variances below this share of the largest one are rounding: vectors are in half precision."""
 
@@ -99,9 +101,10 @@ class NormalMixture:
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that halves where a step leaves it."""
         x = np.array(np.broadcast_to(self.mean, self.sds.shape[1:]))
-        spread = np.flatnonzero(self.sd > 0)
-        means = self.means[:, spread] if len(self.means) == 1 else np.take(self.means, spread, axis=1)
-        x[spread] = _quantile(NormalMixture(self.weights, means, np.take(self.sds, spread, axis=1)), p)
+        spread, step = np.flatnonzero(self.sd > 0), max(1, AT_ONCE // len(self.weights))
+        for begin in range(0, len(spread), step):
+            own = spread[begin : begin + step]
+            x[own] = _quantile(NormalMixture(self.weights, self.means[:, own], self.sds[:, own]), p)
         return x
 
 

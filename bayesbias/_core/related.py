@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.errors import InputError
 
 STEP = 0.01
 BINS = 200
@@ -28,8 +27,8 @@ NEGLIGIBLE = 1e-10
 BLOCK = 512
 COARSE = 2
 """Bins of similarity that are taken together to count the partners of a word."""
-MOST_CELLS = 5000
-"""Cells beyond which their covariance matrix is not made."""
+FEW_CELLS = 2000
+"""Cells up to which their errors may be drawn from a root of their covariance matrix."""
 FIELDS = 2**22
 """Numbers of draws of fields that are held at once."""
 ROWS = 2**16
@@ -334,18 +333,7 @@ class RelatedSums:
 
     @cached_property
     def covariance(self) -> FloatArray:
-        """G, (n, n), positive semi-definite, of some thousand cells at most.
-
-        Raises
-        ------
-        InputError
-            More than :data:`MOST_CELLS` cells.
-        """
-        if len(self.y) > MOST_CELLS:
-            raise InputError(
-                f"the table has {len(self.y):,} cells (protected words x connections), and what needs the covariance "
-                f"of each two of them takes {MOST_CELLS:,} at most: give a part of the table"
-            )
+        """G, (n, n), positive semi-definite: for some thousand cells at most."""
         return cell_covariance(self.parts, self.correlations, self.word, self.listed)
 
     @property
@@ -514,7 +502,7 @@ def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Gene
     components and lists, which grows with the dimensions of the vectors and not with the words.
     """
     n, (components, lists, _) = len(sums.y), sums.correlations.shape
-    if n <= min(MOST_CELLS, components * lists):
+    if n <= min(FEW_CELLS, components * lists):
         errors = rng.standard_normal((len(factors), n)) @ root_of(sums.covariance).T
     else:
         errors = _from_fields(sums, len(factors), rng)

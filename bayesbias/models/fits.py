@@ -169,9 +169,10 @@ def fit(
         Of single words, ``"draws"`` or a ``"summary"``: moments, median and equal-tailed intervals (50%, 89%, 95%) of
         each protected word, of its contrasts and of the effects of each attribute word, and the draws of means over
         words. ``"auto"`` keeps draws where these are at most 2**26 numbers (draws x parameters of single words, half a
-        gigabyte), else a summary, and notes say so. Summaries are for tables of many words: :func:`summary`,
-        :func:`contrasts`, :func:`decomposition` and :func:`diagnose` take them; what needs draws says so, and
-        :func:`checks.word_draws <bayesbias.checks.word_draws>` gives those of some words.
+        gigabyte), else a summary, and notes say so; of the model ``related``, whose contrasts do not depend on draws,
+        it keeps fewer draws of tables of more than 4,194 cells, of 2**24 numbers or 500 draws. Summaries are for tables
+        of many words: :func:`summary` and :func:`diagnose` take them, and :func:`contrasts` with ``rows="difference"``;
+        what needs draws says so, and :func:`checks.word_draws <bayesbias.checks.word_draws>` gives those of some words.
 
     Returns
     -------
@@ -247,8 +248,8 @@ def _fewer_draws(keep: str, spec: ModelSpec, data: ModelData, draws: int, chains
     if not spec.related or keep != AUTO or draws <= most:
         return draws, ()
     note = (
-        f"Of {draws:,} draws {most:,} are kept: the table has {cells:,} cells (protected words x connections). "
-        "Contrasts, associations and decompositions are exact and do not depend on draws (keep='draws' keeps all)."
+        f"{most:,} draws are kept, not {draws:,}: the table has {cells:,} cells (protected words x connections). "
+        "Contrasts, associations and decompositions do not depend on draws (keep='draws' keeps all)."
     )
     return most, (note,)
 

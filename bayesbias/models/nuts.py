@@ -74,7 +74,7 @@ def build_related(sums: RelatedSums, priors: related.RelatedPriors) -> pymc.Mode
     coords = {"cell": np.arange(len(sums.y)), "attribute_class": np.arange(len(sums.freedom))}
     with pm.Model(coords=coords) as model:
         factor = priors.factor.in_pymc("sd_factor", dims="attribute_class")
-        errors = root_of(sums.covariance) @ pm.Normal("error", dims="cell")
+        errors = root_of(related.covariance_of_cells(sums)) @ pm.Normal("error", dims="cell")
         pm.Deterministic("cell_mean", sums.y - factor[sums.kind] * errors, dims="cell")
         pm.Potential("scatter", -(sums.freedom * (pt.log(factor) + 0.5 * sums.scatter / factor**2)).sum())
     return model

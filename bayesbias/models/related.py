@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +38,8 @@ from bayesbias.errors import InputError
 from bayesbias.models.data import Draws, ModelData
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
+MOST_CELLS = 5000
+"""Cells beyond which their covariance matrix is not made; a fit needs none."""
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000
@@ -223,15 +224,13 @@ def attribute_sets(
     """
     cell = cell_numbers(filled)[word, column]
     by_cell = sparse.csr_array((np.ones(len(cell), dtype=bool), (cell, attribute)), shape=(int(filled.sum()), words))
-    by_cell.sort_indices()
-    keys: dict[bytes, int] = {}
-    number, indices = np.full(filled.shape, -1), by_cell.indices
-    ends = by_cell.indptr.tolist()
-    number[filled] = [keys.setdefault(indices[a:b].tobytes(), len(keys)) for a, b in pairwise(ends)]
-    member = np.zeros((len(keys), words), dtype=bool)
-    for place, key in enumerate(keys):
-        member[place, np.frombuffer(key, dtype=indices.dtype)] = True
-    return AttributeSets(number, member)
+    # cells of one set have equal codes: sums of random whole numbers, which are exact; two sets share both with 2**-72
+    codes = by_cell @ np.random.default_rng(0).integers(2**36, size=(words, 2)).astype(float)
+    first, same = np.unique(codes @ [1, 1j], return_index=True, return_inverse=True)[1:]
+    order = np.argsort(first)
+    number = np.full(filled.shape, -1)
+    number[filled] = np.argsort(order)[same]
+    return AttributeSets(number, by_cell[first[order]].toarray())
 
 
 def cell_lists(data: ModelData) -> CellLists:
@@ -333,6 +332,22 @@ def related_sums(data: ModelData) -> RelatedSums:
         scatter=scatter,
         expected=expected,
     )
+
+
+def covariance_of_cells(sums: RelatedSums) -> FloatArray:
+    """Covariance (n, n) of a table's cells, for what needs the whole of it.
+
+    Raises
+    ------
+    InputError
+        More than :data:`MOST_CELLS` cells.
+    """
+    if len(sums.y) > MOST_CELLS:
+        raise InputError(
+            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of "
+            f"each two of them takes {MOST_CELLS:,} at most: give a part of the table"
+        )
+    return sums.covariance
 
 
 def _observed_scatter(
@@ -612,8 +627,9 @@ def log_terms(
     from it.
     """
     sums, log_factors = found.sums, np.log(factors)
-    jitter = JITTER * max(float(np.diag(sums.covariance).mean()), 1e-6)
-    chol = np.linalg.cholesky(sums.covariance + jitter * np.eye(len(sums.y)))
+    covariance = covariance_of_cells(sums)
+    jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
+    chol = np.linalg.cholesky(covariance + jitter * np.eye(len(sums.y)))
     errors = solve_triangular(chol, ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
     likelihood = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
     likelihood -= (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom

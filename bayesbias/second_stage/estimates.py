@@ -24,7 +24,14 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.data import ModelData
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP as FRAMES
-from bayesbias.models.related import alike_within, cell_lists, components_for, related_posterior, relatedness_for
+from bayesbias.models.related import (
+    alike_within,
+    cell_lists,
+    components_for,
+    covariance_of_cells,
+    related_posterior,
+    relatedness_for,
+)
 from bayesbias.models.results import by_connection, fit_data, model_of, related_data
 
 STACKED, SHARED, APART = "related", "shared words", "independent"
@@ -265,7 +272,8 @@ def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _P
         kept = np.isin(data.connections[found.sums.connection], contrast)
         # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
         factors = np.sqrt(np.diag(found.grid.products))[found.sums.kind][kept]
-        covariance = within_topics(data) if topic else found.sums.covariance
+        covariance = covariance_of_cells(found.sums)
+        covariance = within_topics(data) if topic else covariance
         return _Part(
             data=data,
             word=data.protected_words[found.sums.word[kept]],

@@ -1,0 +1,221 @@
+"""The model of related words with more protected words than dimensions: small matrices, the same figures."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import bayesbias as bb
+from bayesbias import models
+from bayesbias._core import mixtures
+from bayesbias._core import related as core
+from bayesbias.embeddings import keyed_vectors
+from bayesbias.models import functionals
+
+WORDS, DIMS = 300, 20
+
+
+@pytest.fixture(scope="module")
+def many():
+    """300 protected words in 20 dimensions, lists of 8, 7 and 12 words, and a table without some pairs."""
+    rng = np.random.default_rng(0)
+    names = [f"w{at}" for at in range(WORDS + 627)]
+    centres = rng.normal(size=(30, DIMS))
+    vectors = centres[rng.integers(30, size=len(names))] + 0.8 * rng.normal(size=(len(names), DIMS))
+    kv = keyed_vectors(names, vectors.astype(np.float32))
+    rest = names[WORDS:]
+    lists = bb.WordLists(
+        "many",
+        {"g": names[:150], "h": names[150:WORDS]},
+        {"g": rest[:8], "h": rest[8:15]},
+        {"neutral": rest[15:27]},
+    )
+    return bb.distance_table(kv, lists)
+
+
+@pytest.fixture(scope="module")
+def holed(many):
+    """Without the distances of one word to the controls, and of another to one stereotype."""
+    left = (many["protected_word"] == "w3") & (many["connection"] == "neutral")
+    return many[~left & ~((many["protected_word"] == "w200") & (many["attribute_word"] == f"w{WORDS}"))]
+
+
+def data_of(table):
+    return models.results.related_data(table)
+
+
+def row_weights(data, cells, weights):
+    """Weights (m, J, W) of distances, in the order of the relatedness, of sums of cells (m, J * C)."""
+    found, size = data.relatedness, weights.shape[0]
+    dense = weights.toarray().reshape(size, *cells.n.shape)
+    total = np.zeros((size, len(found.protected_words), len(found.attribute_words)))
+    own = [found.protected_words.index(word) for word in data.protected_words.tolist()]
+    listed = [found.attribute_words.index(word) for word in data.attribute_words.tolist()]
+    for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
+        total[:, own[word], listed[attribute]] += dense[:, word, column] / cells.n[word, column]
+    return total
+
+
+def test_components_are_the_covariance_of_all_distances(many):
+    found = bb.relatedness(many)
+    assert found.scatter.shape[0] == DIMS
+    distances, parts = found.distances(), found.components
+    assert len(parts.variances) == DIMS
+    again = (parts.loadings * parts.variances) @ parts.loadings.T
+    expected = distances @ distances.T / found.sampled * found.inflation
+    np.testing.assert_allclose(again, expected, atol=1e-12 * np.trace(expected))
+    np.testing.assert_allclose(parts.loadings.T @ parts.loadings, np.eye(DIMS), atol=1e-9)
+    by_word = replace(found, scatter=distances).components
+    np.testing.assert_allclose(parts.variances, by_word.variances[:DIMS], rtol=1e-9)
+    np.testing.assert_allclose(parts.correlations, by_word.correlations[:DIMS], atol=1e-8)
+
+
+def test_sums_of_cells_have_the_dense_covariance(many):
+    """Associations of words, the whole list, and differences of two classes of lists."""
+    data = data_of(many)
+    cells = functionals.cells_of(data)
+    words = np.arange(WORDS)
+    weights = functionals.whole_weights(data, cells, cells.associated)
+    combine, parts = functionals.association_weights(cells, words, weights)
+    own = combine @ parts
+    every = sparse.vstack([own[[0, 7, 170]], (weights @ own.toarray())[None]], format="csr")
+    to_controls = functionals.difference_weights(cells, words[[5, 160]], cells.own[[5, 160]], np.full(2, 2))
+    spec = bb.load_model("related")
+    for chosen in (every, to_controls):
+        found = functionals.related_functionals(spec, data, cells, chosen)
+        expected = data.relatedness.covariance(row_weights(data, cells, chosen))
+        root = sum(found.roots)
+        np.testing.assert_allclose(root @ root.T, expected, atol=1e-8 * np.diag(expected).min())
+    assert len(found.roots) == 2
+    assert functionals.related_functionals(spec, data, cells, every).roots[0].shape[1] == DIMS
+
+
+def test_cells_without_their_covariance_are_as_with_it(holed):
+    data = data_of(holed)
+    sums = models.related.related_sums(data)
+    assert len(sums.y) == 3 * WORDS - 1
+    assert sums.correlations.shape[1] == 4
+    np.testing.assert_allclose(
+        core.scatter_from_fields(sums, data.filled),
+        core.scatter_of_errors(sums.covariance, data.filled),
+        rtol=1e-8,
+        atol=1e-12 * np.trace(sums.covariance),
+    )
+    posterior = models.related.related_posterior(bb.load_model("related"), data)
+    weights = np.random.default_rng(1).normal(size=(5, len(sums.y)))
+    covariance = sums.covariance * posterior.grid.products[np.ix_(sums.kind, sums.kind)]
+    mean, found = posterior.moments(weights)
+    np.testing.assert_allclose(mean, weights @ sums.y)
+    np.testing.assert_allclose(found, weights @ covariance @ weights.T, atol=1e-9 * np.trace(found))
+
+
+def test_draws_of_cells_from_fields_have_their_covariance(holed):
+    sums = models.related.related_sums(data_of(holed))
+    factors = np.full((20_000, 2), 1.0)
+    drawn = core.draw_cells(sums, factors, np.random.default_rng(2)) - sums.y
+    weights = np.random.default_rng(3).normal(size=(4, len(sums.y)))
+    weights[3] = sums.kind == 0
+    expected = weights @ sums.covariance @ weights.T
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    np.testing.assert_allclose(np.cov(weights @ drawn.T) / scale, expected / scale, atol=4 / np.sqrt(10_000))
+    np.testing.assert_allclose(drawn.std(axis=0), np.sqrt(np.diag(sums.covariance)), rtol=0.03)
+
+
+def test_the_freedom_of_words_is_that_of_the_matrix_and_is_estimated_from_some():
+    rng = np.random.default_rng(4)
+    loadings = np.abs(rng.normal(size=(1200, 40))) * (rng.random((1200, 40)) < 0.05)
+    families = loadings @ loadings.T + np.diag(rng.random(1200) + 0.5)
+    spread = np.sqrt(np.diag(families))
+    families /= np.outer(spread, spread)
+    matrix = families - families.mean(axis=0)
+    exact = np.trace(matrix) ** 2 / (matrix * matrix.T).sum()
+    freedom, trace = core.freedom_of(families)
+    assert freedom == pytest.approx(exact, rel=1e-9)
+    assert trace == pytest.approx(np.trace(matrix), rel=1e-9)
+    found = []
+    for seed in range(40):
+        some = np.random.default_rng(seed).choice(1200, 500, replace=False)
+        found.append(core.freedom_of(families[np.ix_(some, some)], 1200))
+    assert np.mean(found, axis=0) == pytest.approx([exact, trace], rel=0.02)
+    assert np.std(found, axis=0)[0] < 0.1 * exact
+
+
+def test_mean_families_are_those_of_each_two_connections():
+    rng = np.random.default_rng(5)
+    filled = rng.random((60, 3)) < 0.7
+    root = np.abs(rng.normal(size=(60, 5)))
+    families = root @ root.T
+    families /= np.sqrt(np.outer(np.diag(families), np.diag(families)))
+    shares = filled / filled.sum(axis=0)
+    found = core._mean_families(families, np.arange(60), filled)
+    np.testing.assert_allclose(found, shares.T @ families @ shares, rtol=1e-12)
+    alike = np.full((20, 20), 0.3) + 0.7 * np.eye(20)
+    some = core._mean_families(alike, np.arange(20), filled)
+    every = np.full((60, 60), 0.3) + 0.7 * np.eye(60)
+    np.testing.assert_allclose(some, shares.T @ every @ shares, rtol=1e-12)
+
+
+def test_axes_of_small_variance_are_orthonormal():
+    rng = np.random.default_rng(6)
+    left, _ = np.linalg.qr(rng.normal(size=(400, 30)))
+    right, _ = np.linalg.qr(rng.normal(size=(50, 30)))
+    sizes = np.r_[np.geomspace(1, 4e-5, 25), np.full(5, 1e-8)]
+    errors = (left * sizes) @ right.T
+    for matrix, least in ((errors, 1e-14), (errors[:40], mixtures.NOTHING * np.linalg.norm(errors[:40], 2) ** 2)):
+        axes, core = mixtures.moving_axes(matrix)
+        np.testing.assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-12)
+        np.testing.assert_allclose(axes @ core @ core.T @ axes.T, matrix @ matrix.T, atol=least)
+    axes, core = mixtures.moving_axes(errors)
+    assert axes.shape[1] == 25
+    np.testing.assert_allclose(np.linalg.svd(core)[1], sizes[:25], rtol=1e-7)
+
+
+@pytest.mark.parametrize("p", [1e-4, 0.055, 0.5, 0.945])
+def test_quantiles_of_mixtures_are_exact(p):
+    rng = np.random.default_rng(7)
+    weights = rng.dirichlet(np.ones(20))
+    sds = np.exp(rng.normal(0, 1.5, size=(20, 500)))
+    sds[:, 3] = 0
+    for means in (rng.normal(size=(20, 500)), rng.normal(size=(1, 500))):
+        mixture = mixtures.NormalMixture(weights, means, sds)
+        below = np.delete(mixture.below(mixture.quantile(p)), 3)
+        np.testing.assert_allclose(below, p, rtol=1e-9)
+
+
+def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch):
+    every = bb.fit(many, seed=0, draws=1000)
+    monkeypatch.setattr("bayesbias.models.fits.RELATED_NUMBERS", 1000)
+    fewer = bb.fit(many, seed=0, draws=1000)
+    assert fewer["posterior"].sizes["draw"] == 125
+    assert "500 draws are kept, not 1,000" in json.loads(fewer.attrs["notes"])[0]
+    assert bb.fit(many, seed=0, draws=1000, keep="draws")["posterior"].sizes["draw"] == 250
+    one, other = bb.contrasts(every), bb.contrasts(fewer)
+    np.testing.assert_array_equal(one["mean"], other["mean"])
+    np.testing.assert_array_equal(one["high"], other["high"])
+    assert bb.diagnose(fewer).draws == 500
+    sd = fewer["posterior/word_mean"].std(("chain", "draw")) / every["posterior/word_mean"].std(("chain", "draw"))
+    assert float(sd.mean()) == pytest.approx(1, abs=0.02)
+
+
+def test_too_many_lists_are_told(holed, monkeypatch):
+    monkeypatch.setattr("bayesbias.models.related.MOST_NUMBERS_OF_LISTS", 4**2 * 220 - 1)
+    with pytest.raises(bb.InputError, match="4 different lists of attribute words, more than the 3"):
+        bb.fit(holed, "related", seed=0)
+    post = bb.fit(holed, seed=0, draws=400)
+    assert post.attrs["model"] == "crossed"
+    assert "4 different lists" in post.attrs["notes"]
+
+
+def test_a_table_keeps_its_relatedness_in_files_and_adjusted(many, tmp_path):
+    post = bb.fit(many, seed=0, draws=400)
+    bb.save_fit(post, tmp_path / "many.nc")
+    found, back = bb.relatedness(post), bb.relatedness(bb.load_fit(tmp_path / "many.nc"))
+    np.testing.assert_array_equal(found.components.loadings, back.components.loadings)
+    values = {"weight": dict(zip((*found.attribute_words, *found.sample_words), np.arange(700.0) % 41, strict=False))}
+    by_word = many.copy()
+    by_word.attrs["relatedness"] = replace(found, scatter=found.distances())
+    one, other = (bb.contrasts(bb.fit(table, adjust=values, seed=0, draws=400)) for table in (many, by_word))
+    np.testing.assert_allclose(one["mean"], other["mean"], atol=1e-9)
+    np.testing.assert_allclose(one["sd"], other["sd"], rtol=1e-4)
