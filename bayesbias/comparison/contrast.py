@@ -467,7 +467,7 @@ def weat_effect_size(data: ModelData) -> float | None:
     words = np.flatnonzero(cells.associated)
     means = cells.mean[words][:, cells.lists]
     values, own = means[:, 1] - means[:, 0], cells.own[words] == cells.lists[0]
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    spread = float(values.std())
     return float((values[own].mean() - values[~own].mean()) / spread) if spread > 0 else None
 
 
