@@ -131,7 +131,7 @@ def run(
     model: Model = "auto",
     seed: Seed = None,
     case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
-    topics: Annotated[int, typer.Option(help="Random topics to compare the contrasts with; 0 for none.", min=0)] = 200,
+    topics: Annotated[int, typer.Option(help="Random topics to compare the contrasts with; 0 for none.", min=0)] = 1000,
     trust_pickle: TrustPickle = False,
 ) -> None:
     """An embedding and a word list of your own, from distances to pictures and a report."""

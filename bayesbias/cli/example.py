@@ -35,7 +35,7 @@ from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.words import PairList, WordLists, load_list, load_words
 
 EMBEDDING = "google-news-slice"
-TOPICS = 200
+TOPICS = 1000
 """Random topics of the demonstration."""
 
 
