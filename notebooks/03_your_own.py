@@ -32,8 +32,9 @@ folder = Path(tempfile.mkdtemp())
 # ## An embedding file
 #
 # Instead of your file, this cell writes the bundled vectors in two formats: word2vec text, which most tools write, and
-# NumPy's `.npz`, which opens fastest. `load_embedding` goes by the suffix: `.bin`, `.txt`, `.vec` (word2vec, GloVe),
-# `.npz`, `.safetensors`, `.parquet`, gensim's own files. `words=` reads only the words that you need.
+# NumPy's `.npz`, which opens fastest. `load_embedding` finds the format from the content of the file, not from its
+# name: word2vec text and binary, GloVe text, `.npz`, `.safetensors`, `.parquet`, gensim's own files. `words=` reads
+# only the words that you need.
 
 # %%
 kv = bb.load_embedding("google-news-slice")

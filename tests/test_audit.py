@@ -100,7 +100,7 @@ class TestAudit:
         assert found.loc["actress", "mean"] < found.loc["actress", "contrast"]
         assert (found["rank_low"] <= found["rank"]).all()
         assert (found["rank"] <= found["rank_high"]).all()
-        assert 0.5 < slice_audit.effective_words["men"] / 10 < 1.5
+        assert 0.5 < slice_audit.equivalent_words["men"] / 10 < 1.5
 
     def test_false_signs_over_halves_of_the_protected_words(self):
         # the sign of words called with half of the protected words, by the contrast of the others
@@ -225,7 +225,7 @@ class TestThreeGroups:
         assert "Away from jew: " in religions.text()
 
     def test_every_contrast_is_described(self, religions):
-        assert list(religions.distribution) == list(religions.effective_words) == list(religions.groups)
+        assert list(religions.distribution) == list(religions.equivalent_words) == list(religions.groups)
         for group in religions.groups:
             assert f"contrasts of {group} and the others" in religions.text()
 

@@ -667,4 +667,4 @@ class TestPopulation:
         notes = " ".join(bb.diagnose(gender[1]).notes)
         worth = gender[1].attrs["independent_protected_words"]
         assert 1 < worth < 5
-        assert f"14 protected words are worth {worth:.1f} independent ones" in notes
+        assert f"the effective number of protected words is {worth:.1f}, of 14" in notes

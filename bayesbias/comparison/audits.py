@@ -72,9 +72,10 @@ class Audit(Result):
         ``s_value`` (expected share of wrong signs among the words that are surer), ``leans_to``, ``called``, ``rank``
         (1: closest to the group), ``rank_low``, ``rank_high``, ``place`` and ``band`` in a file ordered by frequency,
         ``db_wa``, ``ripa`` (of two groups of equally many words).
-    effective_words
-        Group to the number of unrelated protected words that would tell as much about its contrasts. Words that are
-        alike within groups make it smaller than their number; alike groups, whose common part cancels, larger.
+    equivalent_words
+        Group to the number of unrelated protected words whose contrasts would be as precise. Words that are alike
+        within groups make it smaller than their number; alike groups, whose common part cancels, larger. It is neither
+        the effective number of words of a list nor that for statements about further words.
     distribution
         Group to mean and standard deviation of its contrasts over the vocabulary, as fitted. Of two groups, both
         mappings have the first.
@@ -92,7 +93,7 @@ class Audit(Result):
 
     groups: Mapping[str, tuple[str, ...]]
     words: pd.DataFrame
-    effective_words: Mapping[str, float]
+    equivalent_words: Mapping[str, float]
     distribution: Mapping[str, tuple[float, float]]
     level: float
     rope: float
@@ -130,8 +131,8 @@ class Audit(Result):
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
                 f"Over the vocabulary contrasts{which} have a mean of {signed(mean)} and a standard deviation of "
-                f"{signed(sd)}; the {count} protected words tell as much about them as "
-                f"{self.effective_words[group]:.1f} unrelated ones."
+                f"{signed(sd)}; with {count} protected words contrasts are as precise as with "
+                f"{self.equivalent_words[group]:.1f} unrelated ones."
             )
         return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
 
@@ -256,7 +257,7 @@ def audit(
     return Audit(
         groups={name: tuple(keys) for name, keys in held.items()},
         words=words,
-        effective_words=dict(zip(held, (worth * len(owner)).tolist(), strict=False)),
+        equivalent_words=dict(zip(held, (worth * len(owner)).tolist(), strict=False)),
         distribution={name: (one.mean, one.sd) for name, one in zip(held, mixtures, strict=False)},
         level=level,
         rope=rope,

@@ -487,8 +487,8 @@ def _width_notes(post: xr.DataTree, words: int) -> list[str]:
         if worth - 1 >= connections or words < FEW_WORDS:
             return []
         return [
-            f"{words} protected words are worth {worth:.1f} independent ones: what is said of further words like these "
-            "rests on the prior as much as on them."
+            f"For statements about further words like these the effective number of protected words is {worth:.1f}, of "
+            f"{words}: such statements depend on the prior as much as on the data."
         ]
     if connections < 2 or words < FEW_WORDS:
         return []

@@ -295,14 +295,14 @@ class Relatedness(Result):
         return given
 
     def effective_words(self) -> pd.DataFrame:
-        """How many unrelated words each list is worth.
+        """The effective number of words of each list.
 
         Returns
         -------
         DataFrame
             One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The
-            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; n alike words
-            may be worth 2. For a group of protected words ``effective`` says the same of the bias of its words.
+            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n alike
+            words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
         import pandas as pd
 

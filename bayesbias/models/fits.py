@@ -132,7 +132,7 @@ def fit(
     priors: Mapping[str, Mapping[str, Any]] | None = None,
     keep: str = AUTO,
 ) -> xr.DataTree:
-    """The posterior of a hierarchical model of distances.
+    """The posterior of a model of distances.
 
     Parameters
     ----------

@@ -165,7 +165,11 @@ def factor_products(factors: FloatArray, data: ModelData) -> FloatArray:
 
 
 def independent_words(sums: RelatedSums, data: ModelData) -> dict[str, float]:
-    """How many independent protected words those without an empty cell are worth, as a fact of a fit."""
+    """The effective number of protected words for statements about further words, as a fact of a fit.
+
+    As many independent words would say as much about how bias varies between words; words with an empty cell are left
+    out.
+    """
     whole = data.filled.all(axis=1)
     kept = whole[sums.sampled]
     freedom, _ = freedom_of(sums.families[np.ix_(kept, kept)], int(whole.sum()))

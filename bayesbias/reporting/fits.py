@@ -518,7 +518,12 @@ def _coefficients(given: Reported) -> Iterator[Block]:
     everything["connection"] = [labelled(name, given.labels) for name in everything["connection"]]
     columns = {"connection": ("connection", "text"), **ENDS, "n": ("n", "count")}
     whole = {"parameter": ("parameter", "text"), **columns}
-    yield table_of("Whole list, in cosine distance; n counts distances", everything[~of_words], whole)
+    yield table_of(
+        "Whole list, in cosine distance; connection_mean is that of similar words, where the answer above is about the "
+        "given ones; n counts distances",
+        everything[~of_words],
+        whole,
+    )
     single = {"protected_word": ("protected word", "text"), **columns}
     yield table_of("Mean cosine distance of each protected word by connection", everything[of_words], single)
 

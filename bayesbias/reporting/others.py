@@ -286,10 +286,11 @@ def _staged(
 def pool_page(result: Pool, prob: float) -> Page:
     """The page of a pool over embeddings."""
     first, second = result.contrast
+    unit = "standard deviations of distances" if result.standardised else "cosine distance"
     sections = [
         Section(
             "Embeddings",
-            [whole_table("Each embedding, raw and partially pooled, in cosine distance", result.table(prob))],
+            [whole_table(f"Each embedding, raw and partially pooled, in {unit}", result.table(prob))],
         ),
         Section("Outside variables", _relations(result, prob)),
         Section("How it was made", [cited(result)], shut=True),

@@ -128,5 +128,10 @@ def _page(post: Any, prob: float, effects: SideEffects | None, topics: TopicNull
         return audit_page(post)
     if _is_metrics(post):
         return metrics_page(post)
+    if not isinstance(post, xr.DataTree):
+        raise InputError(
+            f"a report is of a fit, a comparison, a pool, a trend, an audit or a table of metrics; given is "
+            f"{type(post).__name__}"
+        )
     check_fit(post)
     return fit_page(post, prob, topics, sensitivity)
