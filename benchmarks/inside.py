@@ -14,6 +14,5 @@ TARGET_ACCEPT, TUNE, build = models.nuts.TARGET_ACCEPT, models.nuts.TUNE, models
 model_of_text = models.spec.model_of_text
 related_model = models.related
 bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
-reduce_to_cells = _core.marginal.reduce_to_cells
 related_core = _core.related
 unit_rows = _core.vectors.unit_rows

@@ -27,7 +27,6 @@ from inside import (
     interval_of,  # noqa: F401  (for the scripts beside this one)
     measured_relatedness,
     model_data,
-    reduce_to_cells,
     related_core,
     related_model,
     unit_rows,
@@ -186,8 +185,7 @@ def replicate_data(subjects, drawn, shift=None, base=None):
     y = distances[order][template.word, template.attribute]
     if shift is not None:
         y = y + shift[template.word, template.connection]
-    cells = reduce_to_cells(template.word, template.connection, y, template.filled.shape)
-    return replace(template, y=y, cells=cells, relatedness=with_attributes(base, subjects, vectors))
+    return replace(template, y=y, relatedness=with_attributes(base, subjects, vectors))
 
 
 def numbered_table(subjects, drawn):
