@@ -59,6 +59,38 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+FORMS = """
+name = "forms"
+controls = ["human"]
+[protected]
+man = [["he", "him"], "his", "boy"]
+woman = [["she", "her"], "hers", "girl"]
+[stereotypes]
+man = [["soldier", "soldiers"], "captain", "engineer", "boss"]
+woman = ["nurse", ["dancer", "dancers"], "maid", "teacher"]
+"""
+
+
+def test_run_takes_words_of_several_forms(here, slice_vectors):
+    bb.save_embedding(slice_vectors, "mine.npz")
+    Path("forms.toml").write_text(FORMS, encoding="utf-8")
+    code, out, errors = here("run", "mine.npz", "forms.toml", "--out", "made", "--topics", "50", "--seed", "3")
+    assert code == 0, errors
+    assert "Of 50 random lists as coherent as these and as similar to each other, " in " ".join(out.split())
+    page = Path("made/report.html").read_text(encoding="utf-8")
+    assert "random lists of words that have nothing to do with the groups" in page
+    null = bb.topic_null(slice_vectors, "forms.toml", replicates=5)
+    found = {word for word in ("he", "him", "she", "her") if word in slice_vectors}
+    assert found == {"he", "him", "she", "her"}
+    assert [sum(counts) for counts in null.forms.values()] == null.coherence["words"].tolist()
+
+
+def test_the_random_lists_of_run_are_1000(here):
+    code, out, errors = here("run", "--help")
+    assert code == 0, errors
+    assert "1000" in out
+
+
 def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_path):
     bb.save_embedding(slice_vectors, "mine.npz")
     code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--seed", "3")

@@ -110,7 +110,8 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
         return f"{row['observed']:.3f}".replace("-", "−")
 
     assert null.sentence == (
-        f"Of 99 random lists as coherent as these, {first['count']} are at least as far from 0 "
+        f"Of 99 random lists as coherent as these and as similar to each other, {first['count']} "
+        f"{'is' if first['count'] == 1 else 'are'} at least as far from 0 "
         f"(associated − different: {minus(first)}). The count is {second['count']} for associated − human "
         f"({minus(second)}) and {third['count']} for associated − neutral ({minus(third)})."
     )
@@ -128,17 +129,92 @@ def lists_of(first="word0", name="made"):
     )
 
 
+def association(table):
+    """The whole list of associated - different as it is defined, from a table of the stereotypes of G groups."""
+    groups = list(table["group"].unique())
+    stereotypes = table[table["attribute_class"].isin(groups)]
+    near = stereotypes.pivot_table("distance", ["group", "protected_word"], "attribute_class")[groups]
+    own = near.index.get_level_values("group").to_numpy()
+    weights = np.array([1 / (len(groups) * (own == group).sum()) for group in own])
+    m = near.to_numpy()
+    g = m - m.mean(axis=1, keepdims=True) - weights @ m + (weights @ m).mean()
+    mine = g[np.arange(len(g)), [groups.index(group) for group in own]]
+    return float(weights @ mine) * len(groups) / (len(groups) - 1)
+
+
 @pytest.mark.parametrize("kind", ["topical", "random"])
 def test_values_are_those_of_the_contrast_of_each_replicates_lists(kind):
     kv, lists = bb.load_embedding(random_vectors()), lists_of()
     null = bb.topic_null(kv, lists, replicates=6, kind=kind)
     table = bb.distance_table(kv, lists, relatedness=False)
-    for name in CONTRASTS:
+    drawn = [bb.distance_table(kv, replaced(lists, null.lists(at)), relatedness=False) for at in range(6)]
+    assert null.observed["associated - different"] == pytest.approx(association(table), abs=1e-9)
+    np.testing.assert_allclose(null.of("associated - different"), [association(each) for each in drawn], atol=1e-9)
+    for name in CONTRASTS[1:]:
         assert null.observed[name] == pytest.approx(bb.checks.cluster_interval(table, *name.split(" - ")).estimate)
-        for replicate in range(6):
-            drawn = bb.distance_table(kv, replaced(lists, null.lists(replicate)), relatedness=False)
-            estimate = bb.checks.cluster_interval(drawn, *name.split(" - ")).estimate
-            assert null.of(name)[replicate] == pytest.approx(estimate, abs=1e-6)
+        estimates = [bb.checks.cluster_interval(each, *name.split(" - ")).estimate for each in drawn]
+        np.testing.assert_allclose(null.of(name), estimates, atol=1e-9)
+
+
+def unequal(groups=(3, 12), stereotypes=(4, 7)):
+    """Lists of the words of ``random_vectors`` with groups and stereotype lists of some sizes."""
+    words = iter(f"word{at}" for at in range(200))
+    protected = {f"g{at}": [next(words) for _ in range(size)] for at, size in enumerate(groups)}
+    return bb.WordLists("unequal", protected, {
+        f"g{at}": [next(words) for _ in range(size)] for at, size in enumerate(stereotypes)
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(("groups", "stereotypes"), [((3, 12), (4, 7)), ((2, 5, 9), (3, 6, 4)), ((4, 4), (5, 3))])
+def test_groups_weigh_the_same_in_associated_less_different(groups, stereotypes):
+    kv, lists = bb.load_embedding(random_vectors(words=90)), unequal(groups, stereotypes)
+    table = bb.distance_table(kv, lists, relatedness=False)
+    null = bb.topic_null(kv, lists, replicates=4)
+    assert null.observed["associated - different"] == pytest.approx(association(table), abs=1e-9)
+    drawn = [bb.distance_table(kv, replaced(lists, null.lists(at)), relatedness=False) for at in range(4)]
+    np.testing.assert_allclose(null.of("associated - different"), [association(each) for each in drawn], atol=1e-9)
+    # how near a list is to all words, and a word to all lists, is no association
+    nearer = table.assign(
+        distance=table["distance"] + 0.3 * (table["attribute_class"] == "g0") - 0.2 * (table["group"] == "g1")
+    )
+    assert association(nearer) == pytest.approx(association(table), abs=1e-12)
+    plain = bb.checks.cluster_interval(table).estimate
+    if groups == (4, 4):
+        assert null.observed["associated - different"] == pytest.approx(plain, abs=1e-9)
+    else:
+        assert abs(null.observed["associated - different"] - plain) > 1e-3
+
+
+def test_words_of_several_forms_are_replaced_by_as_many_words():
+    kv = bb.load_embedding(random_vectors())
+    lists = bb.WordLists(
+        "forms",
+        {"g": [["word0", "word15"], "word1"], "h": ["word2"]},
+        {"g": [["word3", "word16", "none"], "word4"], "h": ["word5", ["word6", "word17", "word18"], "word7"]},
+        {"human": ["word8", ["word9", "word19"]]},
+    )
+    null = bb.topic_null(kv, lists, replicates=20)
+    assert null.forms == {"g": (2, 1), "h": (1, 3, 1), "human": (1, 2)}
+    assert null.coherence["words"].tolist() == [3, 5, 3]
+    table = bb.distance_table(kv, lists, relatedness=False)
+    assert null.observed["associated - different"] == pytest.approx(association(table), abs=1e-9)
+    for replicate in range(20):
+        topics = null.lists(replicate)
+        assert [1 if isinstance(word, str) else len(word) for word in topics["h"]] == [1, 3, 1]
+        every = [word for words in topics.values() for entry in words for word in np.atleast_1d(entry)]
+        assert len(set(every)) == len(every) == 11
+        assert not set(every) & set(lists.every_word())
+        as_lists = {name: [w if isinstance(w, str) else list(w) for w in words] for name, words in topics.items()}
+        protected = {"g": [["word0", "word15"], "word1"], "h": ["word2"]}
+        drawn = bb.distance_table(kv, bb.WordLists(
+            "replicate", protected, {name: as_lists[name] for name in "gh"}, {"human": as_lists["human"]}
+        ), relatedness=False)  # fmt: skip
+        assert null.of("associated - different")[replicate] == pytest.approx(association(drawn), abs=1e-9)
+        near = bb.checks.cluster_interval(drawn, "associated", "human").estimate
+        assert null.of("associated - human")[replicate] == pytest.approx(near, abs=1e-9)
+    means = [[kv[w] / np.linalg.norm(kv[w]) for w in words] for words in (("word3", "word16"), ("word4",))]
+    first, second = (np.mean(each, axis=0) for each in means)
+    assert null.coherence["target"][0] == pytest.approx(first @ second, abs=1e-6)
 
 
 def test_a_word_without_own_stereotypes_counts_in_no_contrast_of_associated_words():
@@ -182,6 +258,67 @@ def test_coherence_is_that_of_the_given_lists(gender, news):
         assert (table["reached"] - table["target"]).abs().max() < 0.03
 
 
+def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, news):
+    lists = bb.load_words("gender")
+    given = {**lists.stereotypes, **lists.controls}
+    names = ["man", "woman", "neutral", "human"]
+    assert gender.similarity[["first", "second"]].to_numpy().tolist() == [
+        [names[a], names[b]] for a in range(4) for b in range(a + 1, 4)
+    ]
+    unit = {word: news[word] / np.linalg.norm(news[word]) for word in news.index_to_key}
+    means = {name: np.mean([unit[w] for w in words if w in unit], axis=0) for name, words in given.items()}
+    outside = np.mean([unit[w] for w in unit if w not in lists.every_word()], axis=0)
+    drawn = {name: [] for name in names}
+    for replicate in range(400):
+        for name, words in gender.lists(replicate).items():
+            drawn[name].append(np.mean([unit[w] for w in words], axis=0))
+
+    def cosine(a, b):
+        a, b = a - outside, b - outside
+        return np.vecdot(a, b) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+
+    for row in gender.similarity.to_dict("records"):
+        first, second = row["first"], row["second"]
+        a, b = (np.array(drawn[name]) for name in (first, second))
+        assert row["target"] == pytest.approx(means[first] @ means[second], abs=1e-5)
+        assert row["reached"] == pytest.approx(np.vecdot(a, b).mean(), abs=1e-5)
+        assert row["cosine_target"] == pytest.approx(cosine(means[first], means[second]), abs=1e-4)
+        assert row["cosine_reached"] == pytest.approx(cosine(a, b).mean(), abs=1e-4)
+        assert abs(row["reached"] - row["target"]) < 0.01
+    first = gender.similarity.iloc[0]
+    assert not first["control"]
+    assert gender.similarity["control"].sum() == 5
+    assert first["cosine_reached"] == pytest.approx(first["cosine_target"], abs=0.1)
+    said = f"{first['cosine_target']:.2f} and {first['cosine_reached']:.2f} (man, woman)."
+    assert f"Cosines of the lists' means, as given and of the random lists: {said}" in gender.text()
+    unrelated = bb.topic_null(news, "gender", replicates=100, kind="random").similarity.iloc[0]
+    assert abs(unrelated["cosine_reached"]) < 0.05
+
+
+@pytest.mark.parametrize("name", ["gender", "weat1", "weat6", "weat7", "weat8"])
+def test_the_null_is_as_wide_as_the_posterior(news, name):
+    """Two answers to two questions on one scale: unlike random lists gave .8 to 2.3 times the posterior's sd."""
+    null = bb.topic_null(news, name)
+    posterior = bb.contrasts(bb.fit(bb.distance_table(news, name), seed=0))
+    spread = null.table().set_index("statistic")["sd"]["associated - different"]
+    assert 0.8 < spread / posterior["sd"].iloc[0] < 1.2
+
+
+def test_a_similarity_that_the_vocabulary_does_not_have_is_told():
+    kv = random_vectors()
+    kv["word5"], kv["word6"], kv["word7"] = (kv["word3"] + kv["word4"] + 0.1 * kv[f"word{at}"] for at in (5, 6, 7))
+    null = bb.topic_null(kv, lists_of(), replicates=30)
+    row = null.similarity.iloc[0]
+    assert row["target"] > 0.45
+    assert row["reached"] < row["target"] - 0.05
+    note = (
+        f"random lists in place of g and h reach a mean similarity to each other of {row['reached']:.2f} and not "
+        f"{row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not {row['cosine_target']:.2f}): "
+        "the null distribution may be too wide"
+    )
+    assert note in null.notes
+
+
 def test_random_words_are_as_coherent_as_the_vocabulary(news):
     null = bb.topic_null(news, "gender", replicates=200, kind="random")
     unit = news.get_normed_vectors()
@@ -194,38 +331,44 @@ def test_random_words_are_as_coherent_as_the_vocabulary(news):
 def test_real_lists_among_topics(gender, news):
     shares = gender.table().set_index("statistic")["share_as_far"]
     assert list(shares.index) == list(CONTRASTS)
-    assert 0.005 < shares["associated - human"] < 0.045
-    assert shares["associated - neutral"] < 0.02
+    # lists as unlike the control lists as these are lie nearer to the protected words than the control lists do
+    assert 0.04 < shares["associated - human"] < 0.13
+    assert 0.02 < shares["associated - neutral"] < 0.08
     assert shares["associated - different"] < 0.02
     assert gender.observed["associated - human"] == pytest.approx(-0.120, abs=5e-4)
     assert gender.embedding == "google_news_slice.bin"
     assert any("control list human: 64 of 85 words found" in note for note in gender.notes)
     race = bb.topic_null(news, "race", replicates=100).table().set_index("statistic")
     assert race.loc["associated - human", "share_as_far"] > 0.4
-    # alike words vary more than unrelated ones, so that their contrasts do
+    # alike words vary more than unrelated ones, so that their contrasts do; less so between lists that are alike
     unrelated = bb.topic_null(news, "gender", replicates=200, kind="random").table()["sd"]
-    assert (gender.table()["sd"] > 1.5 * unrelated).all()
+    assert (gender.table()["sd"] > [1.15, 1.5, 1.5] * unrelated).all()
 
 
 @pytest.mark.study
-def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized):
+@pytest.mark.parametrize("alike", [False, True])
+def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized, alike):
+    """Topics of unrelated seed words, and of a seed word and one of its nearest neighbours."""
     rng = np.random.default_rng(3)
     protected = bb.load_words("gender").protected
     listed = {word for words in protected.values() for word in words}
     unit = part.get_normed_vectors()
     free = np.array([at for at, word in enumerate(part.index_to_key) if word not in listed])
-    p_values = []
+    p_values, cosines = [], []
     trials = sized(200, 30)
     for trial in range(trials):
-        stereotypes, used = {}, set()
+        stereotypes, used, seed = {}, set(), rng.choice(free)
         for name in protected:
-            near = free[np.argsort(-unit[free] @ unit[rng.choice(free)])][:60]
-            near = [at for at in near if at not in used]
-            chosen = rng.choice(near, 8, replace=False)
+            near = free[np.argsort(-unit[free] @ unit[seed])]
+            seed = rng.choice(near[1:40]) if alike else rng.choice(free)
+            pool = [at for at in near[:60] if at not in used]
+            chosen = rng.choice(pool, 8, replace=False)
             used.update(chosen)
             stereotypes[name] = [part.index_to_key[at] for at in chosen]
         null = bb.topic_null(part, bb.WordLists("topics", protected, stereotypes), replicates=99, seed=trial)
         p_values.append(null.table()["p_value"].item())
+        cosines.append(null.similarity["cosine_target"].item())
+    assert (np.mean(cosines) > 0.3) == alike
     low, high = stats.binom.ppf([0.001, 0.999], trials, 0.11)
     assert low <= np.sum(np.array(p_values) <= 0.11) <= high
     assert stats.kstest(p_values, "uniform").pvalue > 0.001

@@ -75,9 +75,10 @@ class TopicNull(Result):
         One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
         similarity; NaN for one word) and ``reached`` (its mean over replicates).
     similarity
-        One row a pair of lists: ``first``, ``second``, ``target`` (mean cosine similarity of a word of one and a word
-        of the other) and ``reached`` (its mean over replicates), ``cosine_target`` and ``cosine_reached`` (the cosine
-        of the lists' mean vectors, from which the mean vector of the words that are drawn from is subtracted).
+        One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
+        (mean cosine similarity of a word of one and a word of the other) and ``reached`` (its mean over replicates),
+        ``cosine_target`` and ``cosine_reached`` (the cosine of the lists' mean vectors, from which the mean vector of
+        the words that are drawn from is subtracted).
     forms
         List to the number of forms of each of its words.
     drawn
@@ -160,10 +161,10 @@ class TopicNull(Result):
         return " ".join([self.sentence, *(f"{said}." for said in (*asked, *self.notes))])
 
     def _reached(self) -> list[str]:
-        """How similar the lists are to each other, and the random ones."""
+        """How similar the lists are to each other, and the random ones; control lists are in the table only."""
         pairs = [
             f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
-            for row in self.similarity.to_dict("records")
+            for row in self.similarity[~self.similarity["control"]].to_dict("records")
         ]
         said = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
         return [said.replace("-", "\N{MINUS SIGN}")] if pairs else []
@@ -291,7 +292,7 @@ def topic_null(
             "reached": [_coherence(unit, part, found) for part, found in zip(parts, lists, strict=True)],
         }
     )
-    similarity = _similarity(list(asked.lists), means, reached, unit.mean(axis=0, dtype=np.float64))
+    similarity = _similarity(list(asked.lists), asked.together[0], means, reached, unit.mean(axis=0, dtype=np.float64))
     measured = asked.values(candidates[drawn])
     return TopicNull(
         words=given.name,
@@ -335,7 +336,9 @@ def _coherence(unit: NDArray[np.floating], words: IntArray, found: Listed) -> fl
     return float(total.mean() / (entries * (entries - 1)))
 
 
-def _similarity(names: list[str], means: FloatArray, reached: Units, centre: FloatArray) -> pd.DataFrame:
+def _similarity(
+    names: list[str], stereotypes: tuple[int, ...], means: FloatArray, reached: Units, centre: FloatArray
+) -> pd.DataFrame:
     """Similarities of each pair of lists: of the given ones, and the mean over replicates."""
     given, drawn = means[None], reached.astype(np.float64)
 
@@ -358,6 +361,7 @@ def _similarity(names: list[str], means: FloatArray, reached: Units, centre: Flo
         {
             "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
             "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
+            "control": np.array([not set(pair) <= set(stereotypes) for pair in pairs], dtype=bool),
             **{name: np.array([table[pair] for pair in pairs], dtype=float) for name, table in columns.items()},
         }
     )
@@ -410,7 +414,8 @@ class Listed(NamedTuple):
 class _Asked(NamedTuple):
     """What is to be measured.
 
-    Rows of each attribute list, which lists are drawn together, words that replicates leave out, values, reservations.
+    Rows of each attribute list, which lists are drawn together (stereotypes first, then each control list), words that
+    replicates leave out, values, reservations.
     """
 
     lists: dict[str, Listed]

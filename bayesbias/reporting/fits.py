@@ -472,11 +472,18 @@ def _checks(given: Reported) -> Iterator[Block]:
     )
     yield Picture("predictions", "Observed and predicted distances", plot_predictions(given.post, given.prob))
     if given.topics is not None:
-        yield given.topics.text()
+        yield (
+            "The posterior interval says what other lists of stereotypes, as long and as coherent as these, could have "
+            f"given. The chance check asks something else. {given.topics.text()}"
+        )
         null = given.topics.table(given.prob)
         columns = {"statistic": ("statistic", "text"), "observed": ("observed", "number"), "mean": ("mean", "number")}
         columns |= {"low": ("low", "number"), "high": ("high", "number"), "p_value": ("p-value", "plain")}
-        yield table_of(f"Random topics: mean and central {given.percent} of the null distribution", null, columns)
+        yield table_of(f"Random lists: mean and central {given.percent} of the null distribution", null, columns)
+        pairs = given.topics.similarity
+        columns = {"first": ("list", "text"), "second": ("other list", "text")}
+        columns |= {"cosine_target": ("cosine, as given", "plain"), "cosine_reached": ("of random lists", "plain")}
+        yield table_of("Cosine of the mean vectors of two lists, less the mean of the vocabulary", pairs, columns)
 
 
 def _sensitivity(given: Reported) -> Iterator[Block]:
