@@ -89,7 +89,10 @@ class TestBalance:
         assert controls["slope"] == pytest.approx(-0.08, abs=3 * controls["se"])
         row = found.contrasts.set_index("contrast").loc["associated - neutral"]
         assert row["warning"]
-        assert row["expected"] == pytest.approx(row["difference"] * by_where.loc["controls", "slope"])
+        assert row["expected"] == pytest.approx(row["difference"] * -0.08, rel=0.2)
+        rows = found.rows[found.rows["contrast"] == "associated - neutral"]
+        assert rows["expected"].mean() == pytest.approx(row["expected"])
+        assert rows["warning"].all()
         assert "adjust='frequency'" in found.sentence
         assert found.sentence in found._repr_html_().replace("&#x27;", "'")
 
@@ -99,6 +102,66 @@ class TestBalance:
         assert "order of the file" in found.source
         pd.testing.assert_frame_equal(found.lists[["list", "mean"]], given.lists[["list", "mean"]])
         assert bb.relatedness(bb.fit(table, seed=0)).ranks_by_word == bb.relatedness(table).ranks_by_word
+
+    def test_opposite_differences_of_two_lists_do_not_cancel(self):
+        kv, lists, counts, _, zipf = frequency_embedding(slope=0.08, seed=2)
+        names = kv.index_to_key
+        order = np.argsort(zipf)[::-1]
+        frequent, rare = (
+            [names[at] for at in order[begin : begin + 8] if names[at] not in lists.controls["neutral"]]
+            for begin in (300, 1150)
+        )
+        apart = bb.WordLists("apart", lists.protected, {"g": frequent, "h": rare}, lists.controls)
+        table = bb.distance_table(kv, apart)
+        found = bb.balance(table, counts)
+        # the whole list: both groups have both lists, and their differences cancel
+        whole = found.contrasts.set_index("contrast").loc["associated - different"]
+        assert not whole["warning"]
+        assert abs(whole["expected"]) < 0.01
+        pair = found.pairs.set_index(["first", "second"]).loc["g", "h"]
+        assert pair["difference"] > 1.5
+        assert pair["expected"] == pytest.approx(-0.08 * pair["difference"], rel=0.1)
+        rows = found.rows[found.rows["contrast"] == "associated - different"].set_index("protected_word")
+        assert rows["warning"].all()
+        assert rows.loc[["p0", "p1"], "expected"].max() < -0.1
+        assert rows.loc[["p2", "p3"], "expected"].min() > 0.1
+        cells = table.pivot_table("distance", "protected_word", "connection")
+        np.testing.assert_allclose(
+            rows["distance"], (cells["associated"] - cells["different"]).loc[rows.index], atol=1e-12
+        )
+        said = " ".join(found.warnings)
+        assert "associated − different, more than half a standard error for 4 of 4 words" in said
+        # frequency moves whole lists, which the associations do not see
+        association = found.rows[found.rows["contrast"] == "association"]
+        assert association["expected"].abs().max() < 0.02
+        assert association["distance"].mean() == pytest.approx(rows["distance"].mean())
+
+    def test_errors_of_rows_are_those_of_the_covariance(self, frequent):
+        table = frequent[0]
+        related, rows = bb.relatedness(table), bb.balance(table, frequent[1]).rows
+        listed = {name: words for name, kind, words in related.lists if kind != "protected"}
+        member = {name: np.isin(related.attribute_words, words) / len(words) for name, words in listed.items()}
+        weights = np.zeros((2, 4, len(related.attribute_words)))
+        weights[0, 0] = member["g"] - member["h"]
+        for at in range(4):  # the association of the first word, of two groups of two words
+            weights[1, at] = ((at == 0) - 0.25) * (member["g"] - member["h"])
+        expected = np.sqrt(np.diag(related.covariance(weights)))
+        first = rows[rows["protected_word"] == related.protected_words[0]].set_index("contrast")["se"]
+        assert first["associated - different"] == pytest.approx(expected[0], rel=1e-4)
+        assert first["association"] == pytest.approx(expected[1], rel=1e-4)
+
+    def test_associations_see_neither_a_list_nor_a_word_that_is_near_to_all(self):
+        rng = np.random.default_rng(0)
+        means, own = rng.normal(size=(7, 3)), np.array([0, 0, 0, 1, 1, 2, 2])
+        found = diagnostics.row_balance.associations(means, own)
+        moved = means + rng.normal(size=(7, 1)) + rng.normal(size=3)
+        np.testing.assert_allclose(diagnostics.row_balance.associations(moved, own), found, atol=1e-13)
+        weights = np.array([1 / 9] * 3 + [1 / 6] * 4)
+        centred = means - means.mean(axis=1, keepdims=True)
+        centred -= weights @ centred
+        for at, place in enumerate(own):
+            others = [other for other in range(3) if other != place]
+            assert found[at] == pytest.approx(centred[at, place] - centred[at, others].mean())
 
     def test_overlap_of_equal_and_of_separate_lists(self):
         assert diagnostics.confounds._overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
@@ -139,6 +202,24 @@ class TestBalance:
             table, attribute={"even": {word: float(len(word) % 2) for word in set(table["attribute_word"])}}
         )
         assert own.attribute == "even"
+
+
+class TestCurve:
+    def test_it_reaches_to_the_ends_of_the_data(self):
+        rng = np.random.default_rng(0)
+        x = np.concatenate([rng.uniform(3, 5, 2000), rng.uniform(1, 7, 20)])
+        curve = models.results.fitted_curve(x, (0.3 * x + rng.normal(0, 0.01, x.size))[None])
+        points = np.linspace(x.min(), x.max(), 50)
+        np.testing.assert_allclose(curve.at(points)[0], 0.3 * points, atol=0.02)
+        outside = curve.at(np.array([-5.0, 20.0]))[0]
+        np.testing.assert_allclose(outside, curve.at(np.array([x.min(), x.max()]))[0])
+
+    def test_it_has_no_kink_where_the_lines_begin(self):
+        x = np.random.default_rng(1).normal(4, 1, 3000)
+        curve = models.results.fitted_curve(x, np.sin(x)[None])
+        for end in (curve.low, curve.high):
+            left, middle, right = curve.at(end + np.array([-1e-5, 0, 1e-5]))[0]
+            assert (middle - left) == pytest.approx(right - middle, abs=1e-9)
 
 
 class TestAdjust:
@@ -261,6 +342,35 @@ class TestSources:
         (tmp_path / "zero.txt").write_text("the 3\nnurse 0\n", encoding="utf-8")
         with pytest.raises(bb.InputError, match="not a number above 0"):
             distances.vocabularies.word_values(["the"], "frequency", tmp_path / "zero.txt")
+
+    @pytest.mark.parametrize(("tag", "word"), [("de", "Haus"), ("tl", "bahay"), ("pt-BR", "casa")])
+    def test_the_language_of_the_lists_decides(self, tag, word):
+        wordfreq = pytest.importorskip("wordfreq")
+        found = distances.vocabularies.word_values([word], "frequency", "wordfreq", language=tag)
+        own = {"tl": "fil"}.get(tag, tag[:2])
+        assert found.source == f"wordfreq ({own})"
+        assert found.numbers[word] == wordfreq.zipf_frequency(word, own)
+        assert found.numbers[word] != wordfreq.zipf_frequency(word, "en")
+        assert distances.vocabularies.word_values(["house"], "frequency", "wordfreq").source == "wordfreq (English)"
+
+    def test_a_language_without_frequencies_is_said_to_have_none(self, random_embedding):
+        pytest.importorskip("wordfreq")
+        lists = bb.load_words("weathub/te/weat7")
+        kv = random_embedding(lists, 0)
+        with pytest.warns(UserWarning, match="grammatical gender"):
+            table = bb.distance_table(kv, lists)
+        with pytest.raises(bb.InputError, match="wordfreq has no frequencies of the language 'te'"):
+            bb.balance(table)
+        with pytest.raises(bb.InputError, match="no frequencies of the language 'te'"):
+            bb.fit(table, adjust="frequency")
+        with pytest.warns(UserWarning, match="grammatical gender"):
+            found = bb.checks.check_words(lists, kv)
+        assert found.balance is None
+        assert any("no frequencies of the language 'te'" in note for note in found.notes)
+        german = bb.load_words("weathub/de/weat7")
+        with pytest.warns(UserWarning, match="grammatical gender"):
+            table = bb.distance_table(random_embedding(german, 0), german)
+        assert bb.balance(table).source == "wordfreq (de)"
 
     def test_an_embedding_in_another_order_is_refused(self, frequent, slice_vectors):
         keys = sorted(frequent[2].index_to_key)

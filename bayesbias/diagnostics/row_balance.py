@@ -202,8 +202,13 @@ class _Errors:
             by_component = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
             found: FloatArray = (self.loadings**2 * by_component).sum(axis=1)
             return found
-        squares: FloatArray = (weights**2 * self._scatter(self.given.distances)).sum(axis=1)
-        return squares
+        scatter, counted = (
+            self._scatter(self.given.distances),
+            weights != 0,
+        )  # lists that do not count may have no scatter
+        squares = np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=counted)
+        total: FloatArray = squares.sum(axis=1)
+        return total
 
     def of_sums(self, weights: FloatArray) -> FloatArray:
         """Variance (m,) of sums over words with weights (m, J, L)."""
@@ -214,6 +219,8 @@ class _Errors:
         filled = np.nan_to_num(self.given.distances)
         total = np.zeros(len(weights))
         for at, own in enumerate(self.given.member):
+            if not weights[:, :, at].any():
+                continue
             sums = np.where(own > 0, weights[:, :, at] @ filled, np.nan)
             total += self._scatter(sums)[:, at]
         return total

@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from codecs import BOM_UTF8
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,11 +48,13 @@ class Named:
     words
         The words to keep, in UTF-8.
     met
-        The words of all entries in the order of the file; of one with blanks in a text file the part before the first.
+        The words of all entries in the order of the file; of one that holds blanks in a text file, and is not wanted,
+        the part before the first.
     """
 
     def __init__(self, words: frozenset[bytes]) -> None:
         self.words, self.met = words, list[bytes]()
+        self._unsure = deque[int]()
         self._firsts = frozenset(word.partition(b" ")[0] for word in words)
 
     def takes(self, word: bytes) -> bool:
@@ -62,10 +65,14 @@ class Named:
     def may_take(self, first: bytes) -> bool:
         """The same of an entry whose word begins with this part, up to the first blank."""
         self.met.append(first)
-        return first in self._firsts
+        if first not in self._firsts:
+            return False
+        self._unsure.append(len(self.met) - 1)
+        return True
 
     def confirms(self, word: bytes) -> bool:
-        """Whether an entry that may be wanted is, as its whole word says."""
+        """Whether the next entry that may be wanted is, as its whole word says."""
+        self.met[self._unsure.popleft()] = word
         return word in self.words
 
 

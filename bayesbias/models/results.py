@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, home_folder, whole_file
 from bayesbias.distances.covariances import Relatedness
@@ -373,10 +374,13 @@ class Curve:
     least: float
     most: float
 
+    def basis(self, x: FloatArray) -> FloatArray:
+        """Values (len(x), basis functions) of the splines."""
+        return _basis(np.clip(x, self.least, self.most), self.knots, self.low, self.high)
+
     def at(self, x: FloatArray) -> FloatArray:
         """Expected distances (J, len(x))."""
-        inside = np.clip(x, self.least, self.most)
-        value: FloatArray = (_basis(inside, self.knots, self.low, self.high) @ self.coefficients).T
+        value: FloatArray = (self.basis(x) @ self.coefficients).T
         return value
 
 
@@ -530,6 +534,7 @@ def adjusted_table(
         x: FloatArray = values.of(related.sample_words)[enough]
         rest = related.scatter.astype(float)[:, enough] - curve.at(x)
         changed = related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
+        changed = without_levels(changed, curve, x, values.of(related.attribute_words))
         how, words = "vocabulary", len(enough)
     else:
         slope = control_slope(kept, values)
@@ -555,6 +560,68 @@ def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[Curve, I
     if len(known) < FEWEST or np.ptp(x[known]) <= 0:
         return None
     return fitted_curve(x[known], related.scatter.astype(float)[:, known]), known
+
+
+LEAST_REST = 0.1
+"""Least share of a vector's squared length that is left when the part that goes with its value is taken out."""
+
+
+def without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: FloatArray) -> Relatedness:
+    """Relatedness whose similarities are those beyond what the words' values make of them.
+
+    Frequent words are alike as such. Once frequency is out of the distances, that part of their similarity predicts
+    nothing, and would make random words of one frequency count as words of one topic. Unit vectors are u = m(x) + r,
+    and the product of two is on average m(x)'m(x'), which is B(x)' M B(x') with the splines B of the curves and an M
+    that the pairs of sampled words give. The similarity that is left is that of r.
+
+    Parameters
+    ----------
+    related
+        With the sample whose values are known.
+    curve
+        The curves over the sample, for their splines.
+    x, own
+        Values of the sampled words and of the attribute words; NaN where one is not known, whose vector stays.
+    """
+    pairs = related.pairs
+    if related.forms is not None or not len(pairs.first):
+        return related
+    design = curve.basis(x)
+    drawn = np.bincount(pairs.bins, minlength=len(pairs.counts))
+    share = np.divide(pairs.counts, drawn, out=np.zeros(len(drawn)), where=drawn > 0)[pairs.bins]
+    similarity, size = MIDDLES[pairs.bins], design.shape[1]
+    rows, columns = np.triu_indices(size)
+    first, second = design[pairs.first], design[pairs.second]
+    products = (first[:, rows] * second[:, columns] + first[:, columns] * second[:, rows]) / 2
+    weighted = products * share[:, None]
+    found = np.zeros((size, size))
+    found[rows, columns] = np.linalg.lstsq(weighted.T @ products, weighted.T @ similarity, rcond=None)[0]
+    root = root_of((found + found.T) / 2)  # positive semi-definite, as products of vectors are
+    levels = design @ root
+    rest = np.maximum(1 - (levels**2).sum(axis=1), LEAST_REST)
+    apart = similarity - (levels[pairs.first] * levels[pairs.second]).sum(axis=1)
+    bins = similarity_bins(apart / np.sqrt(rest[pairs.first] * rest[pairs.second]))
+    counts = np.round(np.bincount(bins, share, minlength=len(pairs.counts))).astype(np.intp)
+    known = np.isfinite(own)
+    mine = np.zeros((len(own), root.shape[1]))
+    mine[known] = curve.basis(own[known]) @ root
+    left = np.maximum(1 - (mine**2).sum(axis=1), LEAST_REST)
+    units = related.units.astype(float)
+    matrix = (units @ units.T - mine @ mine.T) / np.sqrt(left[:, None] * left)
+    np.fill_diagonal(matrix, 1.0)
+    values, axes = np.linalg.eigh(matrix)
+    dimensions = related.attributes.shape[1]
+    most = min(dimensions, len(values))
+    vectors = np.zeros((len(values), dimensions))
+    vectors[:, :most] = axes[:, ::-1][:, :most] * np.sqrt(np.maximum(values[::-1][:most], 0))
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    changed = np.divide(vectors, lengths, out=vectors, where=lengths > 0).astype(np.float16)
+    return replace(
+        related,
+        pairs=replace(pairs, bins=bins, counts=counts),
+        attributes=changed,
+        centre=np.zeros(dimensions),
+    )
 
 
 def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:

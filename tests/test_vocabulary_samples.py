@@ -1,0 +1,193 @@
+"""The sample of the vocabulary: what it follows, and that an embedding loaded in part keeps it."""
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.embeddings.formats import keyed_vectors
+from bayesbias.embeddings.samples import SAMPLE, drawn_rows, ordered_by_frequency, rates_of_places, sample_of
+
+SIZE = 12_000
+
+
+def ordered_words(size):
+    """Words that become longer, in no alphabetical order."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("bcdfghjklmnpqrstvwxz"))
+    words = dict.fromkeys("".join(rng.choice(letters, 4 + int(np.log(1 + at)))) for at in range(2 * size))
+    return list(words)[:size]
+
+
+@pytest.fixture(scope="module")
+def ordered():
+    """An embedding ordered by frequency with lists of words of ranks 1,000 to 6,000, and lists of words that lack."""
+    words = ordered_words(SIZE)
+    vectors = np.random.default_rng(1).normal(size=(SIZE, 10)).astype(np.float32)
+    rows = np.random.default_rng(2).choice(np.arange(1000, 6000), 60, replace=False)
+    named = [words[at] for at in rows]
+    lists = bb.WordLists(
+        "made up",
+        {"a": named[:4], "b": [*named[4:8], "lacking"]},
+        {"a": named[8:20], "b": named[20:32]},
+        {"human": named[32:]},
+    )
+    kv = keyed_vectors(words, vectors)
+    kv.bayesbias_name = "ordered"
+    return kv, lists
+
+
+class TestRanks:
+    def test_the_sample_follows_the_ranks_of_the_lists(self):
+        words = ordered_words(60_000)
+        assert ordered_by_frequency(words)
+        rng = np.random.default_rng(0)
+        followed = [np.exp(rng.uniform(np.log(2000), np.log(40_000), 200)).astype(np.intp) for _ in range(3)]
+        rows, kind = drawn_rows(words, set(), 1500, 0, followed)
+        assert kind == "ranks"
+        found = np.quantile(np.log(rows[:1500] + 1.0), [0.1, 0.25, 0.5, 0.75, 0.9])
+        expected = np.quantile(np.log(np.concatenate(followed) + 1.0), [0.1, 0.25, 0.5, 0.75, 0.9])
+        # the kernels make the ends a little wider, and frequent words are few
+        np.testing.assert_allclose(found, expected, atol=0.3)
+        assert len(set(rows.tolist())) == len(rows)
+
+    def test_rates_are_densities_over_places(self):
+        places = np.arange(1, 100_001)
+        rates = rates_of_places(100_000, [np.full(40, 999)])  # one place: the narrowest kernel
+        density = rates * places
+        assert places[np.argmax(density)] == pytest.approx(1000, rel=0.02)
+        steps = np.diff(np.log(np.arange(0.5, 100_001)))
+        assert (density * steps).sum() == pytest.approx(1, abs=0.01)
+        assert density[np.searchsorted(places, 1000 * np.exp(0.25)) - 1] / density.max() == pytest.approx(
+            np.exp(-0.5), abs=0.02
+        )
+        assert (rates > 0).all()
+
+    def test_each_list_weighs_the_same(self):
+        short, long = np.full(5, 99), np.full(500, 9999)
+        density = rates_of_places(100_000, [short, long]) * np.arange(1, 100_001)
+        assert density[99] == pytest.approx(density[9999], rel=0.01)
+
+    def test_the_seed_and_the_lists_decide_and_other_files_are_sampled_as_before(self, slice_vectors):
+        words = ordered_words(SIZE)
+        first, again, other = (drawn_rows(words, set(), 500, seed, [np.arange(100)])[0] for seed in (0, 0, 1))
+        np.testing.assert_array_equal(first, again)
+        assert len(np.intersect1d(first[:500], other[:500])) < 450
+        # the bundled vectors are in alphabetical order: nothing is followed
+        keys = slice_vectors.index_to_key
+        plain, kind = drawn_rows(keys, set(), 500, 0, None)
+        followed, same = drawn_rows(keys, set(), 500, 0, [np.arange(100)])
+        assert kind == same == "random"
+        np.testing.assert_array_equal(plain, followed)
+
+    def test_it_is_said_what_was_sampled(self, ordered):
+        found = bb.relatedness(*ordered)
+        assert found.kind == "ranks"
+        assert "3,000 words sampled from all words, as frequent as the attribute words" in found.sentence
+        table = bb.distance_table(*ordered)
+        assert "as frequent as the attribute words" in table.attrs["coverage"]["relatedness"]
+
+
+class TestPart:
+    @pytest.mark.parametrize("name", ["a.bin", "a.txt", "a.txt.gz", "a.npz", "a.safetensors", "a.parquet"])
+    def test_a_part_gives_the_relatedness_of_the_whole(self, ordered, tmp_path, name):
+        kv, lists = ordered
+        bb.save_embedding(kv, tmp_path / name)
+        whole, part = bb.load_embedding(tmp_path / name), bb.load_embedding(tmp_path / name, words=lists)
+        assert len(part) == 60
+        assert not set(sample_of(part).words) & set(part.index_to_key)
+        assert len(sample_of(part).words) == SAMPLE
+        expected, found = (bb.distance_table(one, lists) for one in (whole, part))
+        assert found.attrs["relatedness"] == expected.attrs["relatedness"]
+        assert found.attrs["coverage"] == expected.attrs["coverage"]
+        assert bb.fit(found, seed=0).attrs["model"] == "related"
+        assert bb.relatedness(found).ranks_by_word == bb.relatedness(expected).ranks_by_word
+
+    def test_a_part_of_vectors_in_memory(self, ordered):
+        kv, lists = ordered
+        expected = bb.distance_table(kv, lists).attrs["relatedness"]
+        for source in (kv, dict(zip(kv.index_to_key, kv.vectors, strict=True))):
+            part = bb.load_embedding(source, words=lists)
+            found = bb.relatedness(bb.distance_table(part, lists))
+            np.testing.assert_array_equal(found.scatter, bb.relatedness(kv, lists).scatter)
+        assert bb.distance_table(bb.load_embedding(kv, words=lists), lists).attrs["relatedness"] == expected
+
+    def test_an_unordered_part(self, slice_vectors):
+        lists = bb.load_words("gender")
+        part = bb.load_embedding("google-news-slice", words=lists)
+        whole, found = (bb.relatedness(one, lists) for one in (slice_vectors, part))
+        assert found.kind == "random"
+        assert found.sample_words == whole.sample_words
+        np.testing.assert_array_equal(found.scatter, whole.scatter)
+        fewer = bb.relatedness(part, lists, sample=500, seed=3)
+        assert fewer.sampled == 500
+        assert set(fewer.sample_words) < set(found.sample_words)
+
+    def test_words_with_blanks_repeated_words_and_zeros(self, tmp_path):
+        rng = np.random.default_rng(0)
+        lines = [f"w{at} {' '.join(f'{one:.4f}' for one in rng.normal(size=4))}" for at in range(300)]
+        lines[7] = "New York 1.0 2.0 3.0 4.5"
+        lines[8] = "w3 9.0 9.0 9.0 9.0"
+        lines[9] = "w9 0.0 0.0 0.0 0.0"
+        (tmp_path / "a.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        part = bb.load_embedding(tmp_path / "a.txt", words=["w1", "w2", "New York"])
+        sample = sample_of(part)
+        assert part.index_to_key == ["w1", "w2", "New York"]
+        assert len(sample.words) == 300 - 3 - 1 - 1
+        assert "w9" not in sample.words
+        with pytest.warns(UserWarning, match="seen before|left out"):
+            whole = bb.load_embedding(tmp_path / "a.txt")
+        np.testing.assert_array_equal(sample.vectors, whole[list(sample.words)])
+
+    @pytest.mark.parametrize("method", ["hard", "soft"])
+    def test_the_sample_is_debiased_with_the_words(self, ordered, method):
+        kv, lists = ordered
+        pairs = list(zip(lists.protected["a"], lists.protected["b"], strict=False))
+        part = bb.load_embedding(kv, words=lists)
+        unknown = [("nothing", "never"), (sample_of(part).words[0], sample_of(part).words[1])]
+        after = bb.debias(part, method, definitional=[*pairs, *unknown])
+        record = after.bayesbias_debiasing
+        assert record.neutralized == 60
+        assert len(record.sets) == len(pairs)  # words of the sample are not found by chance
+        before, changed = (bb.distance_table(one, lists) for one in (part, after))
+        result = bb.compare(before=before, after=changed, seed=0)
+        assert result.posterior.attrs["model"] == "related"
+        if method == "hard":
+            whole = bb.debias(kv, "hard", definitional=pairs)
+            np.testing.assert_allclose(sample_of(after).vectors, whole[list(sample_of(after).words)], atol=1e-6)
+
+    def test_words_of_the_sample_that_are_to_stay_do(self, ordered):
+        kv, lists = ordered
+        part = bb.load_embedding(kv, words=lists)
+        spared = sample_of(part).words[5]
+        pairs = [tuple(lists.protected["a"][:2])]
+        after = bb.debias(part, "project", definitional=pairs, ignore=[spared, lists.protected["b"][0]])
+        assert after.bayesbias_debiasing.neutralized == 59
+        old, new = (sample_of(one).vectors for one in (part, after))
+        units = old / np.linalg.norm(old, axis=1, keepdims=True)
+        np.testing.assert_allclose(new[5], units[5], atol=1e-6)
+        assert np.abs(new[6] - units[6]).max() > 1e-3
+
+    def test_it_is_kept_in_npz_files_and_pickles(self, ordered, tmp_path):
+        kv, lists = ordered
+        part = bb.load_embedding(kv, words=lists)
+        expected = bb.distance_table(part, lists).attrs["relatedness"]
+        bb.save_embedding(part, tmp_path / "part.npz")
+        part.save(str(tmp_path / "part.kv"))
+        for name in ("part.npz", "part.kv"):
+            back = bb.load_embedding(tmp_path / name, trust_pickle=True)
+            assert back.index_to_key == part.index_to_key
+            back.bayesbias_name = "ordered"
+            assert bb.distance_table(back, lists).attrs["relatedness"] == expected
+        with pytest.warns(UserWarning, match="not the sample of the vocabulary"):
+            bb.save_embedding(part, tmp_path / "part.bin")
+        assert sample_of(bb.load_embedding(tmp_path / "part.bin")) is None
+
+    def test_frequencies_are_those_of_the_whole_file(self, ordered):
+        kv, lists = ordered
+        part = bb.load_embedding(kv, words=lists)
+        whole, found, given = (
+            bb.balance(bb.distance_table(one, lists), source).lists
+            for one, source in ((kv, None), (part, None), (part, part))
+        )
+        assert found["mean"].tolist() == pytest.approx(whole["mean"].tolist())
+        assert given["mean"].tolist() == pytest.approx(whole["mean"].tolist())
