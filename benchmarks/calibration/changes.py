@@ -67,14 +67,14 @@ def study(topic):
             )
             words = moved.attrs["truth"]["word_mean"]
             for first, second in QUANTITIES:
-                found = result.changes(first) if second is None else result.contrasts(first, second)
+                found = result.changes(first) if second is None else result.contrasts(first, second, rows="difference")
                 at = [list(CHANGE).index(name) for name in (first, second) if name]
                 true = np.r_[
                     [means[first] - (means[second] if second else 0.0)],
                     words[:, at[0]] - (words[:, at[1]] if second else 0),
                 ]
-                covered = (found["hdi_low"].to_numpy() <= true) & (true <= found["hdi_high"].to_numpy())
-                width = float(found["hdi_high"][0] - found["hdi_low"][0])
+                covered = (found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy())
+                width = float(found["high"][0] - found["low"][0])
                 quantity = first if second is None else f"{first} - {second}"
                 rows.append((topic, kind, quantity, bool(covered[0]), covered[1:].mean(), width))
     table = pd.DataFrame(rows, columns=["topic", "kind", "quantity", "covered", "words_covered", "width"])
