@@ -17,7 +17,7 @@ from common import keep, published_tables
 
 import bayesbias as bb
 
-SEED = 52
+SEED, DRAWS = 52, 4000
 SURE = 0.945
 NEUTRAL_BEFORE = 0.954
 """Mean distance of neutral words in religion before debiasing, which the paper takes as the mark."""
@@ -50,7 +50,13 @@ class Topic:
         return tuple(np.r_[value.mean(), value.reindex(self.words[1:]).to_numpy()] for value in values)
 
     def by_paired(self, first, second=None):
-        return Sides(self.words, self.observed(first, second), tuple(self.paired.sides(first, second)[:2]))
+        sides = self.paired.sides(first, second, rows="difference")
+        kept = np.r_[True, sides.kept]
+        draws = []
+        for values in sides.draws(DRAWS, np.random.default_rng(SEED)):
+            draws.append(np.full((DRAWS, len(kept)), np.nan))
+            draws[-1][:, kept] = values
+        return Sides(self.words, self.observed(first, second), tuple(draws))
 
     def by_published(self, first, second=None):
         found = []

@@ -341,14 +341,15 @@ rows = []
 
 def add(topic, sentence, first, second, word, said):
     """A row: a statement on what a mean distance or a contrast was and became, of draws and of the observed pairs."""
-    result = changes[topic]
-    words = [None, *result.posterior["posterior"]["protected_word"].to_numpy().tolist()]
-    drawn, seen = result.sides(first, second), result.observed(first, second)
+    sides = changes[topic].sides(first, second, rows="difference")
+    words = [None, *changes[topic].data.protected_words[sides.kept].tolist()]
     at = words.index(word)
-    probability = float(np.mean(said(drawn.before[:, at], drawn.after[:, at])))
-    observed = "yes" if said(seen.before[at], seen.after[at]) else "no"
+    drawn = [values[:, at] for values in sides.draws(4000, np.random.default_rng(0))]
+    seen = sides.observed_before[at], sides.observed_after[at]
+    probability = float(np.mean(said(*drawn)))
+    observed = "yes" if said(*seen) else "no"
     what = first if second is None else f"{first} - {second}"
-    figures = [f"{side.before[..., at].mean():+.3f} to {side.after[..., at].mean():+.3f}" for side in (drawn, seen)]
+    figures = [f"{np.mean(before):+.3f} to {np.mean(after):+.3f}" for before, after in (drawn, seen)]
     rows.append((topic, sentence, what, *figures, judged(probability), observed))
 
 
@@ -395,7 +396,8 @@ debiasing
 # %%
 rows = []
 words = changes["gender"].posterior["posterior"]["protected_word"].to_numpy()
-size = np.abs(changes["gender"].sides("associated", None).change[:, 1:])
+before, after = changes["gender"].sides("associated").draws(4000, np.random.default_rng(0))
+size = np.abs(after - before)[:, 1:]
 rows.append(
     (
         "gender",
@@ -405,7 +407,8 @@ rows.append(
     )
 )
 for topic, result in changes.items():
-    before, after = (pd.DataFrame(side[:, 1:].T) for side in result.sides("associated", "different")[:2])
+    sides = result.sides("associated", "different", rows="difference")
+    before, after = (pd.DataFrame(values[:, 1:].T) for values in sides.draws(4000, np.random.default_rng(0)))
     kept = before.corrwith(after, method="spearman")
     rows.append(
         (topic, "single words keep their order", f"rank correlation {kept.mean():.2f}", judged((kept > 0.5).mean()))

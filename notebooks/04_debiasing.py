@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Before and after debiasing
 #
-# You learn what a debiasing method changed, for which words, how surely, and what else it changed. It takes about a
-# minute.
+# You learn what a debiasing method changed, for which words, how certain that is, and what else it changed. It takes
+# about a minute.
 #
 # Two fits whose intervals overlap say little about a change. Here the same pairs of words are measured before and
 # after, so that most of what is uncertain about either level cancels. The word lists name stereotypes in order to
@@ -42,8 +42,8 @@ debiased.bayesbias_debiasing
 # %% [markdown]
 # ## Compare
 #
-# The verdict in sentences, and below it the figures by word: the level before and after, the change with its 89%
-# interval, and the probability that the contrast is nearer to 0 than before (`p_shrank`).
+# The verdict in sentences, and below it the figures by word: the association before and after, the change with its 89%
+# interval, and the probability that it is nearer to 0 than before (`p_shrank`).
 
 # %%
 words = bb.load_words("gender")
@@ -56,9 +56,10 @@ shown = ["protected_word", "group", "before", "after", "change", "low", "high", 
 result.outcomes()[shown].round(3)
 
 # %% [markdown]
-# The contrast of the whole list is 0 afterwards, but those of single words are not. All words for men now have about
-# .06 and all words for women about -.06: the occupations said of women are closer to every protected word. That is a
-# difference between the two lists of occupations, and no longer one between the groups.
+# The whole list is 0 afterwards, and so are the associations of all words, within .01: *he* and *she* have the same
+# distances to every occupation now. Plain differences of mean distances (`rows="difference"`) are not: about .06 for
+# words for men and -.06 for words for women, because the occupations said of women are closer to every protected word.
+# That is a difference between the two lists, and none between the groups.
 
 # %% [markdown]
 # The same change from two separate fits would be less certain. How much the pairing gains depends on the contrast:
@@ -77,7 +78,8 @@ pd.DataFrame(gains).T[["mean", "low", "high"]].astype(float).round(3)
 #
 # The contrast with words for people is the sum of what is special to own stereotypes and of what stereotype words of
 # any kind share. Debiasing removed the first part (a change of .060), and the second grew (by -.026). A verdict on
-# *associated - human* alone would see a change of about half that size.
+# *associated - human* alone would see a change of about half that size. Each word has three parts: its association, the
+# nearness of the lists, and the nearness of the word.
 
 # %%
 result.decomposition().head(3).round(3)

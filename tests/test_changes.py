@@ -872,7 +872,7 @@ class TestExact:
 
 
 def test_draws_of_associations_are_double_centred(result, tables):
-    """Of two groups the lists stand for own and other: without word means, the two agree draw by draw."""
+    """Of two groups the lists stand for own and other: the mean associations of the two agree, draw by draw."""
     sides = result.sides("associated", "different")
     words = drawn(sides.before)[:, 1:]
     np.testing.assert_allclose(words[:, :6].mean(axis=1), words[:, 6:].mean(axis=1), atol=1e-12)
@@ -880,6 +880,33 @@ def test_draws_of_associations_are_double_centred(result, tables):
     np.testing.assert_allclose(words.mean(axis=1), plain.mean(axis=1), atol=1e-12)
     near = plain[:, 0] - words[:, 0]
     np.testing.assert_allclose(plain[:, 6] - words[:, 6], -near, atol=1e-12)
+
+
+def test_draws_of_three_groups_by_hand():
+    """With d the difference of a word, g the mean of its group and m that of all: d - (g - m) / (groups - 1)."""
+    shape = {"groups": {"a": 2, "b": 3, "c": 4}, "stereotypes": dict.fromkeys("abc", 6), "human": 10}
+    before = bb.calibration.simulate(shape, "crossed", {**START, "connection_mean": [0.75, 0.85, 0.9]}, seed=2)
+    before.attrs = {}
+    after = before.assign(distance=before["distance"] + np.random.default_rng(1).normal(0, 0.01, len(before)))
+    result = bb.compare(before=before, after=after, seed=0, draws=400)
+    words, plain = (
+        drawn(result.sides("associated", "different", rows=rows).change)[:, 1:]
+        for rows in ("association", "difference")
+    )
+    group = np.repeat([0, 1, 2], [2, 3, 4])
+    means = np.column_stack([plain[:, group == at].mean(axis=1) for at in range(3)])
+    expected = plain - (means - means.mean(axis=1, keepdims=True))[:, group] / 2
+    np.testing.assert_allclose(words, expected, atol=1e-12)
+    observed = result.outcomes().set_index("protected_word")["observed_after"].iloc[1:]
+    np.testing.assert_allclose(observed, associations(after), atol=1e-12)
+
+
+def test_joint_draws_of_sides(exact):
+    sides = exact[2].sides("associated", "different")
+    before, after = sides.draws(20_000, np.random.default_rng(0))
+    np.testing.assert_allclose((np.abs(after) < np.abs(before)).mean(axis=0), sides.p_shrank, atol=0.015)
+    np.testing.assert_allclose((after - before).std(axis=0), sides.change.sd, rtol=0.03)
+    np.testing.assert_allclose(before.mean(axis=0), sides.before.mean, atol=0.002)
 
 
 def test_opposite_signs_of_two_normal_quantities():

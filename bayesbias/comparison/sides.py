@@ -189,6 +189,11 @@ class Sides:
         """Probability (m,) of opposite signs before and after."""
         return np.where(self.unchanged, 0.0, p_opposite(self.before, self.after))
 
+    def draws(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Joint draws (size, m) of the values before and of those after."""
+        before, change = np.split(self.joint.draws(size, rng), 2, axis=1)
+        return before, before + change
+
     def away_after(self, prob: float) -> NDArray[np.bool_]:
         """Which values after have an equal-tailed interval that excludes 0, (m,)."""
         tail = (1 - prob) / 2

@@ -67,7 +67,7 @@ def study(topic):
             )
             words = moved.attrs["truth"]["word_mean"]
             for first, second in QUANTITIES:
-                found = result.changes(first) if second is None else result.contrasts(first, second)
+                found = result.changes(first) if second is None else result.contrasts(first, second, rows="difference")
                 at = [list(CHANGE).index(name) for name in (first, second) if name]
                 true = np.r_[
                     [means[first] - (means[second] if second else 0.0)],

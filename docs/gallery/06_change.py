@@ -1,7 +1,7 @@
 """Before and after debiasing.
 
-Mean distances of the list gender to each kind of attribute word before and after hard debiasing, and their changes
-with 50% and 89% intervals, for the whole list and for each protected word.
+Above, mean distances of the list gender to each kind of attribute word before and after hard debiasing; below, the
+association of each protected word. Right, their changes with 50% and 89% intervals.
 """
 
 import bayesbias as bb

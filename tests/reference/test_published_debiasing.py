@@ -55,9 +55,9 @@ def test_order_of_associated_and_different_words_in_religion(compared):
 
 
 def test_associations_in_religion(compared):
-    """Without how near the lists are, christian moves as far, and jew was closer to its own before."""
+    """Without how near the lists are, all three were closer to their own stereotypes before, christian hardly."""
     rows = compared["religion"].outcomes().set_index("protected_word")
-    expected = {"muslim": (-0.104, -0.206), "christian": (-0.146, 0.142), "jew": (-0.068, 0.083)}
+    expected = {"muslim": (-0.155, -0.049), "christian": (-0.025, 0.08), "jew": (-0.145, -0.031)}
     for word, values in expected.items():
         assert (round(rows.loc[word, "observed_before"], 3), round(rows.loc[word, "observed_after"], 3)) == values
 

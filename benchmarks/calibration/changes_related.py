@@ -1,0 +1,194 @@
+"""False positives of changes for related words: random topics as stereotypes, before and after hard debiasing.
+
+    python benchmarks/calibration/changes_related.py gender                        # the bundled Google News vectors
+    python benchmarks/calibration/changes_related.py religion --vectors GLOVE.npz  # others: their first 20,000 words
+    python benchmarks/calibration/changes_related.py collect                       # results/changes_related.csv
+
+The topics of a replicate are drawn alike, so that associations and contrasts are 0 in expectation, before, after and in
+their change. 89% intervals should exclude 0 in 11%. A topic is a random part of the neighbours of a random word; no
+word of it defines the direction that is removed. About two minutes each on one core.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import bayesbias as bb
+from bayesbias.comparison.changes import stacked_relatedness
+from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
+from bayesbias.distances.storage import relatedness_of
+from bayesbias.models.data import model_data
+from bayesbias.models.functionals import cells_of
+
+HERE = Path(__file__).parent / "results"
+REPLICATES, WORDS, CONTROLS, NEAREST, FIRST = 200, 12, 20, 4, 20_000
+PROB, CALLED = 0.89, 0.945
+SETS = [
+    ("judaism", "christianity", "islam"),
+    ("jew", "christian", "muslim"),
+    ("synagogue", "church", "mosque"),
+    ("torah", "bible", "quran"),
+    ("rabbi", "priest", "imam"),
+]
+SAME = 1e-7
+QUANTITIES = {
+    "association": ("associated", "different", None),
+    "difference": ("associated", "different", "difference"),
+    "associated - human": ("associated", "human", None),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Protected words in two embeddings, and the words that topics are drawn from.
+
+    Attributes
+    ----------
+    groups
+        Protected word to its group.
+    related
+        Relatedness of the protected words in both embeddings.
+    units
+        Unit vectors (words, dimensions) of the embeddings.
+    words, protected, free
+        All words, and the rows of the protected ones and of those that topics are drawn from.
+    """
+
+    groups: dict
+    related: bb.checks.Relatedness
+    units: tuple
+    words: list
+    protected: np.ndarray
+    free: np.ndarray
+
+
+def setting_of(topic, vectors):
+    kv = bb.load_embedding("google-news-slice") if vectors is None else first_words(vectors)
+    if topic == "gender":
+        sets = list(bb.load_list("gender_pairs").pairs)
+        after = bb.debias(kv, "hard", definitional=sets, equalize=sets)
+    else:
+        sets = SETS
+        after = bb.debias(kv, "hard_multiclass", sets=sets)
+    tables = [bb.distance_table(one, topic) for one in (kv, after)]
+    groups = tables[0].drop_duplicates("protected_word").set_index("protected_word")["group"].to_dict()
+    words = kv.index_to_key
+    place = {word: at for at, word in enumerate(words)}
+    taken = set(groups).union(*sets)
+    return Setting(
+        groups,
+        stacked_relatedness([relatedness_of(table) for table in tables], list(groups)),
+        tuple(units_of(one) for one in (kv, after)),
+        words,
+        np.array([place[word] for word in groups]),
+        np.array([at for word, at in place.items() if word not in taken]),
+    )
+
+
+def units_of(kv):
+    vectors = np.asarray(kv.vectors, dtype=float)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def first_words(path):
+    """The first words of an .npz file with ``words`` and ``vectors``."""
+    with np.load(path) as file:
+        return bb.load_embedding(dict(zip(file["words"][:FIRST].tolist(), file["vectors"][:FIRST], strict=True)))
+
+
+def draw_topics(setting, rng):
+    """Rows of the words of each group's topic, and of one of controls."""
+    used, topics = set(), []
+    for size in (*[WORDS] * len(set(setting.groups.values())), CONTROLS):
+        centre = setting.units[0][rng.choice(setting.free)]
+        near = setting.free[np.argsort(-setting.units[0][setting.free] @ centre)[: NEAREST * size]]
+        topics.append(rng.choice([row for row in near if row not in used], size, replace=False))
+        used |= set(topics[-1].tolist())
+    return topics
+
+
+def posterior_of(setting, topics):
+    """The pairs of some topics, and what their exact posterior rests on."""
+    names = [*dict.fromkeys(setting.groups.values()), "human"]
+    rows, lists = np.concatenate(topics), np.repeat(names, [len(topic) for topic in topics])
+    words = [setting.words[row] for row in rows]
+    table = pd.DataFrame(
+        {
+            "protected_word": np.repeat(list(setting.groups), len(rows)),
+            "group": np.repeat(list(setting.groups.values()), len(rows)),
+            "attribute_word": np.tile(words, len(setting.groups)),
+            "attribute_class": np.tile(lists, len(setting.groups)),
+        }
+    )
+    own = table["attribute_class"] == table["group"]
+    connection = np.select([own, table["attribute_class"] == "human"], ["associated", "human"], "different")
+    distances = np.column_stack([1 - (units[setting.protected] @ units[rows].T).ravel() for units in setting.units])
+    one = model_data(table.assign(connection=connection, distance=distances[:, 0]))
+    vectors = setting.units[0][rows].astype(np.float16)
+    related = replace(setting.related, attribute_words=tuple(words), attributes=vectors, lists=())
+    every = stack(one, distances, related)
+    return one, distances, Stacked(bb.load_model("related"), every, cells_of(every))
+
+
+def replicate(setting, rng):
+    """One row a quantity, side and kind of row: the share that excludes 0, and the mean square of z."""
+    one, distances, stacked = posterior_of(setting, draw_topics(setting, rng))
+    cells = cells_of(one)
+    known = known_changes(one, cells, fixed_values(one, distances[:, 1] - distances[:, 0]))
+    rows = []
+    for quantity, asked in QUANTITIES.items():
+        sums = row_sums(one, cells, *asked)
+        observed = [sums.of(cells_of(replace(one, y=column))) for column in distances.T]
+        sides = Sides(stacked.joint(sums, (0, 1), known), *observed, sums.kept, sums.kind)
+        called = (sides.p_shrank >= CALLED) | (1 - sides.p_shrank >= CALLED)
+        for name in ("before", "after", "change"):
+            found = getattr(sides, name)
+            away = (found.quantile((1 - PROB) / 2) > 0) | (found.quantile((1 + PROB) / 2) < 0)
+            z2 = np.divide(found.mean, found.sd, out=np.zeros(sides.size), where=found.sd > SAME) ** 2
+            for kind, part in (("whole list", slice(1)), ("words", slice(1, None))):
+                figures = (away[part].mean(), z2[part].mean(), found.sd[part].mean(), called[part].mean())
+                rows.append((quantity, name, kind, *figures))
+    return rows
+
+
+def study(topic, vectors):
+    """Shares of intervals that exclude 0 with their standard errors, sds of z, and mean sds."""
+    setting, rng = setting_of(topic, vectors), np.random.default_rng(0)
+    rows = [row for _ in range(REPLICATES) for row in replicate(setting, rng)]
+    table = pd.DataFrame(rows, columns=["quantity", "side", "rows", "rate", "z2", "sd", "called"])
+    by = table.groupby(["quantity", "side", "rows"], sort=False)
+    found = by.agg(
+        rate=("rate", "mean"), se=("rate", "sem"), z_sd=("z2", "mean"), sd=("sd", "mean"), called=("called", "mean")
+    )
+    found["z_sd"] = np.sqrt(found["z_sd"])
+    name = "google news" if vectors is None else Path(vectors).stem
+    return found.reset_index().assign(vectors=name, words=topic, replicates=REPLICATES).round(4)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("topic", choices=["gender", "religion", "collect"])
+    parser.add_argument("--vectors", help="an .npz file with words and vectors")
+    given = parser.parse_args()
+    folder = HERE / "parts"
+    if given.topic == "collect":
+        table = pd.concat([pd.read_csv(part) for part in sorted(folder.glob("changes_related_*.csv"))])
+        table.to_csv(HERE / "changes_related.csv", index=False)
+        print(table.to_string(index=False))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    table = study(given.topic, given.vectors)
+    table.to_csv(
+        folder / f"changes_related_{given.topic}_{table['vectors'].iloc[0].replace(' ', '_')}.csv", index=False
+    )
+
+
+if __name__ == "__main__":
+    main()
