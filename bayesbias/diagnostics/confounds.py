@@ -16,6 +16,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.row_balance import ASSOCIATION, judged_pairs, judged_rows, list_means
 from bayesbias.diagnostics.summaries import PROB, interval_of, signed
+from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.storage import language_of, relatedness_in_fit
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
@@ -343,8 +344,12 @@ def _balance(
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
         notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
-    families = word_families(related, table["protected_word"].astype(str).unique().tolist())
+    protected = table["protected_word"].astype(str).unique().tolist()
+    few = len(protected) <= MOST_PROTECTED
+    families = word_families(related if few else None, protected)
     notes += _family_notes(families)
+    if not few:
+        notes.append(f"Families were not looked for: there are more than {MOST_PROTECTED:,} protected words.")
     return Balance(
         values.name, values.unit, values.source, lists, slopes, contrasts, pairs, judged, families, tuple(notes)
     )

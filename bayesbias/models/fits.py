@@ -170,8 +170,8 @@ def fit(
         each protected word, of its contrasts and of the effects of each attribute word, and the draws of means over
         words. ``"auto"`` keeps draws where these are at most 2**26 numbers (draws x parameters of single words, half a
         gigabyte), else a summary, and notes say so; of the model ``related``, whose contrasts do not depend on draws,
-        it keeps fewer draws of tables of more than 4,194 cells, of 2**24 numbers or 500 draws. Summaries are for tables
-        of many words: :func:`summary` and :func:`diagnose` take them, and :func:`contrasts` with ``rows="difference"``;
+        it keeps fewer draws where there are more than 2**24 numbers, but at least 500. Summaries are for tables of many
+        words: :func:`summary` and :func:`diagnose` take them, and :func:`contrasts` with ``rows="difference"``;
         what needs draws says so, and :func:`checks.word_draws <bayesbias.checks.word_draws>` gives those of some words.
 
     Returns

@@ -40,6 +40,8 @@ from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
 MOST_CELLS = 5000
 """Cells beyond which their covariance matrix is not made; a fit needs none."""
+MOST_PROTECTED = 2000
+"""Protected words beyond which the density of words left out is not computed."""
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000
@@ -123,7 +125,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     Raises
     ------
     InputError
-        The table does not know how words are related, or has too many cells.
+        The table does not know how words are related, or pairs are missing in too many places.
     """
     found = related_posterior(spec, data)
     factors = draw_factors(found.grid, chains * draws, rng)
@@ -339,19 +341,24 @@ def related_sums(data: ModelData) -> RelatedSums:
 
 
 def covariance_of_cells(sums: RelatedSums) -> FloatArray:
-    """Covariance (n, n) of a table's cells, for what needs the whole of it.
+    """Covariance (n, n) of a table's cells, for what needs the whole of it; refused as :func:`refuse_many_cells`."""
+    refuse_many_cells(len(sums.y))
+    return sums.covariance
+
+
+def refuse_many_cells(cells: int) -> None:
+    """Refuse to make a covariance matrix of too many cells.
 
     Raises
     ------
     InputError
         More than :data:`MOST_CELLS` cells.
     """
-    if len(sums.y) > MOST_CELLS:
+    if cells > MOST_CELLS:
         raise InputError(
-            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of "
-            f"each two of them takes {MOST_CELLS:,} at most: give a part of the table"
+            f"the table has {cells:,} cells (protected words x connections), and what needs the covariance of each two "
+            f"of them takes {MOST_CELLS:,} at most: give a part of the table"
         )
-    return sums.covariance
 
 
 def _observed_scatter(
@@ -583,7 +590,17 @@ def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
 
     Given the factors, a word's distances to the protected words are normal around the means of the other words of its
     lists; the factors have their posteriors. NaN for a word that is alone in a list.
+
+    Raises
+    ------
+    InputError
+        More than :data:`MOST_PROTECTED` protected words, whose covariance is needed for each attribute word.
     """
+    if len(data.protected_words) > MOST_PROTECTED:
+        raise InputError(
+            f"the table has {len(data.protected_words):,} protected words, and leaving out words of a fit of related "
+            f"words takes {MOST_PROTECTED:,} at most: give a part of the table"
+        )
     kernels = kernels_of(data)
     parts = kernels.components
     lists = cell_lists(data)

@@ -28,7 +28,7 @@ from bayesbias.models.related import (
     alike_within,
     cell_lists,
     components_for,
-    covariance_of_cells,
+    refuse_many_cells,
     related_posterior,
     relatedness_for,
 )
@@ -272,8 +272,8 @@ def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _P
         kept = np.isin(data.connections[found.sums.connection], contrast)
         # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
         factors = np.sqrt(np.diag(found.grid.products))[found.sums.kind][kept]
-        covariance = covariance_of_cells(found.sums)
-        covariance = within_topics(data) if topic else covariance
+        refuse_many_cells(len(found.sums.y))
+        covariance = within_topics(data) if topic else found.sums.covariance
         return _Part(
             data=data,
             word=data.protected_words[found.sums.word[kept]],
