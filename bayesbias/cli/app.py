@@ -51,7 +51,7 @@ class Grouped(TyperGroup):
 
 
 app = typer.Typer(
-    help="Measure bias in word embeddings: distances, hierarchical models, posterior distributions.",
+    help="Measure bias in word embeddings: distances, models, posterior distributions.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -97,7 +97,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Measure bias in word embeddings: distances, hierarchical models, posterior distributions."""
+    """Measure bias in word embeddings: distances, models, posterior distributions."""
     _state["debug"] = debug
     # matrix products here are small: more threads than one only wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -313,9 +313,9 @@ def contrasts(
     ('associated', 'different')
     >>> found[["protected_word", "group", "mean"]].round(3).head(3)
       protected_word group   mean
-    0     whole list  <NA> -0.015
-    1           math  math -0.018
-    2        algebra  math -0.005
+    0     whole list  <NA> -0.014
+    1           math  math  0.018
+    2        algebra  math  0.026
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
@@ -561,8 +561,8 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     >>> bb.association(post, by="group").round(3).head(3)[["group", "list", "own", "mean"]]
        group       list    own   mean
     0    jew        jew   True -0.026
-    1    jew  christian  False  0.040
-    2    jew     muslim  False -0.014
+    1    jew  christian  False -0.027
+    2    jew     muslim  False  0.053
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")
@@ -816,10 +816,10 @@ def decomposition(
     >>> post = bb.fit(table, seed=0)
     >>> bb.decomposition(post)[["protected_word", "contrast", "mean"]].round(3).head(4)
       protected_word                contrast   mean
-    0     whole list  associated - different -0.015
+    0     whole list  associated - different -0.014
     1     whole list       different - human -0.005
     2     whole list      associated - human -0.019
-    3           math             association -0.018
+    3           math             association  0.018
     """
     check_fit(post, summaries=True)
     prob = probability(prob, "prob")

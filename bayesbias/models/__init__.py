@@ -1,4 +1,4 @@
-"""Hierarchical models of distances: specification, engines, and the fit."""
+"""Models of distances: specification, engines, and the fit."""
 
 from bayesbias.models.fits import add_log_likelihood, add_predictive, fit, list_models, word_draws
 from bayesbias.models.results import load_fit, save_fit

@@ -128,7 +128,7 @@ def fit(
     priors: Mapping[str, Mapping[str, Any]] | None = None,
     keep: str = AUTO,
 ) -> xr.DataTree:
-    """The posterior of a hierarchical model of distances.
+    """The posterior of a model of all distances of a table.
 
     Parameters
     ----------
