@@ -217,11 +217,11 @@ def judged(probability):
 
 def tick(post, first, second, claim, population):
     """The tick of a claim on a contrast: closer, no difference, or smaller in size than a number."""
-    row = bb.contrasts(post, first, second, population=population, rope=claim if isinstance(claim, float) else None)
-    below, inside = row.loc[0, ["p_below_zero", "p_in_rope"]]
+    rope = claim if isinstance(claim, float) else None
+    row = bb.contrasts(post, first, second, population=population, rope=rope).iloc[0]
     if claim == "no difference":
-        return "holds" if 0.055 <= below <= 0.945 else "does not hold"
-    return judged(below if claim == "closer" else inside)
+        return "holds" if 0.055 <= row["p_closer"] <= 0.945 else "does not hold"
+    return judged(row["p_closer" if claim == "closer" else "p_rope"])
 
 
 def figure_of(post, first, second):
@@ -280,7 +280,9 @@ general[["tick", "for these words"]].apply(pd.Series.value_counts).fillna(0).ast
 # Section 5.1 goes on to single protected words, over the fifteen tables before debiasing. Here a statement *holds*
 # where it has a probability of .945 for at least one word (*sure*), and *holds with a wider interval* where only
 # posterior means support it. The last statement, that words differ noticeably in the gender lists only, holds if in no
-# other table more than 11% of the words have an interval of *associated - different* that excludes 0.
+# other table more than 11% of the words have an interval of *associated - different* that excludes 0. As in the
+# article, a word's *associated - different* is a difference of two mean distances here. It also holds how near the two
+# lists are to all words, so that it is not the word's association (`docs/model.md`).
 
 # %%
 DIFFERENT = "different words are closer than associated ones"

@@ -56,10 +56,10 @@ shown = ["protected_word", "group", "before", "after", "change", "low", "high", 
 result.outcomes()[shown].round(3)
 
 # %% [markdown]
-# The whole list is 0 afterwards, and so are the associations of all words, within .01: *he* and *she* have the same
-# distances to every occupation now. Plain differences of mean distances (`rows="difference"`) are not: about .06 for
-# words for men and -.06 for words for women, because the occupations said of women are closer to every protected word.
-# That is a difference between the two lists, and none between the groups.
+# The contrast of the whole list is 0 afterwards, and the associations of single words lie between -.009 and .009. The
+# plain differences of two mean distances would mislead: they are about .06 for all words for men and -.06 for all words
+# for women, since the occupations said of women are closer to every protected word. That is a difference between the
+# two lists of occupations, and not one between the groups.
 
 # %% [markdown]
 # The same change from two separate fits would be less certain. How much the pairing gains depends on the contrast:

@@ -173,7 +173,7 @@ whole[["mean", "sd", "low", "high"]].astype(float).round(3)
 # %% [markdown]
 # Associated against different, the headline, keeps an interval that excludes 0: what both lists share cancels.
 # Associated against human is the sum of that and of different against human, which stereotype words of any kind share:
-# its interval for the given protected words is four times as wide as under `crossed`, and just includes 0. For further
+# its interval for the given protected words is four times as wide as under `crossed`, and just excludes 0. For further
 # protected words like these both include 0: fourteen words in a few families say little about a population. The model
 # says what it rests on:
 

@@ -138,7 +138,7 @@ for number in range(TOPICS):
         {"human": lists.controls["human"]},
     )
     draws = bb.contrasts(bb.fit(bb.distance_table(kv, both), draws=400, seed=number)).iloc[0]
-    rows.append((permuted < 0.05, permuted < 0.11, not 0.055 <= draws["p_below_zero"] <= 0.945))
+    rows.append((permuted < 0.05, permuted < 0.11, not 0.055 <= draws["p_closer"] <= 0.945))
 called = ["permutation test, p < .05", "permutation test, p < .11", "89% interval excludes 0"]
 rates = pd.DataFrame(rows, columns=called).mean().to_frame("share of random topics")
 rates["nominal"] = [0.05, 0.11, 0.11]

@@ -39,12 +39,13 @@ len(tables), attitudes.head(3)
 # %% [markdown]
 # ## One language
 #
-# Men's words are *associated* with careers and women's words with families. The contrast *associated - different* is
-# negative where words are closer to the stereotype of their own gender.
+# Men's words are *associated* with careers and women's words with families. The whole list of *associated - different*
+# is negative where words are closer to the stereotype of their own gender. It does not tell whether men or women make
+# it.
 
 # %%
 german = bb.fit(tables["de"], seed=0)
-bb.contrasts(german).head(1)
+bb.contrasts(german).head(1).round(3)
 
 # %% [markdown]
 # ## All languages

@@ -1,7 +1,7 @@
 """Contrasts of a word list.
 
-Forest plot of the contrast of the list gender in the Google News vectors: the whole list first, then each protected
-word, with points for posterior means and bars for 50% and 89% intervals.
+Forest plot of associated minus different of the list gender in the Google News vectors: the whole list first, then the
+association of each protected word, with points for posterior means and bars for 50% and 89% intervals.
 """
 
 import bayesbias as bb

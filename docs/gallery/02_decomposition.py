@@ -1,7 +1,8 @@
-"""A contrast and its two parts.
+"""A contrast and its parts.
 
-Three panels for the list gender: associated minus different, different minus human, and their sum, for the whole list
-and for each protected word.
+Four panels for the list gender: the association of each protected word, how near its own list is to all words, how near
+the word is to the stereotypes of the other group beside words for people, and the sum of the three, associated minus
+human. The whole list stands above.
 """
 
 import bayesbias as bb

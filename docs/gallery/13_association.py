@@ -1,0 +1,11 @@
+"""Associations with every list.
+
+Matrix of the list religion: the association of each protected word with the stereotypes of each group, purple where it
+is closer and orange where it is farther; frames mark 89% intervals that exclude 0.
+"""
+
+import bayesbias as bb
+
+table = bb.distance_table("google-news-slice", "religion")
+post = bb.fit(table, seed=0)
+figure = bb.plots.plot_association(post)
