@@ -15,8 +15,9 @@ STEPS = 60
 """Newton steps, or bisections, of a quantile at most."""
 CLOSE = 1e-12
 """Quantiles are found to this share of a standard deviation."""
-NOTHING = 1e-9
-"""Variances below this share of the largest one are rounding: what varies so little is taken as known."""
+NOTHING = 1e-6
+"""Variances below this share of the largest one are rounding, since vectors are in half precision: what varies so
+little is taken as known."""
 
 
 def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
@@ -121,10 +122,10 @@ class NormalMixture:
 class Deviations:
     """What partial pooling of J associations needs, in coordinates in which everything is diagonal.
 
-    Given the truth, deviations from the mean have the errors f^2 C V C'. Their prior is tau^2 C (s I + (1 - s) V / v)
-    C', with v the mean variance: a share s belongs to each word by itself, and in the rest words are as correlated as in
-    their distances to any lists. Coordinates e (k,) with e ~ N(0, tau^2 ``shape(s)`` + f^2 ``noise``) are then
-    independent of each other.
+    Given the truth, deviations from the mean have the errors f^2 W, with W = C V C'. Their prior is tau^2 (s C C' +
+    (1 - s) W / v), with v the mean variance: a share s belongs to each word by itself, and in the rest words are as
+    correlated as in their distances to any lists. Coordinates e (k,) with e ~ N(0, tau^2 ``shape(s)`` + f^2 ``noise``)
+    are then independent of each other.
 
     Attributes
     ----------
@@ -285,7 +286,7 @@ class PooledRows:
         return value
 
 
-FACTORS, TAUS, FINE = 9, 12, 1001
+FACTORS, TAUS, FINE = 6, 10, 501
 """Nodes of the factor, of tau for each of these, and of the grid that the latter stand for."""
 SHARES = np.array([1.0, 0.1, 0.01, 0.0])
 """Shares of the prior variance of deviations that belong to each word by itself, equally probable a priori. An
