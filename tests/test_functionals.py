@@ -152,6 +152,92 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
     assert table["mean"].iloc[1:].std() < raw["mean"].iloc[1:].std()
 
 
+def pooling_of(post):
+    """What pooling takes of a fit, and the matrices of its definition: centring, covariance, and their product."""
+    raw, weights = raw_associations(models.results.fit_data(post))
+    groups = models.results.fit_data(post).group_index
+    block = groups if groups.max() == 1 else np.zeros(len(groups), dtype=np.intp)
+    means = np.array(
+        [(weights * (block == block[word]) / weights[block == block[word]].sum()) for word in range(len(block))]
+    )
+    centring, covariance = np.eye(len(weights)) - means, raw.roots[0] @ raw.roots[0].T
+    parts = mixtures.deviations(raw.mean, raw.roots[0], weights, block)
+    return parts, raw, weights, centring, covariance
+
+
+def prior_shape(share, centring, covariance):
+    """Covariance of deviations for tau = 1: words by themselves, and words as alike as in the errors."""
+    own, alike = centring @ centring.T, centring @ covariance @ centring.T
+    return share * own + (1 - share) * alike * np.trace(own) / np.trace(alike)
+
+
+@pytest.mark.parametrize("name", ["gender", "religion"])
+def test_pooled_rows_are_those_of_the_definition(fits, name):
+    """Rows by dense matrices of words, with the factor, tau and the share of words' own deviations on grids."""
+    parts, raw, weights, centring, covariance = pooling_of(fits(name))
+    scale = 0.1
+    kind = raw.classes[0]
+    found = mixtures.pooled_rows(parts, raw.grid.factor, raw.grid.mass[kind], scale)
+    logs, masses = mixtures.gauss_rule(np.log(raw.grid.factor), raw.grid.mass[kind], 5)
+    taus = scale * np.tan(np.pi / 2 * (np.arange(150) + 0.5) / 150)
+    errors = centring @ covariance @ centring.T
+    apart, every = raw.mean - weights @ raw.mean, np.ones((len(weights), 1)) * weights
+    basis = np.linalg.svd(errors)[0][:, : len(parts.noise)]
+    means, squares = np.zeros((2, len(weights)))
+    for log_factor, mass in zip(logs, masses, strict=True):
+        f2 = np.exp(2 * log_factor)
+        logp, rows, variances = [], [], []
+        for share in mixtures.SHARES:
+            shape = basis.T @ prior_shape(share, centring, covariance) @ basis
+            for tau in taus:
+                prior, noise = tau**2 * shape, f2 * basis.T @ errors @ basis
+                total = prior + noise
+                seen = basis.T @ apart
+                logp.append(-0.5 * (np.linalg.slogdet(total)[1] + seen @ np.linalg.solve(total, seen)))
+                gain = basis @ np.linalg.solve(total, prior).T @ basis.T
+                error = every + gain @ centring
+                rest = (gain - basis @ basis.T) @ basis
+                rows.append(weights @ raw.mean + gain @ apart)
+                variances.append(f2 * np.diag(error @ covariance @ error.T) + np.diag(rest @ prior @ rest.T))
+        share = np.exp(np.array(logp) - max(logp))
+        share *= mass / share.sum()
+        means += share @ np.array(rows)
+        squares += share @ (np.array(variances) + np.array(rows) ** 2)
+    sd = np.sqrt(squares - means**2)
+    np.testing.assert_allclose(found.sd, sd, rtol=2e-3)
+    np.testing.assert_allclose(found.mean, means, atol=2e-3 * sd.min())
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_nuts_agrees_with_pooled_deviations(fits, monkeypatch, share):
+    """The hierarchy of deviations in PyMC, for a factor that is known."""
+    import nutpie
+    import pymc as pm
+
+    parts, raw, _, centring, covariance = pooling_of(fits("religion"))
+    monkeypatch.setattr(mixtures, "SHARES", np.array([share]))
+    scale, factor = 0.1, float(raw.grid.mean[raw.classes[0]])
+    errors = factor**2 * centring @ covariance @ centring.T
+    basis = np.linalg.svd(errors)[0][:, : len(parts.noise)]
+    root = np.linalg.cholesky(basis.T @ prior_shape(share, centring, covariance) @ basis)
+    with pm.Model() as model:
+        tau = pm.HalfCauchy("tau", scale)
+        standard = pm.Normal("standard", shape=len(root))
+        truth = pm.Deterministic("truth", tau * (root @ standard))
+        pm.MvNormal("seen", truth, cov=basis.T @ errors @ basis, observed=basis.T @ (raw.mean - parts.mean))
+    trace = nutpie.sample(
+        nutpie.compile_pymc_model(model), draws=2000, tune=500, chains=2, seed=3, progress_bar=False, target_accept=0.95
+    )
+    drawn = trace.posterior["truth"].to_numpy().reshape(-1, len(root)) @ basis.T
+    found = mixtures.pooled_rows(parts, np.array([factor]), np.ones(1), scale)
+    only = replace(found, level=np.zeros(len(found.level)))
+    np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
+    np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
+    taus = trace.posterior["tau"].to_numpy().ravel()
+    assert found.tau_mean == pytest.approx(taus.mean(), rel=0.1)
+
+
 def test_a_decomposition_adds_up_draw_by_draw(fits):
     parts = comparison.contrast.decomposition_parts(fits("religion"))
     draws = parts.words.draws(50, np.random.default_rng(0))

@@ -69,9 +69,9 @@ MEANINGS = {
     "protected words, so that a row by itself is not the word's bias.",
 }
 """What the rows of single words are."""
-POOL_SD = 1.0
+POOL_SD = 0.35
 """Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
-protected word's distances to the vocabulary: .085 in cosine distance for Google News."""
+protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
 SIGN_RATE = 0.05
 """Expected share of wrong signs among the words that are named together."""
 
