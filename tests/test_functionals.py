@@ -153,88 +153,81 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
 
 
 def pooling_of(post):
-    """What pooling takes of a fit, and the matrices of its definition: centring, covariance, and their product."""
-    raw, weights = raw_associations(models.results.fit_data(post))
-    groups = models.results.fit_data(post).group_index
+    """Raw associations, their weights, blocks, and the covariance of the deviations' errors by dense matrices."""
+    data = models.results.fit_data(post)
+    raw, weights = raw_associations(data)
+    groups = data.group_index
     block = groups if groups.max() == 1 else np.zeros(len(groups), dtype=np.intp)
-    means = np.array(
-        [(weights * (block == block[word]) / weights[block == block[word]].sum()) for word in range(len(block))]
-    )
+    means = np.array([weights * (block == own) / weights[block == own].sum() for own in block])
     centring, covariance = np.eye(len(weights)) - means, raw.roots[0] @ raw.roots[0].T
-    parts = mixtures.deviations(raw.mean, raw.roots[0], weights, block)
-    return parts, raw, weights, centring, covariance
+    return raw, weights, block, centring, covariance
 
 
-def prior_shape(share, centring, covariance):
-    """Covariance of deviations for tau = 1: words by themselves, and words as alike as in the errors."""
-    own, alike = centring @ centring.T, centring @ covariance @ centring.T
-    return share * own + (1 - share) * alike * np.trace(own) / np.trace(alike)
-
-
-@pytest.mark.parametrize("name", ["gender", "religion"])
+@pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_pooled_rows_are_those_of_the_definition(fits, name):
-    """Rows by dense matrices of words, with the factor, tau and the share of words' own deviations on grids."""
-    parts, raw, weights, centring, covariance = pooling_of(fits(name))
-    scale = 0.1
-    kind = raw.classes[0]
-    found = mixtures.pooled_rows(parts, raw.grid.factor, raw.grid.mass[kind], scale)
-    logs, masses = mixtures.gauss_rule(np.log(raw.grid.factor), raw.grid.mass[kind], 5)
-    taus = scale * np.tan(np.pi / 2 * (np.arange(150) + 0.5) / 150)
+    """Rows by dense matrices of words, with the factor and tau on grids."""
+    raw, weights, block, centring, covariance = pooling_of(fits(name))
+    scale, kind = 0.05, raw.classes[0]
+    found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, (raw.grid.factor, raw.grid.mass[kind]), scale)
+    logs, masses = mixtures.gauss_rule(np.log(raw.grid.factor), raw.grid.mass[kind], 7)
+    taus = scale * np.tan(np.pi / 2 * (np.arange(1500) + 0.5) / 1500)
     errors = centring @ covariance @ centring.T
-    apart, every = raw.mean - weights @ raw.mean, np.ones((len(weights), 1)) * weights
-    basis = np.linalg.svd(errors)[0][:, : len(parts.noise)]
+    spread2 = np.trace(errors) / len(weights)
+    apart, mean_of = raw.mean - weights @ raw.mean, np.ones((len(weights), 1)) * weights
+    sizes, axes = np.linalg.eigh(errors)
+    seen = (axes.T @ apart)[sizes > 1e-6 * sizes[-1]] ** 2
+    sizes = sizes[sizes > 1e-6 * sizes[-1]]
     means, squares = np.zeros((2, len(weights)))
     for log_factor, mass in zip(logs, masses, strict=True):
         f2 = np.exp(2 * log_factor)
-        logp, rows, variances = [], [], []
-        for share in mixtures.SHARES:
-            shape = basis.T @ prior_shape(share, centring, covariance) @ basis
-            for tau in taus:
-                prior, noise = tau**2 * shape, f2 * basis.T @ errors @ basis
-                total = prior + noise
-                seen = basis.T @ apart
-                logp.append(-0.5 * (np.linalg.slogdet(total)[1] + seen @ np.linalg.solve(total, seen)))
-                gain = basis @ np.linalg.solve(total, prior).T @ basis.T
-                error = every + gain @ centring
-                rest = (gain - basis @ basis.T) @ basis
-                rows.append(weights @ raw.mean + gain @ apart)
-                variances.append(f2 * np.diag(error @ covariance @ error.T) + np.diag(rest @ prior @ rest.T))
-        share = np.exp(np.array(logp) - max(logp))
+        total = sizes * (f2 + taus[:, None] ** 2 / spread2)
+        logp = -0.5 * (np.log(total) + seen / total).sum(axis=1)
+        share = np.exp(logp - logp.max())
         share *= mass / share.sum()
-        means += share @ np.array(rows)
-        squares += share @ (np.array(variances) + np.array(rows) ** 2)
+        for tau, each in zip(taus, share, strict=True):
+            gain = tau**2 / (tau**2 + f2 * spread2)
+            error = mean_of + gain * centring
+            row = weights @ raw.mean + gain * apart
+            # the error of the estimate, and the truth's share that the gain leaves out
+            variance = f2 * np.diag(error @ covariance @ error.T)
+            variance = variance + (1 - gain) ** 2 * tau**2 / spread2 * np.diag(errors)
+            means += each * row
+            squares += each * (variance + row**2)
     sd = np.sqrt(squares - means**2)
     np.testing.assert_allclose(found.sd, sd, rtol=2e-3)
     np.testing.assert_allclose(found.mean, means, atol=2e-3 * sd.min())
 
 
 @pytest.mark.nuts
-@pytest.mark.parametrize("share", [1.0, 0.1])
-def test_nuts_agrees_with_pooled_deviations(fits, monkeypatch, share):
+def test_nuts_agrees_with_pooled_deviations(fits):
     """The hierarchy of deviations in PyMC, for a factor that is known."""
     import nutpie
     import pymc as pm
 
-    parts, raw, _, centring, covariance = pooling_of(fits("religion"))
-    monkeypatch.setattr(mixtures, "SHARES", np.array([share]))
-    scale, factor = 0.1, float(raw.grid.mean[raw.classes[0]])
-    errors = factor**2 * centring @ covariance @ centring.T
-    basis = np.linalg.svd(errors)[0][:, : len(parts.noise)]
-    root = np.linalg.cholesky(basis.T @ prior_shape(share, centring, covariance) @ basis)
+    raw, weights, block, centring, covariance = pooling_of(fits("religion"))
+    scale, factor = 0.03, float(raw.grid.mean[raw.classes[0]])
+    errors = centring @ covariance @ centring.T
+    spread = np.sqrt(np.trace(errors) / len(weights))
+    sizes, axes = np.linalg.eigh(errors)
+    kept = sizes > 1e-6 * sizes[-1]
+    root = axes[:, kept] * np.sqrt(sizes[kept])
+    apart = raw.mean - weights @ raw.mean
     with pm.Model() as model:
         tau = pm.HalfCauchy("tau", scale)
-        standard = pm.Normal("standard", shape=len(root))
-        truth = pm.Deterministic("truth", tau * (root @ standard))
-        pm.MvNormal("seen", truth, cov=basis.T @ errors @ basis, observed=basis.T @ (raw.mean - parts.mean))
+        standard = pm.Normal("standard", shape=int(kept.sum()))
+        seen = (axes[:, kept].T @ apart) / np.sqrt(sizes[kept])
+        pm.Normal("seen", tau / spread * standard, factor, observed=seen)
     trace = nutpie.sample(
         nutpie.compile_pymc_model(model), draws=2000, tune=500, chains=2, seed=3, progress_bar=False, target_accept=0.95
     )
-    drawn = trace.posterior["truth"].to_numpy().reshape(-1, len(root)) @ basis.T
-    found = mixtures.pooled_rows(parts, np.array([factor]), np.ones(1), scale)
+    posterior = trace.posterior
+    taus = posterior["tau"].to_numpy().ravel()
+    drawn = (taus[:, None] / spread * posterior["standard"].to_numpy().reshape(len(taus), -1)) @ root.T
+    grid = (np.array([factor]), np.ones(1))
+    found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale)
     only = replace(found, level=np.zeros(len(found.level)))
     np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
     np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
-    taus = trace.posterior["tau"].to_numpy().ravel()
     assert found.tau_mean == pytest.approx(taus.mean(), rel=0.1)
 
 
