@@ -557,7 +557,8 @@ def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
     number[sums.word, sums.connection] = sums.listed
     patterns, pattern = np.unique(number[whole], axis=0, return_inverse=True)
     loadings = sums.scaled[whole]
-    member = sparse.csr_array((np.ones(len(pattern)), (pattern.ravel(), np.arange(len(pattern)))))
+    places = (pattern.ravel(), np.arange(len(pattern)))
+    member = sparse.csr_array((np.ones(len(pattern)), places), shape=(len(patterns), len(pattern)))
     squares, totals = member @ loadings**2, member @ loadings  # (patterns, Q)
     scatter = np.zeros((filled.shape[1], filled.shape[1]))
     for k, one in enumerate(patterns.T):
