@@ -222,6 +222,46 @@ class TestCurve:
             assert (middle - left) == pytest.approx(right - middle, abs=1e-9)
 
 
+class TestSimilarity:
+    def test_what_frequency_makes_alike_is_taken_out_of_the_similarity(self):
+        """Vectors with a part that goes with frequency: what is left is the similarity of the other part."""
+        rng = np.random.default_rng(0)
+        size, dims = 2500, 20
+        x = np.sort(rng.uniform(1, 7, size))[::-1]
+        along = 0.75 * np.tanh(x - 4)
+        rest = rng.normal(size=(size, dims))
+        rest[:, 0] = 0
+        rest /= np.linalg.norm(rest, axis=1, keepdims=True)
+        vectors = np.sqrt(1 - along**2)[:, None] * rest
+        vectors[:, 0] = along
+        names = [f"w{at}" for at in range(size)]
+        kv = KeyedVectors(dims, dtype=np.float32)
+        kv.add_vectors(names, vectors.astype(np.float32))
+        own = rng.choice(size, 24, replace=False)
+        listed = [names[at] for at in own]
+        lists = bb.WordLists(
+            "levels", {"g": listed[:2], "h": listed[2:4]}, {"g": listed[4:14], "h": listed[14:]}, {"neutral": names[:2]}
+        )
+        table = bb.distance_table(kv, lists)
+        counts = dict(zip(names, 10**x, strict=True))
+        before, after = (
+            bb.relatedness(one) for one in (table, models.results.adjusted_table(table, "frequency", counts)[0])
+        )
+        words = listed[4:]
+        places = [names.index(word) for word in words]
+        true = rest[places] @ rest[places].T
+        apart = np.triu_indices(len(words), 1)
+        errors = [(one.units_of(words) @ one.units_of(words).T - true)[apart] for one in (before, after)]
+        assert np.sqrt(np.mean(errors[0] ** 2)) > 0.3
+        assert np.sqrt(np.mean(errors[1] ** 2)) < 0.08
+        # similarities of sampled pairs too, whose number stays
+        sample = rest[[names.index(word) for word in after.sample_words]]
+        found = -1 + 0.01 * (after.pairs.bins + 0.5)
+        known = (sample[after.pairs.first] * sample[after.pairs.second]).sum(axis=1)
+        assert np.sqrt(np.mean((found - known) ** 2)) < 0.08
+        assert after.pairs.counts.sum() == pytest.approx(after.sampled * (after.sampled - 1) / 2, rel=1e-3)
+
+
 class TestAdjust:
     def test_a_difference_that_is_frequency_goes(self, frequent):
         table, counts, *_ = frequent
