@@ -212,7 +212,10 @@ def test_changes_add_up_as_well(before_and_after):
         alone = before_and_after.contrasts(*part.split(" - "))
         own = whole[whole["contrast"] == part].reset_index(drop=True)
         pd.testing.assert_frame_equal(own[columns], alone[columns].head(1), rtol=1e-9)
-    for label, alone in (("association", before_and_after.changes()), (PARTS[2], before_and_after.contrasts(second="human"))):
+    for label, alone in (
+        ("association", before_and_after.changes()),
+        (PARTS[2], before_and_after.contrasts(second="human")),
+    ):
         own = words[words["contrast"] == label].reset_index(drop=True)
         pd.testing.assert_frame_equal(own[columns], alone[columns].iloc[1:].reset_index(drop=True), rtol=1e-9)
     assert before_and_after.headline == ("associated", "different")

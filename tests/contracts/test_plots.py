@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from matplotlib.collections import PathCollection
-from matplotlib.colors import to_hex
 from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import bayesbias as bb
