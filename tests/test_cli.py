@@ -495,7 +495,7 @@ def test_compare_takes_tables_and_the_same_embedding_twice(here, debiased_file, 
         bb.write_distance_table(bb.distance_table(kv, "gender"), name)
     code, out, _ = here("compare", "before.csv", "after.parquet", "--seed", 1, "--draws", 400)
     assert code == 0
-    assert "From before to after" in " ".join(out.split())
+    assert "Mean distances to neutral words changed by" in " ".join(out.split())
     code, out, _ = here("compare", "google-news-slice", "google-news-slice", "--words", "gender")
     assert code == 0
     assert "(negative: associated words are closer), did not change" in " ".join(out.split())
