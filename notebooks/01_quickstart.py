@@ -94,7 +94,8 @@ bb.plot_decomposition(post)
 bb.decomposition(post).head(3).round(3)
 
 # %% [markdown]
-# The same question without a model: how many random lists, as coherent as these, have a contrast that is as far from 0?
+# The chance check asks something else: how often do random lists of words that have nothing to do with the groups, as
+# coherent as these and as similar to each other, have a contrast that is as far from 0?
 
 # %%
 null = bb.topic_null(kv, words)

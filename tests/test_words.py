@@ -492,7 +492,6 @@ def test_the_lists_of_weathub_are_those_of_its_files(shared):
 TAKE_SINGLE_WORDS = {
     "query": lambda kv, lists: bb.Query.from_words(lists),
     "metric": lambda kv, lists: bb.metric("weat", kv, lists),
-    "topic_null": bb.topic_null,
     "null_distribution": lambda kv, lists: bb.calibration.null_distribution(
         kv, lists, "associated - different", source="vocabulary"
     ),
