@@ -157,19 +157,25 @@ def test_mean_families_are_those_of_each_two_connections():
     np.testing.assert_allclose(some, shares.T @ every @ shares, rtol=1e-12)
 
 
-def test_axes_of_small_variance_are_orthonormal():
+def test_pooling_more_words_than_dimensions_takes_what_errors_can_move():
+    """Combinations of words without an error tell nothing of the spread: the gain is that of the moving ones."""
     rng = np.random.default_rng(6)
-    left, _ = np.linalg.qr(rng.normal(size=(400, 30)))
-    right, _ = np.linalg.qr(rng.normal(size=(50, 30)))
-    sizes = np.r_[np.geomspace(1, 4e-5, 25), np.full(5, 1e-8)]
-    errors = (left * sizes) @ right.T
-    for matrix, least in ((errors, 1e-14), (errors[:40], mixtures.NOTHING * np.linalg.norm(errors[:40], 2) ** 2)):
-        axes, core = mixtures.moving_axes(matrix)
-        np.testing.assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-12)
-        np.testing.assert_allclose(axes @ core @ core.T @ axes.T, matrix @ matrix.T, atol=least)
-    axes, core = mixtures.moving_axes(errors)
-    assert axes.shape[1] == 25
-    np.testing.assert_allclose(np.linalg.svd(core)[1], sizes[:25], rtol=1e-7)
+    root = rng.normal(size=(400, 20)) / 20
+    weights = np.full(400, 1 / 400)
+    values = root @ rng.normal(size=20) * 3
+    grid = (np.array([1.0]), np.ones(1))
+    rows = mixtures.pooled_rows(values, root, weights, np.zeros(400, dtype=int), grid, 1.0)
+    centred = root - root.mean(axis=0)
+    squares = float((np.linalg.pinv(centred) @ (values - values.mean()) ** 1) @ (np.linalg.pinv(centred) @ values))
+    taus = np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)
+    variance = 1 + (taus / rows.spread) ** 2
+    logp = -0.5 * (20 * np.log(variance) + squares / variance)
+    mass = np.exp(logp - logp.max())
+    gain = taus**2 / (taus**2 + rows.spread**2)
+    assert rows.weights @ rows.gain == pytest.approx(mass @ gain / mass.sum(), rel=1e-4)
+    np.testing.assert_allclose(
+        rows.mean, values.mean() + (mass @ gain / mass.sum()) * (values - values.mean()), rtol=1e-3
+    )
 
 
 @pytest.mark.parametrize("p", [1e-4, 0.055, 0.5, 0.945])

@@ -354,7 +354,7 @@ class TestModel:
         pd.testing.assert_frame_equal(given[1:], similar[1:])
         words = post["posterior/word_mean"]
         apart = (words.sel(connection="associated") - words.sel(connection="human")).mean("protected_word")
-        assert given["mean"][0] == pytest.approx(float(apart.mean()))
+        assert given["mean"][0] == pytest.approx(float(apart.mean()), abs=0.004)  # exact, against draws
         with pytest.raises(bb.InputError, match="population is 'all'"):
             bb.contrasts(post, population="all")
 
@@ -582,7 +582,7 @@ class TestAround:
     def test_the_report_names_populations_and_effective_words(self, gender, tmp_path):
         text = bb.report(gender[1], tmp_path / "report.html").read_text(encoding="utf-8")
         assert "these protected words and attribute lists like these" in text
-        assert "12 words, worth" in text
+        assert "Effective number of words, for the mean distance of each list: man 2.1 of 12" in text
         assert "further protected words like these" in text
 
 

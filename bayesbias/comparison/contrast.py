@@ -809,7 +809,8 @@ def decomposition(
     DataFrame
         Three rows for the whole list (``protected_word`` is ``"whole list"``): ``associated - different``,
         ``different - human``, ``associated - human``. Then four for each protected word: ``association``,
-        ``nearness of the lists``, ``nearness of the word``, ``associated - human``. Columns ``protected_word``,
+        ``nearness of the lists``, ``nearness of the word``, ``associated - human``. A table without associations (of
+        one group) has the three rows of the whole list for each word. Columns ``protected_word``,
         ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``,
         ``prob``, ``population`` and ``left_out``, the words without distances to one of the lists.
 
@@ -853,17 +854,37 @@ def decomposition_parts(post: xr.DataTree, second: str | None = None, population
     names = data.connections.tolist()
     second = control_of_parts(names, second)
     cells = cells_of(data)
-    kept, weights, combine, first = decomposition_weights(data, cells, second)
-    words = functionals_of(post, cells, first, data).combined(combine)
-    count = int(kept.sum())
-    mean = weights[kept]
-    whole: Functionals = words.combined(whole_parts(mean, count))
+    labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
+    if why_no_association(data, cells):
+        kept, weights, first = _difference_parts(data, cells, second)
+        words = functionals_of(post, cells, first, data)
+        whole: Functionals = words.combined(np.kron(np.eye(3), weights[kept]))
+        of_word = labels
+    else:
+        kept, weights, combine, first = decomposition_weights(data, cells, second)
+        words = functionals_of(post, cells, first, data).combined(combine)
+        whole = words.combined(whole_parts(weights[kept], int(kept.sum())))
+        of_word = (ASSOCIATION, NEAR_LISTS, NEAR_WORD, labels[-1])
     if population == SIMILAR:
         places = [names.index(name) for name in (OWN, OTHER, second)]
         draws = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
         whole = DrawnFunctionals(draws @ np.array([[1.0, 0, 1], [-1, 1, 0], [0, -1, -1]]))
-    labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
-    return Parts(labels, (ASSOCIATION, NEAR_LISTS, NEAR_WORD, labels[-1]), whole, words, kept)
+    return Parts(labels, of_word, whole, words, kept)
+
+
+def _difference_parts(
+    data: ModelData, cells: Cells, second: str
+) -> tuple[NDArray[np.bool_], FloatArray, sparse.csr_array]:
+    """The same of a table without associations: differences of mean distances, part by part."""
+    names = data.connections.tolist()
+    places = [names.index(name) for name in (OWN, OTHER, second)]
+    kept = cells.filled[:, places].all(axis=1)
+    if not kept.any():
+        raise InputError(f"no protected word has {OWN}, {OTHER} and {second} distances")
+    words = np.flatnonzero(kept)
+    pairs = [(places[0], places[1]), (places[1], places[2]), (places[0], places[2])]
+    parts = [difference_weights(cells, words, *(np.full(len(words), place) for place in pair)) for pair in pairs]
+    return kept, whole_weights(data, cells, kept), sparse.vstack(parts, format="csr")
 
 
 def whole_parts(weights: FloatArray, count: int) -> FloatArray:
@@ -934,9 +955,9 @@ def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
 
 
 def decomposable_controls(post: xr.DataTree) -> list[str]:
-    """The same for a fit; none where it has no associations."""
+    """The same for a fit; none where it keeps summaries of its words."""
     data = fit_data(post)
-    if why_no_association(data, cells_of(data)) or _summarised(post):
+    if _summarised(post):
         return []
     return decomposable(data.filled, data.connections.tolist())
 

@@ -411,13 +411,15 @@ def plot_decomposition(
     heights = -np.arange(count, dtype=float) - 1.5
     total = labelled(parts.word_labels[-1], labels_of(post)).replace(" - ", f" {MINUS} ")
     with mpl.rc_context(FONT):
-        figure = new_figure(11.4, max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
-        panels = figure.subplots(1, len(LOOKS_OF_PARTS), sharex=True, sharey=True)
-        titles = (*PANELS, (f"= {total}", "the sum"))
-        of_whole = (0, None, 1, 2)
-        for place, (axes, look, (title, meaning), row) in enumerate(
-            zip(panels, LOOKS_OF_PARTS, titles, of_whole, strict=True)
-        ):
+        looks, titles = LOOKS_OF_PARTS, (*PANELS, (f"= {total}", "the sum"))
+        of_whole: tuple[int | None, ...] = (0, None, 1, 2)
+        if len(parts.word_labels) == 3:  # a table without associations
+            said = [labelled(label, labels_of(post)).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
+            looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
+            titles = ((said[0], PANELS[0][1]), (f"+ {said[1]}", PANELS[2][1]), (f"= {said[2]}", "the sum"))
+        figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
+        panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
+        for place, (axes, look, (title, meaning), row) in enumerate(zip(panels, looks, titles, of_whole, strict=True)):
             chosen = np.eye(count * len(panels))[parts.of_word(place)][order]
             draw_posteriors(axes, heights, parts.words.combined(chosen), prob, look)
             if row is not None:

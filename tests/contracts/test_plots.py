@@ -136,6 +136,7 @@ def with_axes():
 
 def test_pictures_of_one_panel_take_axes():
     assert set(with_axes()) == {
+        "plot_association",
         "plot_audit",
         "plot_contrasts",
         "plot_decision",
