@@ -166,7 +166,7 @@ def test_pooling_more_words_than_dimensions_takes_what_errors_can_move():
     grid = (np.array([1.0]), np.ones(1))
     rows = mixtures.pooled_rows(values, root, weights, np.zeros(400, dtype=int), grid, 1.0)
     centred = root - root.mean(axis=0)
-    squares = float((np.linalg.pinv(centred) @ (values - values.mean()) ** 1) @ (np.linalg.pinv(centred) @ values))
+    squares = float(np.linalg.norm(np.linalg.pinv(centred) @ (values - values.mean())) ** 2)
     taus = np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)
     variance = 1 + (taus / rows.spread) ** 2
     logp = -0.5 * (20 * np.log(variance) + squares / variance)

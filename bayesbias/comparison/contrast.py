@@ -854,11 +854,11 @@ def decomposition_parts(post: xr.DataTree, second: str | None = None, population
     names = data.connections.tolist()
     second = control_of_parts(names, second)
     cells = cells_of(data)
-    labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
+    labels: tuple[str, ...] = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
     if why_no_association(data, cells):
         kept, weights, first = _difference_parts(data, cells, second)
         words = functionals_of(post, cells, first, data)
-        whole: Functionals = words.combined(np.kron(np.eye(3), weights[kept]))
+        whole: Functionals = words.combined(np.kron(np.eye(3), weights[kept][None]).astype(float))
         of_word = labels
     else:
         kept, weights, combine, first = decomposition_weights(data, cells, second)

@@ -411,7 +411,8 @@ def plot_decomposition(
     heights = -np.arange(count, dtype=float) - 1.5
     total = labelled(parts.word_labels[-1], labels_of(post)).replace(" - ", f" {MINUS} ")
     with mpl.rc_context(FONT):
-        looks, titles = LOOKS_OF_PARTS, (*PANELS, (f"= {total}", "the sum"))
+        looks: tuple[Look, ...] = LOOKS_OF_PARTS
+        titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
         of_whole: tuple[int | None, ...] = (0, None, 1, 2)
         if len(parts.word_labels) == 3:  # a table without associations
             said = [labelled(label, labels_of(post)).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
