@@ -10,9 +10,16 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  (loads the linear algebra of SciPy, which has threads of its own)
 from gensim.models import KeyedVectors
+from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
+
+if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+    # workers share the processors: with all threads in each, they wait for each other; tests marked reproducible run
+    # once more in one process with other numbers of threads
+    threadpool_limits(max(1, (os.cpu_count() or 1) // int(workers)), user_api="blas")
 
 
 def pytest_addoption(parser):
