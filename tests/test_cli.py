@@ -569,7 +569,7 @@ def test_demo_writes_pictures_and_reports_and_debiases(here):
     assert {"distances.csv", "fit.nc", "report.html"} <= made
     assert "whole list" in out
     assert "associated: a stereotype of the protected word's own group" in out
-    assert "times the spread of control words" in " ".join(out.split())
+    assert "standard deviations of control words" in " ".join(out.split())
     assert out.splitlines()[-1] == "Next: open d/change.html in a browser"
     page = Path("d/change.html").read_text(encoding="utf-8")
     assert page.index("<figure>") < page.index("What changed.") < page.index("What broke.")

@@ -360,7 +360,7 @@ def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized,
         stereotypes, used, seed = {}, set(), rng.choice(free)
         for name in protected:
             near = free[np.argsort(-unit[free] @ unit[seed])]
-            seed = rng.choice(near[1:40]) if alike else rng.choice(free)
+            seed = rng.choice(near[1:15]) if alike else rng.choice(free)
             pool = [at for at in near[:60] if at not in used]
             chosen = rng.choice(pool, 8, replace=False)
             used.update(chosen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -726,12 +726,16 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
     data = fit_data(post)
     cells = cells_of(data)
+    raw_means = replace(data, y=post[f"{GROUP}/raw_distance"].to_numpy()).cells.mean
     rows = []
     for other in beside_associated(post):
         places = [names.index(OWN), names.index(other)]
         weights = whole_weights(data, cells, cells.filled[:, places].all(axis=1))
         values = flat_draws(before)[:, :, places] @ [1.0, -1.0]
-        raw = DrawnFunctionals(np.nan_to_num(values) @ weights[:, None])
+        drawn = np.nan_to_num(values) @ weights[:, None]
+        if is_exact(post):  # the mean is the observed one, and draws tell of the errors
+            drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
+        raw = DrawnFunctionals(drawn)
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
         for name, found in (("raw", raw), ("adjusted", rows_of(post, OWN, other).whole)):
             number = figures(found, prob)

@@ -126,7 +126,7 @@ def list_means(data: ModelData, values: WordValues, related: Relatedness | None,
     if related is not None and (drawn := vocabulary_curve(related, values)) is not None:
         rows = [related.protected_words.index(word) for word in words]
         expected = np.full((len(words), len(x)), np.nan)
-        expected[:, np.isfinite(x)] = drawn[0].at(x[np.isfinite(x)])[rows]
+        expected[:, np.isfinite(x)] = related.of_words(drawn[0].at(x[np.isfinite(x)]), np.array(rows))
     stereotypes = np.array(sorted({place for place in own if place >= 0}), dtype=np.intp)
     distances = wide.reindex(index=words).to_numpy(dtype=float)
     return ListMeans(words, groups, names, np.array(own), stereotypes, member, attributes, distances, expected)
