@@ -129,8 +129,30 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     return x
 
 
+class Marginals:
+    """What quantities with marginal mixtures of normals, ``mixture``, say of themselves."""
+
+    @property
+    def mixture(self) -> NormalMixture:
+        """The marginal posteriors."""
+        raise NotImplementedError
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviations (m,)."""
+        return self.mixture.sd
+
+    def quantile(self, p: float) -> FloatArray:
+        """Posterior quantiles (m,) at one probability."""
+        return self.mixture.quantile(p)
+
+    def below(self, x: FloatArray | float) -> FloatArray:
+        """Posterior probability (m,) of a value below x."""
+        return self.mixture.below(x)
+
+
 @dataclass(frozen=True)
-class PooledRows:
+class PooledRows(Marginals):
     """Joint posterior of m weighted sums of values whose deviations from their mean are partially pooled.
 
     Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are alike have alike
@@ -182,19 +204,6 @@ class PooledRows:
     def mean(self) -> FloatArray:
         """Posterior means (m,)."""
         return self.mixture.mean
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviations (m,)."""
-        return self.mixture.sd
-
-    def quantile(self, p: float) -> FloatArray:
-        """Posterior quantiles (m,) at one probability."""
-        return self.mixture.quantile(p)
-
-    def below(self, x: FloatArray | float) -> FloatArray:
-        """Posterior probability (m,) of a value below x."""
-        return self.mixture.below(x)
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> PooledRows:
         """Weighted sums (k, m) of the m quantities."""

@@ -119,8 +119,8 @@ class Audit(Result):
         called = self.words[self.words["called"]]
         way = "to one group" if len(self.groups) == 2 else "to a group or away from it"
         sentences = [
-            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} "
-            f"so surely that at most {100 * self.level:g}% of their signs are expected to be wrong."
+            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way}: "
+            f"at most {100 * self.level:g}% of these signs are expected to be wrong, if the model holds."
         ]
         for group, part in called.groupby("leans_to", sort=False):
             top = part.iloc[np.argsort(-part["mean"].abs().to_numpy(), kind="stable")[:10]]

@@ -382,7 +382,7 @@ class Comparison(Result):
 
     @property
     def verdict(self) -> str:
-        """What changed, for whom, how surely, and what changed beside it, in sentences."""
+        """What changed, for whom, how certain that is, and what changed beside it, in sentences."""
         return " ".join(self.sentences())
 
     def sentences(self, prob: float = PROB) -> list[str]:
@@ -390,7 +390,7 @@ class Comparison(Result):
         return [sentence for part in self.parts(prob).values() for sentence in part]
 
     def parts(self, prob: float = PROB) -> dict[str, list[str]]:
-        """The verdict by what it speaks of: what changed, for whom, how surely, what broke, notes."""
+        """The verdict by what it speaks of: what changed, for whom, how certain, what broke, notes."""
         return verdict_of(self, probability(prob, "prob"))
 
     def table(self, prob: float = PROB) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._core.mixtures import NormalMixture, gauss_rule
+from bayesbias._core.mixtures import Marginals, NormalMixture, gauss_rule
 from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.errors import InputError
@@ -64,7 +64,7 @@ class Functionals(Protocol):
 
 
 @dataclass(frozen=True)
-class NormalFunctionals:
+class NormalFunctionals(Marginals):
     """Scale mixtures of normals: errors have a covariance that the vectors know, up to a factor for each class.
 
     Attributes
@@ -108,19 +108,6 @@ class NormalFunctionals:
         """The marginal posteriors."""
         variance = self.covariance(self)
         return NormalMixture(self.nodes[1], self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviations (m,)."""
-        return self.mixture.sd
-
-    def quantile(self, p: float) -> FloatArray:
-        """Posterior quantiles (m,) at one probability."""
-        return self.mixture.quantile(p)
-
-    def below(self, x: FloatArray | float) -> FloatArray:
-        """Posterior probability (m,) of a value below x."""
-        return self.mixture.below(x)
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> NormalFunctionals:
         """Weighted sums (k, m) of the m quantities."""
