@@ -19,5 +19,5 @@ related_model = models.related
 bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
 related_core = _core.related
 functionals, contrast = models.functionals, comparison.contrast
-coherence_of, topic_lists = diagnostics.topics.coherence_of, diagnostics.topics.draw_lists
+draw_alike, Wanted = _core.topics.draw_alike, _core.topics.Wanted
 unit_rows = _core.vectors.unit_rows

@@ -63,7 +63,7 @@ def estimates(half, population, seed):
     held = post["posterior"]["connection"].to_numpy().tolist()
     found = {}
     for name in (each for each in BESIDE if {each, "associated"} <= set(held)):
-        whole, _ = contrast_draws(post, "associated", name, population)
+        whole = contrast_draws(post, "associated", name, population)
         found[name] = whole.mean(), whole.std(ddof=1)
     return found
 

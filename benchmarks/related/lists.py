@@ -7,7 +7,7 @@ come from the most frequent ones, as the sample behind relatedness does.
 from pathlib import Path
 
 import numpy as np
-from nulls import coherence_of, topic_lists
+from nulls import Wanted, draw_alike
 
 MOST = 20_000
 """Words of the vocabulary that lists are drawn from."""
@@ -35,11 +35,16 @@ def random_lists(subjects, replicates, rng):
 
 
 def topics(subjects, given, replicates, rng):
-    """Topics as coherent as the lists that are given (rows of their words)."""
+    """Topics as coherent as the lists that are given (rows of their words), and as similar as random words are."""
     rows = free_rows(subjects)
     units = subjects.vocabulary.units[rows]
-    targets = [coherence_of(subjects.vocabulary.units[words]) for words in given]
-    drawn = topic_lists(units, list(subjects.sizes), targets, replicates, rng)
+    centre = units.mean(axis=0, dtype=float)
+    means = np.stack([subjects.vocabulary.units[words].mean(axis=0, dtype=float) for words in given])
+    products = np.full((len(given), len(given)), centre @ centre)
+    np.fill_diagonal(products, (means**2).sum(axis=1))
+    weights = tuple(np.full(size, 1 / size) for size in subjects.sizes)
+    wanted = Wanted(weights, tuple(subjects.sizes), products, (tuple(range(len(given))),))
+    drawn = draw_alike(units.astype(np.float32), wanted, replicates, rng, lambda _: None)
     return [split(rows[words], subjects.sizes) for words in drawn]
 
 

@@ -24,15 +24,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import HERE, SHARED
 from inside import (  # noqa: F401  (some for the scripts beside this one)
     ModelData,
-    coherence_of,
+    Wanted,
     contrast,
+    draw_alike,
     functionals,
     interval_of,
     measured_relatedness,
     model_data,
     related_core,
     related_model,
-    topic_lists,
     unit_rows,
 )
 from minilm import minilm
