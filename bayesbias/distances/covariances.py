@@ -329,6 +329,16 @@ class Relatedness(Result):
         apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
         return float(len(words) / (1 + (len(words) - 1) * apart))
 
+    def similarity_of_distances(self, words: Sequence[str]) -> FloatArray:
+        """Correlation (J, J) of two protected words' distances to these attribute lists."""
+        place = {word: at for at, word in enumerate(self.protected_words)}
+        apart = self.protected[[place[word] for word in words]].astype(float) - self.centre
+        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+        units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
+        raw: FloatArray = self.protected_curve[similarity_bins(units @ units.T)]
+        np.fill_diagonal(raw, 1.0)
+        return raw
+
     def families(self, words: Sequence[str] | None = None) -> FloatArray:
         """Correlation (J, J) of the bias of protected words beyond what the words of their groups share.
 
@@ -347,12 +357,7 @@ class Relatedness(Result):
                 f"there are {len(chosen):,} protected words, and the correlation of each two of them is made for "
                 f"{MOST_PROTECTED:,} at most: give some of the words"
             )
-        place = {word: at for at, word in enumerate(self.protected_words)}
-        apart = self.protected[[place[word] for word in chosen]].astype(float) - self.centre
-        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-        units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
-        raw = self.protected_curve[similarity_bins(units @ units.T)]
-        np.fill_diagonal(raw, 1.0)
+        raw = self.similarity_of_distances(chosen)
         group_of = {word: name for name, kind, held in self.lists if kind == "protected" for word in held}
         groups = np.array([group_of.get(word, "") for word in chosen])
         within = groups[:, None] == groups

@@ -161,8 +161,7 @@ def correlations(subjects, structure):
         return np.eye(len(words))
     if structure == "families":
         return subjects.base.families(words)
-    place = [subjects.base.protected_words.index(word) for word in words]
-    return subjects.base.protected_correlation.astype(float)[np.ix_(place, place)]
+    return subjects.base.similarity_of_distances(words)
 
 
 def fields(root, own, tau, rng, mean=MEAN):
