@@ -106,13 +106,8 @@ def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
 
 def factor_posterior(spec: ModelSpec, data: ModelData) -> FactorGrid:
     """The posteriors of the factors alone: the scatter of words within lists informs them."""
-    relatedness = relatedness_for(data)
-    lists = _checked_lists(data)
-    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-    parts = components_for(relatedness, data.protected_words)
-    correlations = list_correlations(parts.correlations, same, shares)
-    freedom, scatter, _ = _observed_scatter(data, parts, lists, same, shares, correlations)
-    return _grid(priors_of(spec), freedom, scatter)
+    fields = list_fields(data)
+    return _grid(priors_of(spec), fields.freedom, fields.scatter)
 
 
 def _grid(priors: RelatedPriors, freedom: FloatArray, scatter: FloatArray) -> FactorGrid:
@@ -314,29 +309,63 @@ def _distance_sd(parts: Components) -> float:
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
 
+@dataclass(frozen=True)
+class ListFields:
+    """The lists of a table, how their fields are correlated, and the scatter within their cells.
+
+    Attributes
+    ----------
+    lists
+        The distinct lists behind the cells.
+    parts
+        Components of the protected words.
+    correlations
+        Mean correlation (Q, lists, lists) of the words of two lists in each component.
+    freedom, scatter, expected
+        Of each class (A,): degrees of freedom of the scatter within cells, its ratio to what a factor of 1 lets expect,
+        and that.
+    """
+
+    lists: CellLists
+    parts: Components
+    correlations: FloatArray
+    freedom: FloatArray
+    scatter: FloatArray
+    expected: FloatArray
+
+
+def list_fields(data: ModelData) -> ListFields:
+    """The lists of a table that knows how its words are related."""
+    relatedness, lists = relatedness_for(data), _checked_lists(data)
+    parts = components_for(relatedness, data.protected_words)
+    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
+    correlations = list_correlations(parts.correlations, same, shares)
+    freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
+    observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
+    known = freedom > 0
+    scatter = np.divide(observed, expected, out=np.ones(len(known)), where=known)
+    return ListFields(lists, parts, correlations, freedom, scatter, expected)
+
+
 def related_sums(data: ModelData) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
-    found = relatedness_for(data)
-    parts = components_for(found, data.protected_words)
-    lists = _checked_lists(data)
-    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
-    correlations = list_correlations(parts.correlations, same, shares)
-    freedom, scatter, expected = _observed_scatter(data, parts, lists, same, shares, correlations)
-    sampled, families = found.sampled_families(data.protected_words.tolist())
+    fields = list_fields(data)
+    lists = fields.lists
+    sampled, families = relatedness_for(data).sampled_families(data.protected_words.tolist())
     return RelatedSums(
         y=data.cells.mean[lists.word, lists.connection],
         word=lists.word,
         connection=lists.connection,
         kind=data.connection_class[lists.connection],
         listed=lists.listed,
-        parts=parts,
-        correlations=correlations,
+        parts=fields.parts,
+        correlations=fields.correlations,
         sampled=sampled,
         families=families,
-        distance_sd=_distance_sd(parts),
-        freedom=freedom,
-        scatter=scatter,
-        expected=expected,
+        distance_sd=_distance_sd(fields.parts),
+        freedom=fields.freedom,
+        scatter=fields.scatter,
+        expected=fields.expected,
     )
 
 
@@ -359,21 +388,6 @@ def refuse_many_cells(cells: int) -> None:
             f"the table has {cells:,} cells (protected words x connections), and what needs the covariance of each two "
             f"of them takes {MOST_CELLS:,} at most: give a part of the table"
         )
-
-
-def _observed_scatter(
-    data: ModelData,
-    parts: Components,
-    lists: CellLists,
-    same: FloatArray,
-    shares: FloatArray,
-    correlations: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Degrees of freedom of the scatter within cells, its ratio to what is expected, and the latter, each (A,)."""
-    freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
-    observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
-    known = freedom > 0
-    return freedom, np.divide(observed, expected, out=np.ones(len(known)), where=known), expected
 
 
 def scatter_within(
