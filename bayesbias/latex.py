@@ -14,7 +14,7 @@ from bayesbias._files import check_target, write_text
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import ETI, HDI, is_share_of_draws
 from bayesbias.errors import InputError, shortened, shown
-from bayesbias.words import labelled
+from bayesbias.words import WHOLE, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,6 @@ SPECIAL = {
     "|": r"\textbar{}",
     "\N{MINUS SIGN}": "$-$",
 }
-WHOLE = "whole list"
 WORDS = "protected_word"
 """The first column of a table whose row without a word is that of the whole list."""
 MOST_DIGITS = 12

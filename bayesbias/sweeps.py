@@ -30,7 +30,7 @@ from bayesbias._files import Document, check, home_folder, read_text, read_toml,
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison import contrasts
-from bayesbias.comparison.contrast import WHOLE, beside_associated
+from bayesbias.comparison.contrast import beside_associated
 from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import find_method
 from bayesbias.diagnostics import diagnose
@@ -40,7 +40,7 @@ from bayesbias.errors import InputError, many, shortened
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.models.fits import checked_draws
 from bayesbias.models.word_draws import KEEPS
-from bayesbias.words import list_words
+from bayesbias.words import WHOLE, list_words
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -32,6 +32,8 @@ PHRASES = {
 CONNECTIONS = tuple(PHRASES)
 STEREOTYPES = CONNECTIONS[:2]
 OWN, OTHER = STEREOTYPES
+WHOLE = "whole list"
+"""What the first row of a table of contrasts is called."""
 CONTROLS = ("neutral", "human")
 """The control lists that are bundled; word lists may name others."""
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")

@@ -48,7 +48,7 @@ from bayesbias.models.related import distance_sd
 from bayesbias.models.results import GROUP, check_fit, fit_data, is_related
 from bayesbias.models.word_draws import GROUP as WORDS
 from bayesbias.models.word_draws import keeps_summaries, mean_over_words
-from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
+from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
 LEAST_RATIO = 0.95
 GIVEN, SIMILAR = "given", "similar"
@@ -57,8 +57,6 @@ POPULATIONS = {
     SIMILAR: "protected words and attribute lists like these",
 }
 """What a whole-list contrast speaks about, in words."""
-WHOLE = "whole list"
-"""What the first row of a table of contrasts is called."""
 RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")
 MEANINGS = {
     POOLED: "Rows of words are associations, partially pooled: a word's own stereotypes against those of other groups, "

@@ -25,7 +25,6 @@ from bayesbias.comparison.contrast import (
     POPULATIONS,
     RAW,
     SIMILAR,
-    WHOLE,
     Parts,
     control_of_parts,
     decomposable,
@@ -54,7 +53,7 @@ from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.data import ModelData
 from bayesbias.models.functionals import Cells, DrawnFunctionals, Functionals, cells_of
 from bayesbias.models.results import model_of
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, WHOLE, controls_of, labelled
 
 SLIGHT = 0.005
 """Size of an observed difference below which its sign says nothing."""

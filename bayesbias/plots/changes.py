@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
-from bayesbias.comparison.contrast import MINUS, RAW, WHOLE
+from bayesbias.comparison.contrast import MINUS, RAW
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.paired import route
 from bayesbias.comparison.sides import Sides
@@ -35,7 +35,7 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.words import OWN, labelled
+from bayesbias.words import OWN, WHOLE, labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
