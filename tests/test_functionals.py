@@ -333,3 +333,58 @@ def test_no_row_is_told_after_hard_debiasing_with_equalised_pairs(hard_debiased)
     for rows in ("pooled", "association"):
         table = bb.contrasts(post, rows=rows)
         assert ((table["low"] < 0) & (table["high"] > 0)).all()
+
+
+def moments_from_every_distance(post, weights, scales, prior):
+    """Mean and sd of weighted cells (m, J * K) at one point of the scales, from the covariance of all distances."""
+    data = models.results.fit_data(post)
+    connections, words = len(data.connections), len(data.protected_words)
+    k = np.tile(np.arange(connections), words)
+    cells = prior.sd**2 * (k[:, None] == k) + np.diag(scales.s2[0, k])
+    met = (data.word * connections + data.connection)[:, None] == np.arange(words * connections)
+    group = data.group_index[data.word]
+    same = data.attribute[:, None] == data.attribute
+    covariance = met @ cells @ met.T + np.diag(scales.sigma2[0, data.connection])
+    covariance += scales.attribute[0, data.class_index[data.attribute]] * same
+    if scales.interaction is not None:
+        covariance += scales.interaction[0] * (same & (group[:, None] == group))
+    across = weights @ cells @ met.T
+    mean = prior.mean * weights.sum(axis=1) + across @ np.linalg.solve(covariance, data.y - prior.mean)
+    variance = np.einsum("mj,jk,mk->m", weights, cells, weights)
+    return mean, np.sqrt(variance - np.einsum("mi,im->m", across, np.linalg.solve(covariance, across.T)))
+
+
+@pytest.mark.parametrize("model", ["published", "pooled", "crossed", "crossed_plain"])
+def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors, model):
+    table = bb.distance_table(slice_vectors, lists_of("unequal"), relatedness=False)
+    neutral = table["connection"] == "neutral"
+    table = table[~(neutral & table["attribute_word"].isin(table["attribute_word"][neutral].unique()[:3]))]
+    table = table[~((table["protected_word"] == "he") & (table["connection"] == "human"))]
+    post = bb.fit(table, model, draws=400, seed=0)
+    data = models.results.fit_data(post)
+    cells = functionals.cells_of(data)
+    combine, parts = functionals.association_weights(
+        cells, np.flatnonzero(cells.associated), functionals.whole_weights(data, cells, cells.associated)
+    )
+    every = functionals.functionals_of(post, cells, parts).combined(combine)
+    assert every.root.shape[0] == 400
+    one = replace(every, scales=every.scales.at(slice(7, 8)), centre=every.centre[7:8], root=every.root[7:8])
+    prior = models.marginal.prior_of_means(models.results.model_of(post))
+    weights = (combine @ functionals.by_connection(cells, parts)).toarray()
+    mean, sd = moments_from_every_distance(post, weights, one.scales, prior)
+    np.testing.assert_allclose(one.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
+    drawn = every.draws(4000, np.random.default_rng(1))
+    np.testing.assert_allclose(drawn.mean(axis=0), every.mean, atol=4 * every.sd.max() / np.sqrt(4000))
+    np.testing.assert_allclose(drawn.std(axis=0), every.sd, rtol=0.06)
+
+
+def test_tables_with_many_holes_answer_with_draws(slice_vectors):
+    table = bb.distance_table(slice_vectors, "gender", relatedness=False)
+    holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
+    post = bb.fit(holed, "crossed", draws=400, seed=0)
+    cells = functionals.cells_of(models.results.fit_data(post))
+    weights = functionals.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
+    found = functionals.functionals_of(post, cells, weights)
+    draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)
+    np.testing.assert_allclose(found.mean, (draws[:, :3, 0] - draws[:, :3, 1]).mean(axis=0))

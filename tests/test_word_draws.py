@@ -42,13 +42,8 @@ def test_turned_contrasts_change_their_sign(both):
 
 
 def test_decompositions_and_verdicts_are_those_of_the_draws(both):
-    if both[0].attrs["model"] == "related":  # exact, without draws
-        drawn, kept = (bb.decomposition(post) for post in both)
-        pd.testing.assert_frame_equal(drawn, kept, rtol=0, atol=1e-13)
-    else:
-        for ask in (bb.decomposition, lambda post: bb.contrasts(post, rows="association")):
-            with pytest.raises(bb.InputError, match="keeps summaries of its words, and this needs their draws"):
-                ask(both[1])
+    drawn, kept = (bb.decomposition(post) for post in both)
+    pd.testing.assert_frame_equal(drawn, kept, rtol=0, atol=1e-13)
     assert [bb.diagnose(post).faults for post in both] == [(), ()]
 
 
@@ -87,21 +82,9 @@ def test_what_needs_draws_says_so(both, ask, message):
         ask(both[1])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"prob": 0.8}, "prob=0.8"),
-        ({"rope": 0.01}, "a rope needs the draws"),
-        ({"first": "human", "second": "neutral"}, "not of human - neutral"),
-    ],
-)
-def test_contrasts_that_a_summary_does_not_hold(both, options, message):
-    """The model of related words has all contrasts, whatever is kept."""
-    if both[1].attrs["model"] == "related":
-        pd.testing.assert_frame_equal(*(bb.contrasts(post, **options) for post in both))
-        return
-    with pytest.raises(bb.InputError, match=message):
-        bb.contrasts(both[1], **options)
+@pytest.mark.parametrize("options", [{"prob": 0.8}, {"rope": 0.01}, {"first": "human", "second": "neutral"}, {}])
+def test_every_contrast_is_that_of_the_draws(both, options):
+    pd.testing.assert_frame_equal(*(bb.contrasts(post, **options) for post in both), rtol=0, atol=1e-13)
 
 
 def test_large_tables_keep_summaries_and_say_so(monkeypatch):

@@ -87,7 +87,7 @@ def draw_gaussians(
     else:
         unknowns = sums.connections + len(sums.mean.effects)
         beta = draw_beta_at(sums, scales, prior_sd, even_normals(points, unknowns, rng))
-        mu, totals = beta[:, : sums.connections], _cell_totals(sums, filled.shape)
+        mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
         kind_at = lru_cache(MOST_KINDS)(lambda at: _kind_at(totals, at, beta, scales, inverse))
 
         def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
@@ -167,7 +167,8 @@ class CellTotals:
     spread: FloatArray
 
 
-def _cell_totals(sums: CrossedSums, shape: tuple[int, ...]) -> CellTotals:
+def cell_totals(sums: CrossedSums, shape: tuple[int, ...]) -> CellTotals:
+    """The sums of a table's cells (protected words, K), and their kinds."""
     total, facts = np.zeros(shape), np.zeros((*shape, 2 + len(sums.mean.effects)))
     facts[:, :, 0] = np.arange(shape[1])
     effects = sums.mean.effects.tolist()
@@ -179,8 +180,13 @@ def _cell_totals(sums: CrossedSums, shape: tuple[int, ...]) -> CellTotals:
             if pattern == at:
                 own = slice(None) if group < 0 else p.groups[p.group] == group
                 facts[word[own], k[own], 2 + column] += len(p.words)
+    return totals_by_kind(total, facts)
+
+
+def totals_by_kind(total: FloatArray, facts: FloatArray) -> CellTotals:
+    """Cells by kind: those with the same facts (J, K, 2 + effects): connection, distances, how often each effect."""
     kinds, kind = np.unique(facts.reshape(-1, facts.shape[2]), axis=0, return_inverse=True)
-    kind = np.where(kinds[kind, 1] > 0, kind, -1).reshape(shape)
+    kind = np.where(kinds[kind, 1] > 0, kind, -1).reshape(total.shape)
     return CellTotals(total, kind, kinds[:, 0].astype(np.intp), kinds[:, 1], kinds[:, 2:])
 
 
@@ -190,11 +196,20 @@ Kind = tuple[int, FloatArray, FloatArray, FloatArray]
 
 def _kind_at(totals: CellTotals, at: int, beta: FloatArray, scales: Scales, inverse: FloatArray) -> Kind:
     """A kind of cells given mu and the mean effects beta (B, N)."""
+    share, variance, slope = kind_moments(totals, at, scales, inverse)
+    return int(totals.connection[at]), np.einsum("bn,bn->b", slope, beta), share, np.sqrt(variance)
+
+
+def kind_moments(
+    totals: CellTotals, at: int, scales: Scales, inverse: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of a kind's cells: slope (B,) of their means in the cells' totals, variance (B,), and slope (B, N) in beta."""
     k = int(totals.connection[at])
-    s2 = scales.s2[:, k]
-    variance = 1 / (1 / s2 + totals.count[at] * inverse[k])
-    centre = variance * (beta[:, k] / s2 - inverse[k] * (beta[:, len(inverse) :] @ totals.spread[at]))
-    return k, centre, variance * inverse[k], np.sqrt(variance)
+    variance = 1 / (1 / scales.s2[:, k] + totals.count[at] * inverse[k])
+    slope = np.zeros((len(variance), len(inverse) + totals.spread.shape[1]))
+    slope[:, k] = variance / scales.s2[:, k]
+    slope[:, len(inverse) :] = -(variance * inverse[k])[:, None] * totals.spread[at]
+    return variance * inverse[k], variance, slope
 
 
 def _draw_cells(
@@ -225,6 +240,14 @@ def draw_beta_at(sums: CrossedSums, scales: Scales, prior_sd: float, normals: Fl
 
     in_blocks(draw, len(beta), max(FEWEST, BLOCK // beta.shape[1] ** 2))
     return beta
+
+
+def beta_moments(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[FloatArray, FloatArray]:
+    """Mean (B, N) of (mu - m0, mean effects of patterns) at the points, and root (B, N, N) of its covariance."""
+    part = mean_part(sums, scales, prior_sd)
+    columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1]))  # L^-1
+    root = np.swapaxes(columns, 1, 2) * part.sd[:, :, None]
+    return np.einsum("bnm,bm->bn", root, part.x), root
 
 
 def draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:

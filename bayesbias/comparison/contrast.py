@@ -24,7 +24,6 @@ from bayesbias.diagnostics.summaries import (
     contrasted,
     flat_draws,
     signed,
-    word_statistics,
 )
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
@@ -46,8 +45,6 @@ from bayesbias.models.functionals import (
 )
 from bayesbias.models.related import distance_sd
 from bayesbias.models.results import GROUP, check_fit, fit_data, is_related
-from bayesbias.models.word_draws import GROUP as WORDS
-from bayesbias.models.word_draws import keeps_summaries, mean_over_words
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
 LEAST_RATIO = 0.95
@@ -121,7 +118,7 @@ def rows_of(
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
     if rows is None:
-        rows = DIFFERENCE if lacking or _summarised(post) else RAW
+        rows = DIFFERENCE if lacking else RAW
     one_of(rows, ROWS, "rows")
     if rows == DIFFERENCE:
         found = _difference_rows(post, data, cells, first, second)
@@ -136,11 +133,6 @@ def rows_of(
     else:
         whole = found.whole
     return Rows(whole, found.words, found.kept, found.weights, found.kind, notes)
-
-
-def _summarised(post: xr.DataTree) -> bool:
-    """Whether a fit has neither draws of its words nor an exact posterior of them."""
-    return keeps_summaries(post) and not is_exact(post)
 
 
 def why_no_association(data: ModelData, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
@@ -332,20 +324,13 @@ def contrasts(
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
     data = fit_data(post)
-    if _summarised(post) and rows in (None, DIFFERENCE):
-        no_notes: tuple[str, ...] = ()
-        table, kept, whole_sd = _kept_table(post, data, first, second, prob, region, population, by)
-        kind, notes = DIFFERENCE, no_notes
+    found = rows_of(post, first, second, population, rows, data)
+    kept = found.kept
+    groups = data.groups[kept]
+    if by == "group":
+        table = _group_table(found, groups, prob, region)
     else:
-        found = rows_of(post, first, second, population, rows, data)
-        kind, kept, notes = found.kind, found.kept, found.notes
-        whole_sd = float(found.whole.sd[0])
-        groups = data.groups[kept]
-        table = (
-            _group_table(found, groups, prob, region)
-            if by == "group"
-            else _whole_and_words(found, data.protected_words[kept], groups, prob, region)
-        )
+        table = _whole_and_words(found, data.protected_words[kept], groups, prob, region)
     cluster = cluster_interval(post, first, second, prob)
     attrs: dict[Any, Any] = {
         "first": first,
@@ -353,13 +338,13 @@ def contrasts(
         "prob": prob,
         "rope": region,
         "population": population,
-        "rows": kind,
-        "meaning": MEANINGS[kind],
+        "rows": found.kind,
+        "meaning": MEANINGS[found.kind],
         "related": is_related(post),
         "left_out": data.protected_words[~kept].tolist(),
         "cluster": cluster,
-        "sd_ratio": float("nan") if cluster.reason else whole_sd / cluster.se,
-        "notes": notes,
+        "sd_ratio": float("nan") if cluster.reason else float(found.whole.sd[0]) / cluster.se,
+        "notes": found.notes,
     }
     if by != "group":
         attrs |= _told(table) | _sizes(data, float(table["mean"].iloc[0]), first, second)
@@ -467,66 +452,6 @@ def weat_effect_size(data: ModelData) -> float | None:
     values, own = means[:, 1] - means[:, 0], cells.own[words] == cells.lists[0]
     spread = float(values.std())
     return float((values[own].mean() - values[~own].mean()) / spread) if spread > 0 else None
-
-
-def _kept_table(
-    post: xr.DataTree,
-    data: ModelData,
-    first: str,
-    second: str,
-    prob: float,
-    region: tuple[float, float] | None,
-    population: str,
-    by: str,
-) -> tuple[pd.DataFrame, NDArray[np.bool_], float]:
-    """Rows of differences from the summaries that a fit keeps of its words, and the sd of the whole list."""
-    if region is not None:
-        raise InputError("a rope needs the draws of words, and this fit keeps summaries: fit with keep='draws'")
-    names = data.connections.tolist()
-    kept = data.filled[:, [names.index(first), names.index(second)]].all(axis=1)
-    groups = data.groups[kept]
-    whole = whole_draws(post, (first, second), population) @ [1.0, -1.0]
-    if by == "group":
-        names = np.array(list(dict.fromkeys(groups.tolist())))
-        words = post[WORDS].to_dataset()
-        means = [mean_over_words(words, (first, second), name) for name in names.tolist()]
-        columns = DrawnFunctionals(np.column_stack([mean @ [1.0, -1.0] for mean in means if mean is not None]))
-        labels, matrix = group_weights(names)
-        table = pd.DataFrame({"group": pd.array(labels, dtype="string"), **figures(columns.combined(matrix), prob)})
-    else:
-        top = _word_table([WHOLE], [pd.NA], DrawnFunctionals(whole[:, None]), prob, None)
-        rows = _kept_contrasts(post, data.protected_words[kept], first, second, prob)
-        rows.insert(1, "group", pd.Series([name or pd.NA for name in groups], dtype="string"))
-        table = pd.concat([top, rows], ignore_index=True)
-    return table, kept, float(whole.std(ddof=1))
-
-
-def _kept_contrasts(post: xr.DataTree, words: NDArray[np.str_], first: str, second: str, prob: float) -> pd.DataFrame:
-    """Rows of single words, from the summaries that a fit keeps of them."""
-    kept = post[WORDS].to_dataset().sel(protected_word=words)
-    turned = f"{first} - {second}" not in kept["contrast"].to_numpy()
-    if turned and f"{second} - {first}" not in kept["contrast"].to_numpy():
-        raise InputError(
-            f"this fit keeps summaries of {', '.join(kept['contrast'].to_numpy())}, not of {first} - {second}: fit "
-            "with keep='draws', or take bb.checks.word_draws(post, words)"
-        )
-    kept = kept.sel(contrast=f"{second} - {first}" if turned else f"{first} - {second}")
-    found = dict(word_statistics(kept, "word_contrast", prob))
-    below = kept["word_contrast"].sel(statistic="p_below_zero").to_numpy()
-    if turned:
-        low, high = found["low"], found["high"]
-        found |= {"mean": -found["mean"], "low": -high, "high": -low}
-        below = 1 - below
-    return pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **found}).assign(p_closer=below)
-
-
-def whole_draws(post: xr.DataTree, connections: tuple[str, ...], population: str) -> FloatArray:
-    """Draws (D, connections) of means over the words that have all of some connections, or of similar words."""
-    if population == GIVEN:
-        found = mean_over_words(post[WORDS].to_dataset(), connections)
-        if found is not None:
-            return found
-    return flat_draws(post["posterior/connection_mean"].sel(connection=list(connections)).to_numpy())
 
 
 ASSOCIATION_COLUMNS = ["protected_word", "group", "list", "own", "mean", "sd", "low", "high", "p_closer"]
@@ -957,10 +882,8 @@ def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
 
 
 def decomposable_controls(post: xr.DataTree) -> list[str]:
-    """The same for a fit; none where it keeps summaries of its words."""
+    """The same for a fit."""
     data = fit_data(post)
-    if _summarised(post):
-        return []
     return decomposable(data.filled, data.connections.tolist())
 
 

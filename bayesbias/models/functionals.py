@@ -2,7 +2,8 @@
 
 Every linear question (a contrast, an association, a part of a decomposition, a mean over a group) is a set of weights
 over cells. For the model of related words the answer is exact: given the factors everything is normal around what was
-observed, and the factors have their posteriors on a grid. Other models answer with their draws.
+observed, and the factors have their posteriors on a grid. Models with normal residuals and words answer with the normal
+posteriors that they have given their scales, averaged over the draws of these. Other models answer with draws.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._core.mixtures import Marginals, NormalMixture, gauss_rule
+from bayesbias._core.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
+from bayesbias._core.incomplete import IncompleteSums
+from bayesbias._core.marginal import Scales
+from bayesbias._core.mixtures import AT_ONCE, Marginals, NormalMixture, gauss_rule
 from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.errors import InputError
 from bayesbias.models.data import ModelData
+from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     attribute_sets,
     components_for,
@@ -35,6 +40,8 @@ from bayesbias.words import OWN, STEREOTYPES
 
 FRAMES = "frames"
 """Name of the group of a fit with sentence frames."""
+NORMAL_ENGINES = ("exact", "marginal")
+"""Engines of models whose residuals and words are normal."""
 NODES = 16
 """Nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding."""
 
@@ -158,6 +165,93 @@ class DrawnFunctionals:
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Joint draws (size, m), taken at random from those there are."""
         return self.values[rng.integers(len(self.values), size=size)]
+
+
+@dataclass(frozen=True)
+class ConditionalFunctionals(Marginals):
+    """Weighted sums of cells that are independent and normal given the scales and the means that they share.
+
+    Attributes
+    ----------
+    combine, parts
+        Sparse matrices (m, p) and (p, J * K); the weights of the sums are their product.
+    totals
+        What the cells need of the table.
+    scales
+        Variances at N points of equal weight.
+    centre, root
+        (N, n) and (N, n, n): connection means less ``prior_mean``, and effects of patterns, are the centre plus the
+        root times standard normals.
+    prior_mean
+        Mean that every distance is taken from.
+    """
+
+    combine: sparse.csr_array
+    parts: sparse.csr_array
+    totals: CellTotals
+    scales: Scales
+    centre: FloatArray
+    root: FloatArray
+    prior_mean: float
+
+    @cached_property
+    def kinds(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """At each point and for each kind of cells: share of the distances' sum (N, k), variance (N, k), and slope in
+        the shared means (N, k, n).
+        """
+        inverse = np.ascontiguousarray(1 / self.scales.sigma2.T)
+        of_kinds = [kind_moments(self.totals, at, self.scales, inverse) for at in range(len(self.totals.count))]
+        share, variance, slope = (np.stack(each, axis=1) for each in zip(*of_kinds, strict=True))
+        return share, variance, slope
+
+    @cached_property
+    def mixture(self) -> NormalMixture:
+        """The marginal posteriors."""
+        share, variance, slope = self.kinds
+        kind = self.totals.kind.ravel()
+        member = sparse.csr_array(
+            (np.ones(np.count_nonzero(kind >= 0)), (np.flatnonzero(kind >= 0), kind[kind >= 0])),
+            shape=(len(kind), len(self.totals.count)),
+        )
+        summed = sparse.diags_array(self.totals.total.ravel()) @ member
+        means, sds = np.empty((2, len(share), self.combine.shape[0]))
+        centre = np.einsum("bkn,bn->bk", slope, self.centre)
+        spread = np.einsum("bkn,bnr->bkr", slope, self.root)
+        step = max(1, AT_ONCE // max(1, self.parts.shape[1]))
+        for begin in range(0, self.combine.shape[0], step):
+            own = slice(begin, begin + step)
+            weights = sparse.csr_array(self.combine[own] @ self.parts)
+            weight = (weights @ member).toarray()
+            means[:, own] = share @ (weights @ summed).toarray().T + centre @ weight.T
+            means[:, own] += self.prior_mean * weight.sum(axis=1)
+            # words of one list have the same weights in the means that all share
+            distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
+            shared = np.stack([((one @ spread) ** 2).sum(axis=1) for one in distinct], axis=1)
+            sds[:, own] = np.sqrt(variance @ (weights.power(2) @ member).toarray().T + shared[:, same.ravel()])
+        return NormalMixture(np.full(len(share), 1 / len(share)), means, sds)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior means (m,)."""
+        return self.mixture.mean
+
+    def combined(self, matrix: sparse.csr_array | FloatArray) -> ConditionalFunctionals:
+        """Weighted sums (k, m) of the m quantities."""
+        return replace(self, combine=sparse.csr_array(matrix @ self.combine))
+
+    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Joint draws (size, m)."""
+        share, variance, slope = self.kinds
+        kind, filled = self.totals.kind.ravel(), self.totals.kind.ravel() >= 0
+        own, total = kind[filled], self.totals.total.ravel()[filled]
+        parts = self.parts[:, np.flatnonzero(filled)]
+        value = np.empty((size, self.combine.shape[0]))
+        for at, point in enumerate(rng.integers(len(share), size=size).tolist()):
+            shared = self.centre[point] + self.root[point] @ rng.standard_normal(self.root.shape[2])
+            cells = share[point, own] * total + (slope[point] @ shared)[own]
+            cells += np.sqrt(variance[point, own]) * rng.standard_normal(len(own)) + self.prior_mean
+            value[at] = self.combine @ (parts @ cells)
+        return value
 
 
 @dataclass(frozen=True)
@@ -375,14 +469,57 @@ def related_functionals(spec: ModelSpec, data: ModelData, cells: Cells, weights:
     return NormalFunctionals(mean, roots, classes, factor_posterior(spec, data))
 
 
-def connection_functionals(post: xr.DataTree, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
-    """Posterior of weighted sums of cells from a fit's draws of the means of words under connections."""
-    values = post["posterior/word_mean"].to_numpy()
-    return drawn_functionals(values.reshape(-1, *values.shape[2:]), cells, weights)
+POINTS = 1000
+"""Draws of the scales that stand for their posterior."""
+
+
+def conditional_functionals(
+    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: ModelData
+) -> ConditionalFunctionals | None:
+    """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied.
+
+    In tables with holes in many places cells depend on each other given the means of connections and patterns.
+    """
+    spec = model_of(post)
+    drawn = drawn_scales(post["posterior"].dataset)
+    some = np.linspace(0, len(drawn["sigma"]) - 1, min(POINTS, len(drawn["sigma"]))).round().astype(np.intp)
+    scales = variances_of(
+        {name: value[some] for name, value in drawn.items()}, len(data.connections), len(data.attribute_classes)
+    )
+    prior = prior_of_means(spec)
+    if spec.crossed:
+        sums = reduced(data, prior.mean, spec.terms.word_x_group)
+        if isinstance(sums, IncompleteSums):
+            return None
+        totals = cell_totals(sums, data.filled.shape)
+        centre, root = beta_moments(sums, scales, prior.sd)
+    else:
+        n = data.cells.n
+        total = np.where(data.filled, n * (data.cells.mean - prior.mean), 0.0)
+        totals = totals_by_kind(total, np.stack([np.broadcast_to(np.arange(n.shape[1]), n.shape), n], axis=2))
+        # a cell's mean has the variance sigma^2 / n + s^2 about its connection's
+        precision = np.full(scales.s2.shape, prior.sd**-2)
+        centre = np.zeros(scales.s2.shape)
+        for k in range(n.shape[1]):
+            counts, place = np.unique(n[data.filled[:, k], k], return_inverse=True)
+            each = 1 / (scales.sigma2[:, k, None] / counts + scales.s2[:, k, None])
+            precision[:, k] += each @ np.bincount(place)
+            centre[:, k] = each @ np.bincount(place, total[data.filled[:, k], k] / n[data.filled[:, k], k])
+        centre /= precision
+        root = np.eye(n.shape[1]) / np.sqrt(precision)[:, :, None]
+    parts = by_connection(cells, weights)
+    whole = sparse.csr_array(sparse.eye_array(parts.shape[0]))
+    return ConditionalFunctionals(whole, parts, totals, scales, centre, root, prior.mean)
 
 
 def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
-    """Weighted sums of cells from draws (D, J, K) of the means of words under connections, NaN where there are none.
+    """Weighted sums of cells from draws (D, J, K) of the means of words under connections, NaN where there are none."""
+    flat = np.nan_to_num(values.reshape(len(values), -1), nan=0.0)
+    return DrawnFunctionals(np.ascontiguousarray((by_connection(cells, weights) @ flat.T).T))
+
+
+def by_connection(cells: Cells, weights: sparse.csr_array) -> sparse.csr_array:
+    """Weights (m, J * K) of words under connections from those of cells (m, J * C).
 
     The connection that a list has to a word stands for the list.
     """
@@ -391,11 +528,8 @@ def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_arra
     connection = cells.stands_for[word, column]
     if (connection < 0).any():
         raise InputError("weights fall on lists that the words have no connection to")
-    place = word * values.shape[2] + connection
-    shape = (weights.shape[0], values.shape[1] * values.shape[2])
-    by_connection = sparse.csr_array((total.data, (total.row, place)), shape=shape)
-    flat = np.nan_to_num(values.reshape(len(values), -1), nan=0.0)
-    return DrawnFunctionals(np.ascontiguousarray((by_connection @ flat.T).T))
+    shape = (weights.shape[0], len(cells.n) * cells.connections)
+    return sparse.csr_array((total.data, (total.row, word * cells.connections + connection)), shape=shape)
 
 
 def is_exact(post: xr.DataTree) -> bool:
@@ -404,7 +538,18 @@ def is_exact(post: xr.DataTree) -> bool:
     They are for the model of related words; sentence frames and an estimated slope add errors of their own, of which
     there are draws.
     """
-    return is_related(post) and FRAMES not in post.children and "slope" not in post["posterior"]
+    return is_related(post) and _without_further_errors(post)
+
+
+def is_conditional(post: xr.DataTree) -> bool:
+    """Whether a fit's cells are normal given its scales: those of the exact and of the marginal engine are."""
+    engine = str(post.attrs["engine"])
+    return engine in NORMAL_ENGINES and not is_related(post) and _without_further_errors(post)
+
+
+def _without_further_errors(post: xr.DataTree) -> bool:
+    """Whether a fit's distances are of words, not of sentences, and not adjusted with an estimated slope."""
+    return FRAMES not in post.children and "slope" not in post["posterior"]
 
 
 def functionals_of(
@@ -417,8 +562,12 @@ def functionals_of(
     InputError
         A fit that keeps summaries of words, of a model that answers with draws.
     """
+    data = data or fit_data(post)
     if is_exact(post):
-        return related_functionals(model_of(post), data or fit_data(post), cells, weights)
+        return related_functionals(model_of(post), data, cells, weights)
+    if is_conditional(post) and (found := conditional_functionals(post, cells, weights, data)) is not None:
+        return found
     if keeps_summaries(post):
         raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
-    return connection_functionals(post, cells, weights)
+    values = post["posterior/word_mean"].to_numpy()
+    return drawn_functionals(values.reshape(-1, *values.shape[2:]), cells, weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -235,18 +235,6 @@ def _last(values: FloatArray) -> FloatArray:
 def keeps_summaries(post: xr.DataTree) -> bool:
     """Whether a fit keeps summaries of its words in place of their draws."""
     return GROUP in post.children
-
-
-def mean_over_words(words: xr.Dataset, connections: Sequence[str], group: str | None = None) -> FloatArray | None:
-    """Draws (B, connections) of the mean cells of the words that have all of some connections; None without any."""
-    own = words["kind_filled"].sel(connection=list(connections)).to_numpy().all(axis=1)
-    if group is not None:
-        own &= words["kind_group"].to_numpy() == group
-    count = int(words["kind_words"].to_numpy()[own].sum())
-    if not count:
-        return None
-    sums = words["sum"].sel(connection=list(connections)).to_numpy()[:, :, own].sum(axis=2) / count
-    return sums.reshape(-1, len(connections))
 
 
 def statistics_of(words: xr.Dataset, name: str, prob: float) -> Mapping[str, FloatArray] | None:
