@@ -22,6 +22,14 @@ if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     threadpool_limits(max(1, (os.cpu_count() or 1) // int(workers)), user_api="blas")
 
 
+@pytest.fixture(params=[1, 2, 4] if "OPENBLAS_CORETYPE" in os.environ else [2])
+def threads(request, monkeypatch):
+    """Threads of linear algebra, here and in processes that start: every number of them where a kernel is named."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", str(request.param))
+    with threadpool_limits(request.param, user_api="blas"):
+        yield request.param
+
+
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="studies in full size: pytest -m study --full")
 

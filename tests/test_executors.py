@@ -11,36 +11,36 @@ from bayesbias.errors import InputError
 pytestmark = pytest.mark.reproducible
 
 
-def threads():
+def in_use():
     """Threads of each library of linear algebra."""
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
 def limited(_=None):
     with one_thread():
-        return threads()
+        return in_use()
 
 
 def test_the_libraries_of_numpy_and_scipy_have_one_thread():
     with threadpool_limits(2):
         with one_thread():
             assert limited() == {1}
-            assert threads() == {1}
-        assert threads() == {2}
+            assert in_use() == {1}
+        assert in_use() == {2}
 
 
 def test_threads_limit_in_turn_and_lift_what_they_set():
-    before = threads()
+    before = in_use()
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(limited, range(40))) == [{1}] * 40
-    assert threads() == before
+    assert in_use() == before
 
 
 def test_a_limit_of_another_thread_is_said():
     with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
         with pytest.raises(InputError, match="another thread of this process limits"):
             pool.submit(limited).result()
-        assert threads() == {2}
+        assert in_use() == {2}
 
 
 def test_an_error_lifts_the_limit():
@@ -51,4 +51,4 @@ def test_an_error_lifts_the_limit():
     with threadpool_limits(2):
         with pytest.raises(ValueError, match="no number"):
             fail()
-        assert threads() == {2}
+        assert in_use() == {2}
