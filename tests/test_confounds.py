@@ -136,6 +136,23 @@ class TestBalance:
         assert association["expected"].abs().max() < 0.02
         assert association["distance"].mean() == pytest.approx(rows["distance"].mean())
 
+    def test_a_report_shows_lists_and_rows(self, frequent, tmp_path, monkeypatch):
+        post = bb.fit(frequent[0], seed=0)
+        page = bb.report(post, tmp_path / "fit.md").read_text(encoding="utf-8")
+        found = bb.balance(post)
+        called = found.rows[found.rows["warning"]]
+        assert called["contrast"].unique().tolist() == ["associated - neutral"]
+        assert "| list | other list |" in page
+        assert f"the 4 largest of {len(called)}" in page
+        largest = called.loc[called["expected"].abs().idxmax()]
+        assert f"| {largest['protected_word']} | associated − neutral |" in page
+        assert not any("were not judged" in note for note in found.notes)
+        monkeypatch.setattr("bayesbias.diagnostics.row_balance.MOST_JUDGED", 3)
+        monkeypatch.setattr("bayesbias.diagnostics.confounds.MOST_JUDGED", 3)
+        limited = bb.balance(post)
+        assert "Associations of words were not judged: there are more than 3 protected words." in limited.notes
+        assert "association" not in limited.rows["contrast"].tolist()
+
     def test_errors_of_rows_are_those_of_the_covariance(self, frequent):
         table = frequent[0]
         related, rows = bb.relatedness(table), bb.balance(table, frequent[1]).rows

@@ -205,6 +205,13 @@ def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch
     assert float(sd.mean()) == pytest.approx(1, abs=0.02)
 
 
+def test_words_that_stand_for_many_are_counted(many, monkeypatch):
+    assert not [note for note in json.loads(bb.fit(many, seed=0, draws=400).attrs["notes"]) if "at random" in note]
+    monkeypatch.setattr("bayesbias.distances.covariances.FAMILY_WORDS", 100)
+    notes = json.loads(bb.fit(many, seed=0, draws=400).attrs["notes"])
+    assert any("estimated from 100 of the 300 protected words" in note for note in notes)
+
+
 def test_too_many_lists_are_told(holed, monkeypatch):
     monkeypatch.setattr("bayesbias.models.related.MOST_NUMBERS_OF_LISTS", 4**2 * 220 - 1)
     with pytest.raises(bb.InputError, match="4 different lists of attribute words, more than the 3"):

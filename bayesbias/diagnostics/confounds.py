@@ -14,7 +14,7 @@ import xarray as xr
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.row_balance import ASSOCIATION, judged_pairs, judged_rows, list_means
+from bayesbias.diagnostics.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
 from bayesbias.diagnostics.summaries import PROB, interval_of, signed
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.storage import language_of, relatedness_in_fit
@@ -348,6 +348,8 @@ def _balance(
     few = len(protected) <= MOST_PROTECTED
     families = word_families(related if few else None, protected)
     notes += _family_notes(families)
+    if len(protected) > MOST_JUDGED and len(given.stereotypes) > 1:
+        notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
     if not few:
         notes.append(f"Families were not looked for: there are more than {MOST_PROTECTED:,} protected words.")
     return Balance(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bayesbias.models.data import ModelData
 
 ASSOCIATION = "association"
-MOST_ROWS = 300
+MOST_JUDGED = 300
 """Protected words beyond which associations, each of which rests on all of them, are not judged."""
 QUESTIONABLE = 0.5
 """Standard errors of a row beyond which what the attribute predicts calls it into question."""
@@ -175,7 +175,7 @@ def _rows(
 def association_weights(given: ListMeans) -> FloatArray | None:
     """Weights (J, J, L) of the mean distances in each word's association; None where there is none."""
     size, lists = len(given.words), len(given.stereotypes)
-    if lists < 2 or (given.own < 0).any() or size > MOST_ROWS:
+    if lists < 2 or (given.own < 0).any() or size > MOST_JUDGED:
         return None
     own = np.searchsorted(given.stereotypes, given.own)
     found = associations(np.eye(size * lists).reshape(-1, size, lists), own).T.reshape(size, size, lists)

@@ -130,6 +130,18 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
         attrs={"grid_mass_outside": float(found.grid.mass[:, [0, -1]].sum(axis=1).max())}
         | independent_words(found.sums, data),
+        notes=sampled_note(found.sums, data),
+    )
+
+
+def sampled_note(sums: RelatedSums, data: ModelData) -> tuple[str, ...]:
+    """Says that further words are learnt of from some of many protected words."""
+    used, every = len(sums.sampled), len(data.protected_words)
+    if used == every:
+        return ()
+    return (
+        f"How bias varies between words is estimated from {used:,} of the {every:,} protected words, drawn at random. "
+        "It matters for statements about further words like these only.",
     )
 
 

@@ -444,6 +444,41 @@ def _frequency(given: Reported) -> Iterator[Block]:
                 "expected": ("expected", "number"),
             },
         )
+        yield table_of(
+            f"Each two lists: difference of their mean {balance.attribute}, share in common, and the mean, smallest and "
+            "largest difference in distance that this alone predicts for a protected word",
+            balance.pairs.assign(
+                **{name: [labelled(one, given.labels) for one in balance.pairs[name]] for name in ("first", "second")}
+            ),
+            {
+                "first": ("list", "text"),
+                "second": ("other list", "text"),
+                "difference": ("difference", "plain"),
+                "overlap": ("in common", "percent"),
+                "expected": ("expected", "number"),
+                "expected_low": ("lowest", "number"),
+                "expected_high": ("highest", "number"),
+            },
+        )
+        rows = balance.rows[balance.rows["warning"].astype(bool)]
+        if len(rows):
+            rows = rows.reindex(rows["expected"].abs().sort_values(ascending=False, kind="stable").index)
+            yield table_of(
+                f"Rows of single words of which {balance.attribute} alone predicts more than half a standard error: "
+                f"the {min(len(rows), MOST_WORDS):,} largest of {len(rows):,}",
+                rows.head(MOST_WORDS).assign(
+                    contrast=[
+                        labelled(one, given.labels).replace(" - ", MINUS) for one in rows["contrast"][:MOST_WORDS]
+                    ]
+                ),
+                {
+                    "protected_word": ("protected word", "text"),
+                    "contrast": ("contrast", "text"),
+                    "expected": ("expected", "number"),
+                    "distance": ("observed", "number"),
+                    "se": ("standard error", "number"),
+                },
+            )
 
 
 def _adjusted(given: Reported) -> Iterator[Block]:
