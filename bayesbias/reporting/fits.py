@@ -445,8 +445,8 @@ def _frequency(given: Reported) -> Iterator[Block]:
             },
         )
         yield table_of(
-            f"Each two lists: difference of their mean {balance.attribute}, share in common, and the mean, smallest and "
-            "largest difference in distance that this alone predicts for a protected word",
+            f"Each two lists: difference of their mean {balance.attribute}, share in common, and the mean, lowest and "
+            "highest difference in distance that this alone predicts for a protected word",
             balance.pairs.assign(
                 **{name: [labelled(one, given.labels) for one in balance.pairs[name]] for name in ("first", "second")}
             ),

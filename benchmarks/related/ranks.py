@@ -3,7 +3,9 @@
     python benchmarks/related/ranks.py
 
 Ranks: tables are simulated with the relatedness of real lists, factors from their prior; the ranks of the true values
-among the draws must be uniform. NUTS: the posterior of the bundled slice's tables by both engines.
+among the draws must be uniform. Pooled rows: associations are simulated with a factor, a tau and deviations from what
+pooling takes them to have; the posterior probabilities below the true values must be uniform. NUTS: the posterior of
+the bundled slice's tables by both engines.
 """
 
 import os
@@ -11,12 +13,17 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from nulls import RESULTS
+from nulls import PROB, RESULTS, contrast
+from rows import associations_of
+from scipy.stats import kstest, norm
 
 import bayesbias as bb
+from bayesbias._core.related import draw_factors
+from bayesbias.models.results import related_data
 
 LISTS = ("gender", "race", "religion")
 COMPARED = ("word_mean", "sd_factor", "connection_mean", "connection_sd")
@@ -28,6 +35,34 @@ def ranks(replicates):
         table = bb.distance_table(bb.load_embedding("google-news-slice"), name)
         found = bb.calibration.sbc("related", table, replicates=replicates, seed=1)
         yield found.uniformity.assign(words=name, replicates=replicates)
+
+
+def pooled_ranks(replicates):
+    """Tests of uniformity of the posterior probabilities below true pooled rows, by word."""
+    for name in LISTS:
+        table = bb.distance_table(bb.load_embedding("google-news-slice"), name)
+        given = associations_of(related_data(table))
+        raw, weights, rng = given.raw, given.weights, np.random.default_rng(3)
+        pooled = given.pooled()
+        below = []
+        for factor in draw_factors(raw.grid, replicates, rng)[:, raw.classes[0]]:
+            tau = given.scale * abs(rng.standard_cauchy())
+            errors, own = rng.standard_normal((2, raw.roots[0].shape[1]))
+            truth = tau / pooled.spread * pooled.apart_root @ own
+            moved = replace(raw, mean=truth + factor * raw.roots[0] @ errors)
+            rows = contrast.pooled_associations(moved, weights, given.groups, given.scale)
+            below.append(np.append(rows.below(truth), moved.combined(weights[None]).below(weights @ truth)))
+        places = np.array(below)
+        for at, word in enumerate([*related_data(table).protected_words, "whole list"]):
+            z = norm.ppf(places[:, at])
+            yield {
+                "words": name,
+                "row": word,
+                "replicates": replicates,
+                "p_ks": kstest(places[:, at], "uniform").pvalue,
+                "z_sd": np.sqrt((z**2).mean()),
+                "covered": (np.abs(places[:, at] - 0.5) <= PROB / 2).mean(),
+            }
 
 
 def against_nuts(draws):
@@ -62,6 +97,9 @@ def main():
     uniform = pd.concat(ranks(given.replicates), ignore_index=True).round(4)
     uniform.to_csv(RESULTS / "ranks.csv", index=False)
     print(uniform.groupby(["words", "parameter"])["p_value"].describe().round(3).to_string())
+    rows = pd.DataFrame(pooled_ranks(given.replicates)).round(4)
+    rows.to_csv(RESULTS / "pooled_ranks.csv", index=False)
+    print(rows.groupby("words")[["p_ks", "z_sd", "covered"]].describe().round(3).T.to_string())
     engines = pd.DataFrame(against_nuts(given.draws)).round(4)
     engines.to_csv(RESULTS / "against_nuts.csv", index=False)
     print(engines.to_string())
