@@ -11,7 +11,7 @@ import nutpie
 import pandas as pd
 from arviz_stats.base import array_stats
 from common import keep, published_tables
-from inside import TARGET_ACCEPT, TUNE, build, model_data
+from inside import TARGET_ACCEPT, TUNE, Distances, build
 
 import bayesbias as bb
 
@@ -34,7 +34,7 @@ def time_exact(table, model):
 
 
 def time_nuts(table, model):
-    compiled = nutpie.compile_pymc_model(build(bb.load_model(model), model_data(table)))
+    compiled = nutpie.compile_pymc_model(build(bb.load_model(model), Distances.read(table, check=False)))
     options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT}
     nutpie.sample(compiled, draws=50, tune=50, seed=1, **options)
     begin = time.perf_counter()

@@ -62,13 +62,13 @@ def fits():
     import nutpie
 
     import bayesbias as bb
-    from benchmarks.inside import TARGET_ACCEPT, TUNE, build, model_data
+    from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
 
     table, rows = bb.distance_table("google-news-slice", "gender"), []
     for model in ("published", "crossed"):
         bb.fit(table, model, draws=DRAWS, seed=0)
         exact = statistics.median(timed(lambda m=model: bb.fit(table, m, draws=DRAWS, seed=1))[0] for _ in range(3))
-        compiled = nutpie.compile_pymc_model(build(bb.load_model(model), model_data(table)))
+        compiled = nutpie.compile_pymc_model(build(bb.load_model(model), Distances.read(table, check=False)))
         options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT, "seed": 1}
         walked = timed(lambda c=compiled, o=options: nutpie.sample(c, draws=DRAWS // 4, tune=TUNE, **o))[0]
         rows.append((f"fit(model={model!r}), {DRAWS:,} independent draws", exact, "nutpie, as many draws", walked))

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import diagnostics, models
+from bayesbias import diagnostics
+from bayesbias.distances.distances import Distances
 
 DRAWS = 199
 SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
@@ -58,7 +59,7 @@ def test_a_wrong_engine_is_caught():
     table = diagnostics.simulation.shaped_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
     narrow = replace(spec, priors={**spec.priors, "sigma": wrong})
-    data = models.data.model_data(table)
+    data = Distances.read(table)
     rng = np.random.default_rng(0)
     ranks = []
     for _ in range(20):
@@ -217,7 +218,7 @@ def test_the_permutation_test_of_two_groups_is_weat():
     observed = s[:4].sum() - s[4:].sum()
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
     sampled = diagnostics.false_positives.permutation_p(
-        models.data.model_data(table), np.random.default_rng(0), permutations=20_000
+        Distances.read(table), np.random.default_rng(0), permutations=20_000
     )
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 

@@ -13,6 +13,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias import _core, comparison, models
 from bayesbias.comparison.sides import drawn
+from bayesbias.distances.distances import Distances
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
 START = {
@@ -397,7 +398,7 @@ def test_a_changed_prior_is_used(tables, edited):
 def test_slope_takes_the_change_out_of_the_distances_before():
     rng = np.random.default_rng(5)
     table = bb.calibration.simulate(SHAPE, "crossed", START, seed=3)
-    data = models.data.model_data(table)
+    data = Distances.read(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
     rows = data.connection == 0
     found = comparison.changes.slope(data, table["distance"].to_numpy(), change, rows)

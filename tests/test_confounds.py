@@ -262,7 +262,7 @@ class TestSimilarity:
         table = bb.distance_table(kv, lists)
         counts = dict(zip(names, 10**x, strict=True))
         before, after = (
-            bb.relatedness(one) for one in (table, models.results.adjusted_table(table, "frequency", counts)[0])
+            bb.relatedness(one) for one in (table, models.adjust.adjusted_table(table, "frequency", counts)[0])
         )
         words = listed[4:]
         places = [names.index(word) for word in words]
@@ -304,7 +304,7 @@ class TestAdjust:
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
         table, counts, *_ = frequent
-        adjusted, made = models.results.adjusted_table(table, "frequency", counts)
+        adjusted, made = models.adjust.adjusted_table(table, "frequency", counts)
         related = bb.relatedness(table)
         zipf = made.attribute.of(related.sample_words)
         slopes = [np.polyfit(zipf, row, 1)[0] for row in related.scatter.astype(float)]

@@ -78,7 +78,7 @@ def test_associations_are_double_centred_mean_distances(slice_vectors, fits, nam
 def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     """Another path to the same variance: the weights of single distances."""
     post = fits(name)
-    data = models.results.fit_data(post)
+    data = models.results.Fit(post).data
     raw, weights = raw_associations(data)
     matrix = association_matrix(data)
     related = data.relatedness
@@ -117,7 +117,7 @@ def association_matrix(data):
 
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits, name):
-    data = models.results.fit_data(fits(name))
+    data = models.results.Fit(fits(name)).data
     before, _ = raw_associations(data)
     names = data.connections.tolist()
     own_list = data.attribute_words[
@@ -154,7 +154,7 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
 
 def pooling_of(post):
     """Raw associations, their weights, blocks, and the covariance of the deviations' errors by dense matrices."""
-    data = models.results.fit_data(post)
+    data = models.results.Fit(post).data
     raw, weights = raw_associations(data)
     groups = data.group_index
     block = groups if groups.max() == 1 else np.zeros(len(groups), dtype=np.intp)
@@ -337,7 +337,7 @@ def test_no_row_is_told_after_hard_debiasing_with_equalised_pairs(hard_debiased)
 
 def moments_from_every_distance(post, weights, scales, prior):
     """Mean and sd of weighted cells (m, J * K) at one point of the scales, from the covariance of all distances."""
-    data = models.results.fit_data(post)
+    data = models.results.Fit(post).data
     connections, words = len(data.connections), len(data.protected_words)
     k = np.tile(np.arange(connections), words)
     cells = prior.sd**2 * (k[:, None] == k) + np.diag(scales.s2[0, k])
@@ -361,7 +361,7 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     table = table[~(neutral & table["attribute_word"].isin(table["attribute_word"][neutral].unique()[:3]))]
     table = table[~((table["protected_word"] == "he") & (table["connection"] == "human"))]
     post = bb.fit(table, model, draws=400, seed=0)
-    data = models.results.fit_data(post)
+    data = models.results.Fit(post).data
     cells = functionals.cells_of(data)
     combine, parts = functionals.association_weights(
         cells, np.flatnonzero(cells.associated), functionals.whole_weights(data, cells, cells.associated)
@@ -369,7 +369,7 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     every = functionals.functionals_of(post, cells, parts).combined(combine)
     assert every.root.shape[0] == 400
     one = replace(every, scales=every.scales.at(slice(7, 8)), centre=every.centre[7:8], root=every.root[7:8])
-    prior = models.marginal.prior_of_means(models.results.model_of(post))
+    prior = models.marginal.prior_of_means(models.results.Fit(post).spec)
     weights = (combine @ functionals.by_connection(cells, parts)).toarray()
     mean, sd = moments_from_every_distance(post, weights, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
@@ -383,7 +383,7 @@ def test_tables_with_many_holes_answer_with_draws(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
     post = bb.fit(holed, "crossed", draws=400, seed=0)
-    cells = functionals.cells_of(models.results.fit_data(post))
+    cells = functionals.cells_of(models.results.Fit(post).data)
     weights = functionals.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
     found = functionals.functionals_of(post, cells, weights)
     draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)

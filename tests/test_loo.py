@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 
 import bayesbias as bb
 from bayesbias import _core, comparison, models
+from bayesbias.distances.distances import Distances
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
 SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}
@@ -60,7 +61,7 @@ def holed(table):
 
 @pytest.mark.parametrize("by_group", [True, False])
 def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_group):
-    data = models.data.model_data(holed(crossed_table))
+    data = Distances.read(holed(crossed_table))
     groups = data.group_index if by_group else np.zeros_like(data.group_index)
     rng, draws, k = np.random.default_rng(4), 40, len(data.connections)
     scales = _core.marginal.Scales(
@@ -86,7 +87,7 @@ def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_
 def test_without_effects_the_density_is_a_product_of_normals(plain_table):
     table = holed(plain_table)
     post = bb.fit(table, "published", draws=40, seed=0)
-    data = models.data.model_data(table)
+    data = Distances.read(table)
     pairs = bb.checks.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
     expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
     found = comparison.loo.word_densities(post, data, np.arange(len(data.attribute_words)))
@@ -108,8 +109,8 @@ def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
     """1 / p(word | others) is the posterior mean over the scales of p(others | scales) / p(all | scales)."""
     seeds = range(6)  # one estimate of either kind has a standard error of about .4
     found = pd.concat([bb.checks.compare_models(small_table, ["crossed"], pairs=False, seed=seed) for seed in seeds])
-    data, spec = models.data.model_data(small_table), bb.load_model("crossed")
-    rest = [models.data.data_of_rows(data, data.attribute != word) for word in range(len(data.attribute_words))]
+    data, spec = Distances.read(small_table), bb.load_model("crossed")
+    rest = [data.part(data.attribute != word) for word in range(len(data.attribute_words))]
     expected = np.empty((len(seeds), len(rest)))
     for seed in seeds:
         points = models.moments.scale_points(spec, data, np.random.default_rng(seed))
@@ -260,7 +261,7 @@ class TestProtectedWords:
 
     def test_the_density_is_that_of_the_joint_normal(self, small_table):
         """Published, one draw: a word's distances under a connection are normal with covariance sigma^2 I + s^2 11'."""
-        post, data = bb.fit(small_table, "published", draws=4, seed=0), models.data.model_data(small_table)
+        post, data = bb.fit(small_table, "published", draws=4, seed=0), Distances.read(small_table)
         found = comparison.loo.protected_densities(post, data, np.arange(len(data.protected_words)))
         posterior = post["posterior"].dataset.isel(chain=0, draw=0)
         for at, word in enumerate(data.protected_words):
@@ -280,13 +281,13 @@ class TestProtectedWords:
 
         words = plain_table["protected_word"].unique()
         exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
-        post, data = bb.fit(plain_table, "published", seed=0), models.data.model_data(plain_table)
+        post, data = bb.fit(plain_table, "published", seed=0), Distances.read(plain_table)
         found, k = comparison.loo._left_out(comparison.loo.protected_densities(post, data, np.arange(len(words))))
         assert (k < 0.7).sum() >= 6
         assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
 
     def test_crossed_equals_it_over_the_draws_of_a_fit_without_the_word(self, crossed_table):
-        post, data = bb.fit(crossed_table, "crossed", seed=0), models.data.model_data(crossed_table)
+        post, data = bb.fit(crossed_table, "crossed", seed=0), Distances.read(crossed_table)
         for at in (0, 5):
             rest = crossed_table[crossed_table["protected_word"] != data.protected_words[at]]
             without = bb.fit(rest, "crossed", draws=8000, seed=0)

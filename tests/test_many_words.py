@@ -43,7 +43,7 @@ def holed(many):
 
 
 def data_of(table):
-    return models.results.related_data(table)
+    return models.results.read_distances(table)
 
 
 def row_weights(data, cells, weights):

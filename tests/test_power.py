@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 import bayesbias as bb
 from bayesbias import _core, comparison, diagnostics, models
+from bayesbias.distances.distances import Distances
 
 Z = 1.5981931399
 SIZES = ["stereotype_words", "control_words", "protected_words"]
@@ -45,7 +46,7 @@ def random_scales(data, points, rng, interaction=True):
 @pytest.mark.parametrize("interaction", [True, False], ids=["word x group", "without"])
 @pytest.mark.parametrize("table", [shape(), shape(neutral=0), ragged()], ids=["even", "no neutral", "ragged"])
 def test_sd_is_that_of_the_marginal_engine(table, interaction):
-    data = models.data.model_data(table)
+    data = Distances.read(table)
     scales = random_scales(data, 6, np.random.default_rng(1), interaction)
     part = _core.marginal.mean_part(models.marginal.reduced(data, 1.0, by_group=interaction), scales, 0.3)
     for first, second in ((0, 1), (0, 2), (2, 1)):
@@ -61,7 +62,7 @@ def test_sd_is_that_of_the_marginal_engine(table, interaction):
 
 def test_sd_by_hand_where_attribute_words_rule():
     m, j, t, sigma = 6, 5, 0.1, 0.05
-    data = models.data.model_data(shape(stereotypes=m, protected=j, human=100_000 // j, neutral=0, groups="a"))
+    data = Distances.read(shape(stereotypes=m, protected=j, human=100_000 // j, neutral=0, groups="a"))
     scales = _core.marginal.Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
     found = comparison.power.contrast_sd(
         comparison.power.design_of(data, "associated", "human"),
@@ -71,7 +72,7 @@ def test_sd_by_hand_where_attribute_words_rule():
 
 
 def test_sd_by_hand_where_protected_words_rule():
-    data = models.data.model_data(shape(protected=7, groups="a"))
+    data = Distances.read(shape(protected=7, groups="a"))
     scales = _core.marginal.Scales(
         np.full((1, 3), 1e-12), np.array([[0.03, 0.05, 0.04]]) ** 2, np.full((1, 3), 1e-12), None
     )

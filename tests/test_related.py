@@ -12,6 +12,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, distances, models
+from bayesbias.distances.distances import Distances
 
 
 def embedding(words, vectors):
@@ -94,7 +95,7 @@ class TestCovariance:
 
     def test_cells_have_the_covariance_of_their_mean_distances(self, small):
         found, table = bb.relatedness(small[2]), small[2]
-        data = replace(bb.models.data.model_data(table), relatedness=found)
+        data = replace(Distances.read(table), relatedness=found)
         sums = models.related.related_sums(data)
         weights = np.zeros((len(sums.y), 4, len(found.attribute_words)))
         for at, (word, connection) in enumerate(zip(sums.word, sums.connection, strict=True)):
@@ -309,7 +310,7 @@ def brute_force(sums, prior_sd=100.0, spread=0.2):
 class TestModel:
     def test_moments_equal_the_dense_posterior(self, small):
         spec = bb.load_model("related")
-        data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
+        data = replace(Distances.read(small[2]), relatedness=bb.relatedness(small[2]))
         found = models.related.related_posterior(spec, data)
         mean, covariance = found.moments(np.eye(len(found.sums.y)))
         expected_mean, expected = brute_force(found.sums)
@@ -321,7 +322,7 @@ class TestModel:
     def test_draws_have_these_moments(self, small):
         post = bb.fit(small[2], draws=40_000, seed=1)
         spec = bb.load_model("related")
-        data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
+        data = replace(Distances.read(small[2]), relatedness=bb.relatedness(small[2]))
         found = models.related.related_posterior(spec, data)
         mean, covariance = found.moments(np.eye(len(found.sums.y)))
         draws = post["posterior/word_mean"].to_numpy().reshape(40_000, -1)
@@ -392,7 +393,7 @@ class TestModel:
         one = bb.WordLists("one", {"a": ["p1", "p2"]}, {"a": ["a0"]}, {"human": ["h0", "h1"]})
         table = bb.distance_table(kv, one)
         found = bb.relatedness(table)
-        sums = models.related.related_sums(replace(bb.models.data.model_data(table), relatedness=found))
+        sums = models.related.related_sums(replace(Distances.read(table), relatedness=found))
         parts = found.components
         alone = np.diag((parts.loadings * parts.variances) @ parts.loadings.T)
         own = [at for at in range(len(sums.y)) if sums.connection[at] == 0]
@@ -504,7 +505,7 @@ class TestAround:
     def test_a_word_left_out_has_the_density_of_the_joint_normal(self, small):
 
         spec = bb.load_model("related")
-        data = replace(bb.models.data.model_data(small[2]), relatedness=bb.relatedness(small[2]))
+        data = replace(Distances.read(small[2]), relatedness=bb.relatedness(small[2]))
         found = models.related.related_posterior(spec, data)
         fixed = replace(
             found, grid=_core.related.FactorGrid(np.exp([-1e-9, 0, 1e-9]), np.tile([0.0, 1.0, 0.0], (2, 1)))
@@ -551,7 +552,7 @@ class TestAround:
     def test_the_present_width_equals_that_of_the_covariance(self, small):
 
         found = bb.relatedness(small[2])
-        data = replace(bb.models.data.model_data(small[2]), relatedness=found)
+        data = replace(Distances.read(small[2]), relatedness=found)
         design = comparison.power.related_design(data, "associated", "human")
         posterior = models.related.related_posterior(bb.load_model("related"), data)
         own = (posterior.sums.connection == 0) / 4 - (posterior.sums.connection == 2) / 4.0

@@ -10,6 +10,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, models
+from bayesbias.distances.distances import Distances
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
 TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}
@@ -89,7 +90,7 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
     ],
 )
 def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
-    again = bb.fit(models.results.distances_of(few), edited("published", *changes), seed=2)
+    again = bb.fit(models.results.Fit(few).data.to_frame(), edited("published", *changes), seed=2)
     expected = bb.contrasts(again, "associated", "human", population="similar").iloc[0]
     numbers = ["mean", "sd", "low", "high"]
     assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
@@ -199,14 +200,12 @@ def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
 
 
 def test_a_model_is_read_back_from_its_fit(few, edited):
-    spec = comparison.sensitivity.model_of(few)
+    spec = models.results.Fit(few).spec
     assert spec == bb.load_model("published")
     path = edited("crossed", ("spread = 0.3", "spread = 0.1"))
     post = bb.fit(bb.calibration.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
     path.unlink()
-    assert comparison.sensitivity.model_of(post).priors["attribute_sd"] == models.spec.Pooled(
-        distribution="pooled", spread=0.1
-    )
+    assert models.results.Fit(post).spec.priors["attribute_sd"] == models.spec.Pooled(distribution="pooled", spread=0.1)
 
 
 def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_left_alone():
@@ -295,7 +294,7 @@ def assert_same_moments(found, expected, tolerance):
 @pytest.mark.parametrize("model", ["published", "pooled", "crossed_plain", "crossed"])
 def test_moments_are_those_of_many_draws(table, model):
     spec = bb.load_model(model)
-    found = models.moments.mean_moments(spec, models.data.model_data(table), np.random.default_rng(0))
+    found = models.moments.mean_moments(spec, Distances.read(table), np.random.default_rng(0))
     assert_same_moments(found, drawn_moments(table, model, 20_000), 0.03)
 
 
@@ -304,7 +303,7 @@ def test_moments_of_a_table_full_of_holes(table, monkeypatch):
     monkeypatch.setattr(models.moments, "POINTS", 512)
     part = table[np.random.default_rng(2).random(len(table)) > 0.3].query("connection in ['associated', 'human']")
     part = part[part["protected_word"].isin(["a 0", "a 1", "b 0", "b 1"])]
-    spec, data = bb.load_model("crossed_plain"), models.data.model_data(part)
+    spec, data = bb.load_model("crossed_plain"), Distances.read(part)
     assert isinstance(models.marginal.crossed_target(spec, data).sums, _core.incomplete.IncompleteSums)
     dense = models.moments.mean_moments(spec, data, np.random.default_rng(0))
     monkeypatch.undo()
@@ -315,7 +314,7 @@ def test_moments_of_a_table_full_of_holes(table, monkeypatch):
 
 def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
     """The walk is replaced by draws by weights: what counts is what becomes of them."""
-    spec, data = bb.load_model("crossed_plain"), models.data.model_data(table)
+    spec, data = bb.load_model("crossed_plain"), Distances.read(table)
     expected = models.moments.mean_moments(spec, data, np.random.default_rng(0))
 
     def walked(log_density, start, chains, draws, rng):
@@ -329,20 +328,20 @@ def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
 
 def test_a_model_without_a_fast_engine_has_no_moments(table):
     with pytest.raises(bb.InputError, match="the model 'robust' needs draws by NUTS: its residuals are not normal"):
-        models.moments.mean_moments(bb.load_model("robust"), models.data.model_data(table), np.random.default_rng(0))
+        models.moments.mean_moments(bb.load_model("robust"), Distances.read(table), np.random.default_rng(0))
 
 
 def test_distances_without_spread_have_no_moments(table):
-    flat = models.data.model_data(table.assign(distance=0.5))
+    flat = Distances.read(table.assign(distance=0.5))
     with pytest.raises(bb.InputError, match="the distances of associated do not vary"):
         models.moments.mean_moments(bb.load_model("published"), flat, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("query", ["attribute_word != 'a word 3'", "protected_word != 'b 2'", "connection != 'human'"])
 def test_a_part_of_the_data_is_the_data_of_the_part(table, query):
-    whole = models.data.model_data(table)
-    part = models.data.data_of_rows(whole, table.eval(query).to_numpy())
-    expected = models.data.model_data(table.query(query))
+    whole = Distances.read(table)
+    part = whole.part(table.eval(query).to_numpy())
+    expected = Distances.read(table.query(query))
     for name in ("protected_words", "connections", "groups", "word", "connection", "attribute", "attribute_words"):
         np.testing.assert_array_equal(getattr(part, name), getattr(expected, name), err_msg=name)
     for name in ("class_of_attribute", "attribute_class", "y"):
@@ -352,14 +351,13 @@ def test_a_part_of_the_data_is_the_data_of_the_part(table, query):
 
 
 def test_points_stand_for_other_data_of_the_same_scales_only(table):
-    spec, data = bb.load_model("crossed"), models.data.model_data(table)
+    spec, data = bb.load_model("crossed"), Distances.read(table)
     points = models.moments.scale_points(spec, data, np.random.default_rng(0))
     same = models.moments.moved_points(points, spec, data)
     np.testing.assert_allclose(same.moments[0], points.moments[0], atol=1e-4)
-    assert models.moments.moved_points(points, spec, models.data.data_of_rows(data, data.connection != 3)) is None
+    assert models.moments.moved_points(points, spec, data.part(data.connection != 3)) is None
     assert (
-        models.moments.moved_points(points, spec, models.data.model_data(table.assign(distance=10 * table["distance"])))
-        is None
+        models.moments.moved_points(points, spec, Distances.read(table.assign(distance=10 * table["distance"]))) is None
     )
 
 
@@ -443,7 +441,7 @@ def test_the_model_follows_when_a_group_is_gone(planted):
     post = bb.fit(part, "crossed_shared", draws=400, seed=0)
     found = bb.checks.influence(post, second="human", words="protected").set_index("word")
     rest = part[part["protected_word"] != "b 0"]
-    spec, data = models.marginal.fit_for_crossed(bb.load_model("crossed_shared"), models.data.model_data(rest))
+    spec, data = models.marginal.fit_for_crossed(bb.load_model("crossed_shared"), Distances.read(rest))
     assert not spec.terms.word_x_group
     mean, _ = models.moments.mean_moments(spec, data, np.random.default_rng(4))
     names = data.connections.tolist()

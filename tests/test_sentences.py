@@ -11,6 +11,7 @@ from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import models, sentences
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import averaged
 from bayesbias.errors import InputError
 from bayesbias.sentences import templates
@@ -436,7 +437,7 @@ class TestFramesAsRandomEffect:
     def test_the_noise_of_words_is_not_taken_for_frames(self):
         rng = np.random.default_rng(1)
         table = framed(rng, 0.0, 12, words=15)
-        data = models.data.model_data(table)
+        data = Distances.read(table)
         found = models.frames.frame_data(table, data)
         whole, _ = models.frames.variation(found, 0, 0, 1)
         # two lists of 15 words with noise of sd .015 in each frame

@@ -25,9 +25,9 @@ from bayesbias.comparison.pairs import SAME, Case, ChangeDraws, Matched, match
 from bayesbias.comparison.sides import fixed_values, stack
 from bayesbias.diagnostics.convergence import diagnose, judged, mixing_faults
 from bayesbias.distances.covariances import LEAST, Relatedness
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import fit_for_crossed
@@ -81,7 +81,7 @@ def _one_change(
     before, after = at
     label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
     base, change = matched.distances[:, before], matched.distances[:, after] - matched.distances[:, before]
-    data = model_data(matched.of(base))
+    data = Distances.read(matched.of(base), check=False)
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
     fixed = fixed_values(data, change)
     slopes = _slopes(data, base, change, fixed)
@@ -118,7 +118,7 @@ class _Drawn:
 
 def _drawn(
     table: pd.DataFrame,
-    data: ModelData,
+    data: Distances,
     model: str | ModelSpec,
     engine: str,
     size: tuple[int, int],
@@ -148,7 +148,7 @@ def _drawn(
     return _Drawn(connection, words, post)
 
 
-def _slopes(data: ModelData, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
+def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
     """The slope (K,) of each connection, one for all connections that share attribute words; 0 without a change."""
     free = ~np.isin(data.connection, list(fixed))
     slopes = np.zeros(len(data.connections))
@@ -160,7 +160,7 @@ def _slopes(data: ModelData, base: FloatArray, change: FloatArray, fixed: Mappin
     return slopes
 
 
-def change_notes(data: ModelData, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
+def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
     """Sentences on connections that changed as one, and on distances that did not change."""
     if len(fixed) == len(data.connections) and not any(fixed.values()):
         return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
@@ -180,7 +180,7 @@ def change_notes(data: ModelData, change: FloatArray, fixed: Mapping[int, float]
     return notes
 
 
-def slope(data: ModelData, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
+def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
     """How much of the change to add to the distances of the first embedding so that the two no longer go together.
 
     Covariances are those of the rows' mean, with protected words and attribute words as clusters.
@@ -197,7 +197,7 @@ def slope(data: ModelData, base: FloatArray, change: FloatArray, rows: np.ndarra
     return float(-covariance[0, 1] / covariance[1, 1]) if covariance[1, 1] > 0 else 0.0
 
 
-def _scales(difference: xr.DataTree, data: ModelData) -> dict[str, FloatArray]:
+def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
     """The scales of a fit of changes, placed among all connections and classes."""
     labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
     found = {}
@@ -259,7 +259,7 @@ def by_nuts(
         raise InputError(f"engine='nuts' needs another model of changes than {changes.name!r}: {reason}")
     levels = replace(levels, terms=changes.terms)
     table = matched.of(matched.distances[:, 0])
-    levels, data = fit_for_crossed(levels, model_data(table))
+    levels, data = fit_for_crossed(levels, Distances.read(table, check=False))
     changes = replace(changes, terms=changes.terms.model_copy(update={"word_x_group": levels.terms.word_x_group}))
     places = list(combinations(range(len(matched.embeddings)), 2))
     for before, after in places:
@@ -369,9 +369,9 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
     )
 
 
-def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[ModelData, ModelData] | str:
+def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
     """The data of the pairs in one embedding and in all, or why there are none."""
-    one = model_data(matched.of(matched.distances[:, 0]))
+    one = Distances.read(matched.of(matched.distances[:, 0]), check=False)
     size = len(matched.embeddings)
     if (cells := int(one.filled.sum()) * size) > MOST_CELLS:
         return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
@@ -385,7 +385,7 @@ def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[ModelD
 
 
 def by_covariance(
-    one: ModelData, every: ModelData, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
+    one: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
 ) -> list[ChangeDraws]:
     """Draws of the changes between all pairs of embeddings from one posterior of all.
 
@@ -439,7 +439,7 @@ def by_covariance(
     return results
 
 
-def _whole(words: FloatArray, data: ModelData) -> FloatArray:
+def _whole(words: FloatArray, data: Distances) -> FloatArray:
     """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
     cells = cells_of(data)
     weights = np.column_stack([whole_weights(data, cells, own) for own in data.filled.T])
@@ -472,7 +472,7 @@ def comparison_tree(
     ``population`` is what the means of connections speak about; ``related`` the relatedness of the protected words of
     all embeddings, where figures are exact.
     """
-    data = model_data(matched.of(matched.distances[:, 0]))
+    data = Distances.read(matched.of(matched.distances[:, 0]), check=False)
     names = list(matched.embeddings)
     chains, draws = changes[0].connection_change.shape[:2]
     coords: dict[str, Any] = {
@@ -550,7 +550,7 @@ def _stats_of_all(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[
     return {name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes])) for name in names}
 
 
-def _constants(matched: Matched, data: ModelData) -> xr.Dataset:
+def _constants(matched: Matched, data: Distances) -> xr.Dataset:
     control = matched.distances[~matched.table["connection"].isin(STEREOTYPES).to_numpy()]
     known = len(control) >= FEWEST_CONTROLS and (np.ptp(control, axis=0) > SAME).all()
     spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)

@@ -25,9 +25,9 @@ from bayesbias.diagnostics.summaries import (
     flat_draws,
     signed,
 )
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
-from bayesbias.models.data import ModelData
 from bayesbias.models.functionals import (
     Cells,
     DrawnFunctionals,
@@ -44,7 +44,7 @@ from bayesbias.models.functionals import (
     whole_weights,
 )
 from bayesbias.models.related import distance_sd
-from bayesbias.models.results import GROUP, check_fit, fit_data, is_related
+from bayesbias.models.results import ADJUSTMENT, Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
 LEAST_RATIO = 0.95
@@ -105,7 +105,7 @@ def rows_of(
     second: str,
     population: str = GIVEN,
     rows: str | None = None,
-    data: ModelData | None = None,
+    data: Distances | None = None,
 ) -> Rows:
     """Posteriors of a contrast for the whole list and for each protected word; ``data`` are the rows of the fit.
 
@@ -114,7 +114,7 @@ def rows_of(
     InputError
         Associations of a contrast or a table that has none.
     """
-    data = data or fit_data(post)
+    data = data or Fit(post).data
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
     if rows is None:
@@ -135,7 +135,7 @@ def rows_of(
     return Rows(whole, found.words, found.kept, found.weights, found.kind, notes)
 
 
-def why_no_association(data: ModelData, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
+def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
     """What a contrast or a table lacks to have associations; empty if it has them."""
     if (first, second) != (OWN, OTHER):
         return f"associations are rows of {OWN} - {OTHER}, not of {first} - {second}"
@@ -152,13 +152,13 @@ def why_no_association(data: ModelData, cells: Cells, first: str = OWN, second: 
     return ""
 
 
-def _groups_without(data: ModelData, cells: Cells, chosen: NDArray[np.bool_]) -> list[str]:
+def _groups_without(data: Distances, cells: Cells, chosen: NDArray[np.bool_]) -> list[str]:
     """Groups with a stereotype list of which no protected word is among some chosen ones (J,)."""
     present = set(data.groups[chosen].tolist())
     return [name for name in cells.columns[cells.connections :] if name not in present]
 
 
-def _difference_rows(post: xr.DataTree, data: ModelData, cells: Cells, first: str, second: str) -> Rows:
+def _difference_rows(post: xr.DataTree, data: Distances, cells: Cells, first: str, second: str) -> Rows:
     """Differences of mean distances under two connections."""
     names = data.connections.tolist()
     places = [names.index(first), names.index(second)]
@@ -174,7 +174,7 @@ def _difference_rows(post: xr.DataTree, data: ModelData, cells: Cells, first: st
     return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
 
 
-def _association_rows(post: xr.DataTree, data: ModelData, cells: Cells, kind: str) -> Rows:
+def _association_rows(post: xr.DataTree, data: Distances, cells: Cells, kind: str) -> Rows:
     """Associations, as they were observed or partially pooled.
 
     Models with normal means of words pool them themselves; that of related words does not, so that its associations
@@ -211,7 +211,7 @@ def pooled_associations(raw: NormalFunctionals, weights: FloatArray, groups: Int
     return pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale) or raw
 
 
-def _doubts(data: ModelData, cells: Cells) -> list[str]:
+def _doubts(data: Distances, cells: Cells) -> list[str]:
     """Lists that an association rests on only in part."""
     notes = []
     if cells.in_several:
@@ -315,7 +315,7 @@ def contrasts(
     1           math  math  0.018
     2        algebra  math  0.026
     """
-    check_fit(post, summaries=True)
+    Fit.read(post, summaries=True)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
@@ -323,7 +323,7 @@ def contrasts(
     first, second = contrasted(first, second, *connections_of(post))
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
-    data = fit_data(post)
+    data = Fit(post).data
     found = rows_of(post, first, second, population, rows, data)
     kept = found.kept
     groups = data.groups[kept]
@@ -340,7 +340,7 @@ def contrasts(
         "population": population,
         "rows": found.kind,
         "meaning": MEANINGS[found.kind],
-        "related": is_related(post),
+        "related": Fit(post).related,
         "left_out": data.protected_words[~kept].tolist(),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(found.whole.sd[0]) / cluster.se,
@@ -426,14 +426,14 @@ def _told(table: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _sizes(data: ModelData, mean: float, first: str, second: str) -> dict[str, Any]:
+def _sizes(data: Distances, mean: float, first: str, second: str) -> dict[str, Any]:
     """The whole list in standard deviations of control words, and WEAT's effect size of the same words."""
     spread = control_spread(data)
     effect = weat_effect_size(data) if (first, second) == (OWN, OTHER) else None
     return {"standardised": None if spread is None else mean / spread, "weat_d": effect}
 
 
-def weat_effect_size(data: ModelData) -> float | None:
+def weat_effect_size(data: Distances) -> float | None:
     """WEAT's effect size d for two groups: positive where words are closer to the stereotypes of their own group.
 
     The protected words of the groups are WEAT's targets, their stereotypes its attributes. None for another number of
@@ -495,10 +495,10 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     1    jew  christian  False -0.027
     2    jew     muslim  False  0.053
     """
-    check_fit(post, summaries=True)
+    Fit.read(post, summaries=True)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
-    data = fit_data(post)
+    data = Fit(post).data
     cells = cells_of(data)
     if lacking := why_no_association(data, cells):
         raise InputError(f"there are no associations: {lacking}")
@@ -561,7 +561,7 @@ FEWEST_CONTROLS = 3
 """Control words below which their spread is not taken for a measure."""
 
 
-def control_spread(data: ModelData) -> float | None:
+def control_spread(data: Distances) -> float | None:
     """The standard deviation of control words' mean distances to the protected words; None where it is not known."""
     names = data.connections.tolist()
     rows = np.isin(data.connection, [names.index(name) for name in controls_of(names)])
@@ -604,7 +604,7 @@ def contrast_draws(post: xr.DataTree, first: str, second: str, population: str =
     if population == SIMILAR or not kept.any():
         means = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
     else:
-        data = fit_data(post)
+        data = Fit(post).data
         weights = whole_weights(data, cells_of(data), kept)
         words = flat_draws(post["posterior/word_mean"].to_numpy())[:, kept][:, :, places]
         means = np.einsum("djk,j->dk", words, weights[kept])
@@ -641,15 +641,15 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     >>> bb.checks.adjustment(post)["contrast"].tolist()
     ['associated - different', 'associated - human', 'associated - neutral']
     """
-    check_fit(post)
+    Fit.read(post)
     prob = probability(prob, "prob")
-    if GROUP not in post.children:
+    if ADJUSTMENT not in post.children:
         raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
-    before = post[f"{GROUP}/raw_word_mean"].to_numpy()
+    before = post[f"{ADJUSTMENT}/raw_word_mean"].to_numpy()
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
-    data = fit_data(post)
+    data = Fit(post).data
     cells = cells_of(data)
-    raw_means = replace(data, y=post[f"{GROUP}/raw_distance"].to_numpy()).cells.mean
+    raw_means = replace(data, y=post[f"{ADJUSTMENT}/raw_distance"].to_numpy()).cells.mean
     rows = []
     for other in beside_associated(post):
         places = [names.index(OWN), names.index(other)]
@@ -665,7 +665,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
             row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs = {**json.loads(post[GROUP].attrs["facts"]), "prob": prob}
+    table.attrs = {**json.loads(post[ADJUSTMENT].attrs["facts"]), "prob": prob}
     return table
 
 
@@ -758,7 +758,7 @@ def decomposition(
     2     whole list      associated - human -0.019
     3           math             association  0.018
     """
-    check_fit(post, summaries=True)
+    Fit.read(post, summaries=True)
     prob = probability(prob, "prob")
     names = post["constant_data"]["protected_word"].to_numpy()
     parts = decomposition_parts(post, second, population)
@@ -775,9 +775,9 @@ def decomposition(
 
 def decomposition_parts(post: xr.DataTree, second: str | None = None, population: str = GIVEN) -> Parts:
     """Posteriors of the parts; see :func:`decomposition`."""
-    check_fit(post, summaries=True)
+    Fit.read(post, summaries=True)
     one_of(population, tuple(POPULATIONS), "population")
-    data = fit_data(post)
+    data = Fit(post).data
     names = data.connections.tolist()
     second = control_of_parts(names, second)
     cells = cells_of(data)
@@ -800,7 +800,7 @@ def decomposition_parts(post: xr.DataTree, second: str | None = None, population
 
 
 def _difference_parts(
-    data: ModelData, cells: Cells, second: str
+    data: Distances, cells: Cells, second: str
 ) -> tuple[NDArray[np.bool_], FloatArray, sparse.csr_array]:
     """The same of a table without associations: differences of mean distances, part by part."""
     names = data.connections.tolist()
@@ -827,7 +827,7 @@ def whole_parts(weights: FloatArray, count: int) -> FloatArray:
 
 
 def decomposition_weights(
-    data: ModelData, cells: Cells, second: str
+    data: Distances, cells: Cells, second: str
 ) -> tuple[NDArray[np.bool_], FloatArray, sparse.csr_array, sparse.csr_array]:
     """Which words (J,) have all parts, their weights (J,), and two matrices whose product weighs the cells.
 
@@ -883,7 +883,7 @@ def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
 
 def decomposable_controls(post: xr.DataTree) -> list[str]:
     """The same for a fit."""
-    data = fit_data(post)
+    data = Fit(post).data
     return decomposable(data.filled, data.connections.tolist())
 
 
@@ -970,8 +970,8 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.mean_distances(post).columns.tolist()
     ['math', 'arts', 'human', 'neutral']
     """
-    check_fit(post, summaries=True)
-    data = fit_data(post)
+    Fit.read(post, summaries=True)
+    data = Fit(post).data
     cells = cells_of(data)
     places = _list_places(data, cells)
     names = [cells.columns[place] for place in places]
@@ -979,7 +979,7 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     return pd.DataFrame(cells.mean[:, places], index=index, columns=names)
 
 
-def _list_places(data: ModelData, cells: Cells) -> NDArray[np.intp]:
+def _list_places(data: Distances, cells: Cells) -> NDArray[np.intp]:
     """Columns of the cells that are lists: those of the groups, then the control lists."""
     names = data.connections.tolist()
     controls = [names.index(name) for name in controls_of(names)]
@@ -1022,8 +1022,8 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     >>> round(float(found.mean[0]), 3), round(float(found.below(0.0)[0]), 3)
     (0.043, 0.132)
     """
-    check_fit(post, summaries=True)
-    data = fit_data(post)
+    Fit.read(post, summaries=True)
+    data = Fit(post).data
     cells = cells_of(data)
     places = _list_places(data, cells)
     given = _checked_weights(weights, data, [cells.columns[place] for place in places])
@@ -1034,7 +1034,7 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     return functionals_of(post, cells, matrix)
 
 
-def _checked_weights(weights: object, data: ModelData, lists: list[str]) -> FloatArray:
+def _checked_weights(weights: object, data: Distances, lists: list[str]) -> FloatArray:
     """Weights as an array (m, J, L)."""
     words = data.protected_words.tolist()
     if isinstance(weights, pd.DataFrame):

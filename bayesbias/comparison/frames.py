@@ -16,15 +16,15 @@ from bayesbias._results import Result
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
 from bayesbias.comparison.pairs import ChangeDraws, Matched
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.data import model_data
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.functionals import cells_of, whole_weights
-from bayesbias.models.results import check_fit, fit_data
+from bayesbias.models.results import Fit
 from bayesbias.sentences import SAME, ContextVectors
 from bayesbias.words import WordLists, load_words
 
@@ -149,7 +149,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     >>> bb.frame_effects(post).table()["frame"].tolist()[:2]
     ['the word is', 'people talk about']
     """
-    check_fit(post)
+    Fit.read(post)
     if GROUP not in post.children:
         raise InputError(
             "the fit knows no sentence frames: fit a table that distance_table made of what encode returns"
@@ -159,7 +159,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     group = post[GROUP].to_dataset()
     a, b = names.index(first), names.index(second)
     whole = contrast_draws(post, first, second)
-    data = fit_data(post)
+    data = Fit(post).data
     weights = whole_weights(data, cells_of(data), filled[:, [a, b]].all(axis=1))
     shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
     shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
@@ -355,7 +355,7 @@ def over_frames(
     """Changes with what other sentence frames like these would change, integrated over."""
     if not framed:
         return changes
-    data, rng = model_data(matched.of(matched.distances[:, 0])), np.random.default_rng([seed, 6])
+    data, rng = Distances.read(matched.of(matched.distances[:, 0]), check=False), np.random.default_rng([seed, 6])
     found = []
     for change in changes:
         chains, draws = change.connection_change.shape[:2]

@@ -20,14 +20,14 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
 from bayesbias.diagnostics.summaries import flat_draws
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
-from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import fit, pair_density, parts_of
 from bayesbias.models.marginal import drawn_scales, variances_of
 from bayesbias.models.related import related_posterior, words_left_out
-from bayesbias.models.results import related_data
+from bayesbias.models.results import read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
@@ -138,7 +138,7 @@ def compare_models(
         )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     rows, notes = _pairs_once(table)
-    data = related_data(rows)
+    data = read_distances(rows)
     judged = []
     with progress("comparing models", len(specs)) as done:
         for at, spec in enumerate(specs):
@@ -162,7 +162,7 @@ def _specs(models: Sequence[Model]) -> list[ModelSpec]:
 
 def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """The rows that every model can take, and what was dropped."""
-    model_data(table)
+    Distances.read(table, check=False)
     repeated = int(table.duplicated(PAIR).sum())
     if not repeated:
         return table, []
@@ -173,7 +173,7 @@ def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 def _judge(
     spec: ModelSpec,
     table: pd.DataFrame,
-    data: ModelData,
+    data: Distances,
     draws: int,
     seed: int,
     pairs: bool,
@@ -214,7 +214,7 @@ def _faults(post: xr.DataTree) -> list[str]:
     return [f"The fit should not be read: {fault}." for fault in diagnose(post).faults] if chains else []
 
 
-def _leave_related(spec: ModelSpec, data: ModelData) -> _Score:
+def _leave_related(spec: ModelSpec, data: Distances) -> _Score:
     """Log predictive density of each attribute word's distances given those of related words."""
     values = words_left_out(related_posterior(spec, data), data)
     if alone := data.attribute_words[np.isnan(values)].tolist():
@@ -226,7 +226,7 @@ def _leave_related(spec: ModelSpec, data: ModelData) -> _Score:
 
 
 def _leave_words(
-    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, unit: Unit, done: Done
+    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: Distances, unit: Unit, done: Done
 ) -> _Score:
     """Log predictive density of each attribute or protected word's distances given all others."""
     if unit == "protected":
@@ -245,7 +245,7 @@ def _leave_words(
 
 
 def _refitted(
-    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: ModelData, word: int, unit: Unit
+    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: Distances, word: int, unit: Unit
 ) -> float | None:
     """Log predictive density of a word from a fit without it; None where none can be had.
 
@@ -270,7 +270,7 @@ def _refitted(
     return float(logsumexp(word_densities(without, data, np.array([word]))) - np.log(size))
 
 
-def word_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> FloatArray:
+def word_densities(post: xr.DataTree, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some attribute words, given cells and scales of a fit.
 
     Parameters
@@ -301,7 +301,7 @@ def word_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> Float
     return word_log_likelihood(patterns, blocks, scales, cells)
 
 
-def protected_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> FloatArray:
+def protected_densities(post: xr.DataTree, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some protected words, their cell means integrated out.
 
     Given the population's means mu and sds s, the effects of attribute words and the residual sds sigma, the distances
@@ -331,7 +331,7 @@ def protected_densities(post: xr.DataTree, data: ModelData, words: IntArray) -> 
     return found
 
 
-def _effects(posterior: xr.Dataset, data: ModelData, rows: IntArray, group: str) -> FloatArray | float:
+def _effects(posterior: xr.Dataset, data: Distances, rows: IntArray, group: str) -> FloatArray | float:
     """Effects (draws, rows) of the attribute words of rows, and of these with a group; 0 for a model without."""
     names = data.attribute_words[data.attribute[rows]]
     effects: FloatArray | float = 0.0

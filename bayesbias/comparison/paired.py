@@ -48,11 +48,11 @@ from bayesbias.comparison.sides import (
     stack,
 )
 from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, share, signed
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels, labels_of, relatedness_in_fit
 from bayesbias.errors import InputError, listed, many, shown
-from bayesbias.models.data import ModelData
 from bayesbias.models.functionals import Cells, DrawnFunctionals, Functionals, cells_of
-from bayesbias.models.results import model_of
+from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, WHOLE, controls_of, labelled
 
 SLIGHT = 0.005
@@ -316,13 +316,13 @@ class Comparison(Result):
         return str(self.posterior.attrs.get("population", SIMILAR))
 
     @cached_property
-    def data(self) -> ModelData:
+    def data(self) -> Distances:
         """The pairs, with the distances of the first embedding."""
         constant = self.posterior["constant_data"].to_dataset()
         word, connection, attribute = (
             constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
         )
-        return ModelData(
+        return Distances(
             protected_words=constant["protected_word"].to_numpy().astype(str),
             connections=constant["connection"].to_numpy().astype(str),
             groups=constant["group"].to_numpy().astype(str),
@@ -352,7 +352,7 @@ class Comparison(Result):
         if related is None:
             return None
         every = stack(self.data, self.distances, related)
-        return Stacked(model_of(self.posterior), every, cells_of(every))
+        return Stacked(Fit(self.posterior).spec, every, cells_of(every))
 
     @property
     def filled(self) -> NDArray[np.bool_]:

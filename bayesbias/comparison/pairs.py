@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, printable
 from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
-from bayesbias.models.data import model_data
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
@@ -136,7 +136,7 @@ def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | Non
 def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
     """A table's pairs, each once, in lower case if capital letters do not count."""
     try:
-        clean = model_data(table).table
+        clean = Distances.read(table, check=False).table
         if case == "fallback":
             clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
         return once(clean, "the table", "a comparison takes each pair once")

@@ -24,16 +24,16 @@ from bayesbias._results import Result
 from bayesbias.comparison.frames import frame_effects
 from bayesbias.diagnostics.simulation import complete_truth
 from bayesbias.diagnostics.summaries import PROB, contrasted, lists_of, share
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
-from bayesbias.models.data import ModelData
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
 from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
-from bayesbias.models.results import check_fit, fit_data, is_related, model_of, related_data
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
 
@@ -72,7 +72,7 @@ class Design:
     connections
         Names of the connections.
     words, classes
-        (P,): attribute words of each list, and their class as in ``ModelData.class_of_attribute``.
+        (P,): attribute words of each list, and their class as in ``Distances.class_of_attribute``.
     class_index
         (P,): place of that class among those of the table.
     protected, group
@@ -171,7 +171,7 @@ def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
     return effects, variance / design.words[effects[:, 0]]
 
 
-def design_of(data: ModelData, first: str, second: str) -> Design:
+def design_of(data: Distances, first: str, second: str) -> Design:
     """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
     groups = data.group_index
     stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
@@ -273,7 +273,7 @@ class RelatedQuestion:
         return PlannedSize(*design.sizes(lengths), width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
-def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
+def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     """The lists behind a contrast of a table that knows how its words are related."""
     found = relatedness_for(data)
     parts = components_for(found, data.protected_words)
@@ -304,7 +304,7 @@ def related_design(data: ModelData, first: str, second: str) -> RelatedDesign:
     )
 
 
-def _shares(data: ModelData, member: NDArray[np.bool_], connection: str) -> FloatArray:
+def _shares(data: Distances, member: NDArray[np.bool_], connection: str) -> FloatArray:
     """Share of each list in each protected word's distances of a connection, (J, L); NaN without any."""
     rows = data.connection == data.connections.tolist().index(connection)
     counts = np.zeros((len(data.protected_words), len(member)))
@@ -482,18 +482,18 @@ def plan(
     )
 
 
-def _related(given: object) -> tuple[ModelSpec, ModelData] | None:
+def _related(given: object) -> tuple[ModelSpec, Distances] | None:
     """The model of related words and the data of a table or fit that knows how its words are; None of another."""
     if isinstance(given, xr.DataTree):
-        check_fit(given)
-        if not is_related(given):
+        Fit.read(given)
+        if not Fit(given).related:
             return None
-        spec = model_of(given)
+        spec = Fit(given).spec
     elif isinstance(given, pd.DataFrame) and KEY in given.attrs:
         spec = load_model(RELATED)
     else:
         return None
-    return fit_for_crossed(spec, related_data(given))
+    return fit_for_crossed(spec, read_distances(given))
 
 
 WAYS = {
@@ -506,7 +506,7 @@ WAYS = {
 
 
 def _related_plan(
-    spec: ModelSpec, data: ModelData, effect: float, prob: float, power: float, first: str, second: str | None
+    spec: ModelSpec, data: Distances, effect: float, prob: float, power: float, first: str, second: str | None
 ) -> Plan:
     """The plan for given protected words: lists grow by alike or by unrelated words."""
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
@@ -622,17 +622,17 @@ def _curve(design: Design, ways: Mapping[str, Way], question: Question) -> Itera
 
 def _scales_of(
     given: pd.DataFrame | xr.DataTree | WordLists | str | Path, scales: Mapping[str, Any] | None, seed: int
-) -> tuple[ModelData, Scales, float, str]:
+) -> tuple[Distances, Scales, float, str]:
     """The lists as data, scales at B points, the prior sd of connection means, and where the scales are from."""
     if isinstance(given, pd.DataFrame) and scales is None:
         given = fit(given, draws=DRAWS, chains=1, seed=seed)
     if isinstance(given, xr.DataTree):
-        check_fit(given)
+        Fit.read(given)
         if scales is None:
-            return fit_data(given), _fitted(given), prior_of_means(model_of(given)).sd, "this table"
+            return Fit(given).data, _fitted(given), prior_of_means(Fit(given).spec).sd, "this table"
     elif not isinstance(given, pd.DataFrame):
         given = _every_pair(given if isinstance(given, WordLists) else load_words(given))
-    spec, data = fit_for_crossed(load_model("crossed"), related_data(given, check=False))
+    spec, data = fit_for_crossed(load_model("crossed"), read_distances(given, check=False))
     source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
     point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
     return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source
@@ -653,7 +653,7 @@ def _fitted(post: xr.DataTree) -> Scales:
     return variances_of({name: sd[kept] for name, sd in every.items()}, constant.sizes["connection"], classes)
 
 
-def _typical_scales(data: ModelData) -> dict[str, Any]:
+def _typical_scales(data: Distances) -> dict[str, Any]:
     """The typical scales, for control lists of other names those of neutral words."""
     return {
         name: {**dict.fromkeys(data.classes, value["neutral"]), **value} if isinstance(value, Mapping) else value
@@ -661,7 +661,7 @@ def _typical_scales(data: ModelData) -> dict[str, Any]:
     }
 
 
-def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: ModelData) -> Scales:
+def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: Distances) -> Scales:
     """Variances at one point from scales given by name; interaction_sd only where the model has word x group."""
     if not isinstance(scales, Mapping):
         raise InputError(f"scales is {scales!r}: give a mapping of connection_sd, sigma, attribute_sd, interaction_sd")
@@ -673,7 +673,7 @@ def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: ModelData) -
     return variances_of({name: truth[name][None] for name in known}, len(data.connections), len(data.attribute_classes))
 
 
-def _as_estimated(point: Scales, data: ModelData, rng: np.random.Generator) -> Scales:
+def _as_estimated(point: Scales, data: Distances, rng: np.random.Generator) -> Scales:
     """Scales at many points, connection_sd spread as a fit of the lists would have it.
 
     With J protected words its posterior under a flat prior is that of s^2 (J - 1) / chi^2(J - 2). The other scales rest

@@ -28,17 +28,17 @@ from bayesbias.comparison.contrast import (
 from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
 from bayesbias.distances import distance_table
+from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, Prepared, prepared, untested
 from bayesbias.models import exact, marginal
-from bayesbias.models.data import ModelData, data_of_rows
 from bayesbias.models.fits import fit, pair_density, parts_of
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
 from bayesbias.models.related import log_terms, related_posterior
-from bayesbias.models.results import check_fit, distances_of, fit_data, model_of, priors_used
+from bayesbias.models.results import Fit
 from bayesbias.models.spec import Gamma, ModelSpec, log_priors
 from bayesbias.words import CONTROLS, WordLists
 
@@ -147,12 +147,12 @@ def prior_sensitivity(
     >>> type(found).__name__
     'PriorSensitivity'
     """
-    check_fit(post)
+    Fit.read(post)
     seed = whole_number(seed, "seed", least=0, most=None)
     factor = _above_one(factor)
     first, second = contrasted(first, second, *connections_of(post))
     given = contrast_draws(post, first, second, population)
-    spec = model_of(post)
+    spec = Fit(post).spec
     refits = _refits(post, spec, (first, second, population), factor, seed, given)
     power = _power(post, spec, f"{first} - {second}", given)
     return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} \N{MINUS SIGN} {second}"))
@@ -168,10 +168,10 @@ def _refits(
     post: xr.DataTree, spec: ModelSpec, asked: tuple[str, str, str], factor: float, seed: int, given: FloatArray
 ) -> pd.DataFrame:
     """The contrast (two connections and a population) by the fit as given and by each refit."""
-    priors = priors_used(post, spec)
+    priors = Fit(post).priors()
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
     changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
-    table, engine = distances_of(post), "auto" if post.attrs["engine"] == "nuts" else post.attrs["engine"]
+    table, engine = Fit(post).data.to_frame(), "auto" if post.attrs["engine"] == "nuts" else post.attrs["engine"]
     rows = [(pd.NA, "as given", *describe(given, PROB).values())]
     with progress("fitting with other priors", len(changes)) as done:
         for at, (name, change) in enumerate(changes):
@@ -239,7 +239,7 @@ def _power(post: xr.DataTree, spec: ModelSpec, contrast: str, given: FloatArray)
         found, log_likelihood = _related_terms(post, spec)
     else:
         values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
-        found, log_likelihood = log_priors(values, priors_used(post, spec)), _log_likelihood(post)
+        found, log_likelihood = log_priors(values, Fit(post).priors()), _log_likelihood(post)
     priors = {name: each.reshape(shape) for name, each in found.items()}
     tree = xr.DataTree.from_dict(
         {
@@ -273,7 +273,7 @@ def _diagnosis(prior: float, likelihood: float) -> str:
 
 def _related_terms(post: xr.DataTree, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:
     """Log priors by name and log likelihood, each (draws,), of a fit of related words."""
-    data = fit_data(post)
+    data = Fit(post).data
     cells = flat_draws(post["posterior/word_mean"].to_numpy())[:, data.filled]
     return log_terms(related_posterior(spec, data), cells, flat_draws(post["posterior/sd_factor"].to_numpy()))
 
@@ -290,7 +290,7 @@ def _log_likelihood(post: xr.DataTree) -> FloatArray:
 KINDS_OF_WORDS = ("all", "attribute", "protected", "stereotype")
 COLUMNS = ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
 
-MomentsWithout = Callable[[ModelSpec, ModelData], Moments]
+MomentsWithout = Callable[[ModelSpec, Distances], Moments]
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ class _Word:
     list: str
     place: int
 
-    def rows(self, data: ModelData) -> NDArray[np.bool_]:
+    def rows(self, data: Distances) -> NDArray[np.bool_]:
         """Which rows hold the word."""
         held: NDArray[np.bool_] = (data.word if self.kind == "protected" else data.attribute) == self.place
         return held
@@ -352,7 +352,7 @@ def influence(
     >>> bb.checks.influence(post, words="protected")["word"].head(2).tolist()
     ['dance', 'algebra']
     """
-    check_fit(post)
+    Fit.read(post)
     one_of(words, KINDS_OF_WORDS, "words")
     first, second = _connections(post, first, second)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
@@ -392,32 +392,32 @@ def _connections(post: xr.DataTree, first: str, second: str | None) -> tuple[str
     return first, second
 
 
-def _model_and_data(post: xr.DataTree) -> tuple[ModelSpec, ModelData]:
+def _model_and_data(post: xr.DataTree) -> tuple[ModelSpec, Distances]:
     """The model of a fit and its distances, if an engine without chains can fit it."""
-    spec = model_of(post)
+    spec = Fit(post).spec
     if exact.obstacle(spec) is not None and (reason := marginal.obstacle(spec)) is not None:
         raise InputError(
             f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
             "'crossed' or 'published' and ask for the influence there"
         )
-    data = fit_data(post)
+    data = Fit(post).data
     return fit_for_crossed(spec, data) if spec.crossed or spec.related else (spec, data)
 
 
-def _moments_with_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> tuple[Moments, MomentsWithout]:
+def _moments_with_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsWithout]:
     """The moments of the connection means, and a function to those of other data near by."""
     if not spec.crossed:
         return mean_moments(spec, data, rng), lambda spec, data: mean_moments(spec, data, rng)
     points = scale_points(spec, data, rng)
 
-    def moments(spec: ModelSpec, data: ModelData) -> Moments:
+    def moments(spec: ModelSpec, data: Distances) -> Moments:
         found = moved_points(points, spec, data)
         return mean_moments(spec, data, rng) if found is None else found.moments
 
     return points.moments, moments
 
 
-def _asked(data: ModelData, words: str) -> list[_Word]:
+def _asked(data: Distances, words: str) -> list[_Word]:
     """The words to leave out in turn."""
     of_lists = [word for word in _words(data, "attribute") if data.class_of_attribute[word.place] == 0]
     attribute = {"all": _words(data, "attribute"), "attribute": _words(data, "attribute"), "stereotype": of_lists}
@@ -425,7 +425,7 @@ def _asked(data: ModelData, words: str) -> list[_Word]:
     return [*attribute.get(words, []), *protected]
 
 
-def _words(data: ModelData, kind: str) -> list[_Word]:
+def _words(data: Distances, kind: str) -> list[_Word]:
     """The words of a kind with their lists: the group, or the attribute class of the first row."""
     if kind == "protected":
         names, lists = data.protected_words, data.groups
@@ -436,14 +436,14 @@ def _words(data: ModelData, kind: str) -> list[_Word]:
 
 
 def _without(
-    held: NDArray[np.bool_], spec: ModelSpec, data: ModelData, first: str, second: str, moments: MomentsWithout
+    held: NDArray[np.bool_], spec: ModelSpec, data: Distances, first: str, second: str, moments: MomentsWithout
 ) -> tuple[float, float] | str:
     """Mean and sd of the contrast without the rows of a word, or why there is none."""
     left = set(data.connections[np.unique(data.connection[~held])].tolist())
     gone = [name for name in (first, second) if name not in left]
     if gone:
         return f"it has all distances of {' and '.join(gone)}"
-    kept = data_of_rows(data, ~held)
+    kept = data.part(~held)
     if spec.crossed:
         spec, kept = fit_for_crossed(spec, kept)
     try:
@@ -452,7 +452,7 @@ def _without(
         return str(error)
 
 
-def _contrast(moments: Moments, data: ModelData, first: str, second: str) -> tuple[float, float]:
+def _contrast(moments: Moments, data: Distances, first: str, second: str) -> tuple[float, float]:
     """Mean and sd of the contrast of two connections."""
     mean, covariance = moments
     sign = (data.connections == first).astype(float) - (data.connections == second)

@@ -17,8 +17,8 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison.contrast import DIFFERENCE, RAW, decomposition_weights, why_no_association
 from bayesbias.comparison.pairs import SAME, unchanged
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
 from bayesbias.models.functionals import (
     Cells,
     DrawnFunctionals,
@@ -68,7 +68,7 @@ class Sums:
         return value
 
 
-def row_sums(data: ModelData, cells: Cells, first: str, second: str | None, rows: str | None = None) -> Sums:
+def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows: str | None = None) -> Sums:
     """A contrast, or the mean distance to one connection, of the whole list and then of each protected word.
 
     Raises
@@ -89,7 +89,7 @@ def row_sums(data: ModelData, cells: Cells, first: str, second: str | None, rows
     return Sums(_with_whole(combine, weights[words]), parts, cells.associated, RAW)
 
 
-def _difference_sums(data: ModelData, cells: Cells, connections: list[str]) -> Sums:
+def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:
     names = data.connections.tolist()
     places = [names.index(name) for name in connections]
     kept = cells.filled[:, places].all(axis=1)
@@ -108,7 +108,7 @@ def _difference_sums(data: ModelData, cells: Cells, connections: list[str]) -> S
     return Sums(_with_whole(own, whole_weights(data, cells, kept)[words]), parts, kept, DIFFERENCE)
 
 
-def _mean_weights(data: ModelData, cells: Cells, place: int) -> sparse.csr_array:
+def _mean_weights(data: Distances, cells: Cells, place: int) -> sparse.csr_array:
     """Weights (1, J * C) of the mean distance of the words that have a connection."""
     weights = whole_weights(data, cells, cells.filled[:, place])
     words = np.flatnonzero(weights)
@@ -120,7 +120,7 @@ def _with_whole(combine: sparse.csr_array, weights: FloatArray) -> sparse.csr_ar
     return sparse.csr_array(sparse.vstack([sparse.csr_array(weights[None]) @ combine, combine]))
 
 
-def part_sums(data: ModelData, cells: Cells, second: str) -> tuple[Sums, FloatArray]:
+def part_sums(data: Distances, cells: Cells, second: str) -> tuple[Sums, FloatArray]:
     """The four parts of every word, part by part, and the weights of the kept words in the whole list."""
     kept, weights, combine, parts = decomposition_weights(data, cells, second)
     return Sums(combine, parts, kept, RAW), weights[kept]
@@ -247,7 +247,7 @@ def linked(found: Functionals, sums: Sums) -> Functionals:
     return found.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
 
 
-def stack(one: ModelData, distances: FloatArray, related: Relatedness) -> ModelData:
+def stack(one: Distances, distances: FloatArray, related: Relatedness) -> Distances:
     """The pairs of all embeddings, as if each had protected words of its own.
 
     Parameters
@@ -278,7 +278,7 @@ class Stacked:
     """What the exact posterior of all embeddings rests on: the model, the pairs of all embeddings, and their cells."""
 
     spec: ModelSpec
-    every: ModelData
+    every: Distances
     cells: Cells
 
     def joint(self, sums: Sums, pair: tuple[int, int], known: FloatArray) -> Functionals:
@@ -329,7 +329,7 @@ def drawn_joint(
     return DrawnFunctionals(np.hstack(both))
 
 
-def fixed_values(data: ModelData, values: FloatArray) -> dict[int, float]:
+def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:
     """Connections whose values (pairs,) are all the same up to rounding, with that value.
 
     One attribute word alone shows nothing about others, unless no value of the table is other than 0.
@@ -343,7 +343,7 @@ def fixed_values(data: ModelData, values: FloatArray) -> dict[int, float]:
     return {k: value for k, value in found.items() if value is not None}
 
 
-def known_changes(data: ModelData, cells: Cells, fixed: Mapping[int, float]) -> FloatArray:
+def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> FloatArray:
     """Changes (J, C) of cells all of whose distances belong to connections that moved as one; NaN elsewhere."""
     by_connection = np.full(len(data.connections), np.nan)
     by_connection[list(fixed)] = list(fixed.values())

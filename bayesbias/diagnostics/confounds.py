@@ -17,11 +17,12 @@ from bayesbias._results import Result
 from bayesbias.diagnostics.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
 from bayesbias.diagnostics.summaries import PROB, interval_of, signed
 from bayesbias.distances.covariances import MOST_PROTECTED
-from bayesbias.distances.storage import language_of, relatedness_in_fit
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.storage import language_of
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
-from bayesbias.models.results import FEWEST, GROUP, control_slope, related_data
+from bayesbias.models.adjust import FEWEST, control_slope
+from bayesbias.models.results import ADJUSTMENT, Fit, read_distances
 from bayesbias.words import STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
@@ -324,9 +325,9 @@ def _balance(
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
 ) -> Balance:
-    rows = related_data(data, check=False)
-    if isinstance(data, xr.DataTree) and GROUP in data.children:
-        rows = replace(rows, y=data[f"{GROUP}/raw_distance"].to_numpy())
+    rows = read_distances(data, check=False)
+    if isinstance(data, xr.DataTree) and ADJUSTMENT in data.children:
+        rows = replace(rows, y=data[f"{ADJUSTMENT}/raw_distance"].to_numpy())
     table, related = rows.table, rows.relatedness
     words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
     sampled = () if related is None else related.sample_words
@@ -448,7 +449,7 @@ def _overlaps(values: Sequence[FloatArray], width: float) -> FloatArray:
 
 
 def _contrasts(
-    data: ModelData, values: WordValues, slopes: pd.DataFrame, spread: float, judged: pd.DataFrame
+    data: Distances, values: WordValues, slopes: pd.DataFrame, spread: float, judged: pd.DataFrame
 ) -> pd.DataFrame:
     """Differences of the mean values of the lists behind each contrast, and what they predict."""
     rows = data.table.assign(value=values.of(data.attribute_words)[data.attribute])
@@ -485,5 +486,5 @@ def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
 
 def known_balance(post: xr.DataTree) -> Balance | None:
     """The balance of a fit whose embedding tells how frequent words are, and whose distances are not adjusted."""
-    found = relatedness_in_fit(post)
-    return None if found is None or not found.ranks_by_word or GROUP in post.children else _balance(post)
+    found = Fit(post).data.relatedness
+    return None if found is None or not found.ranks_by_word or ADJUSTMENT in post.children else _balance(post)

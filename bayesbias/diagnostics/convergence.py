@@ -20,23 +20,13 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.confounds import Balance, known_balance
 from bayesbias.diagnostics.summaries import contrasted, flat_draws, interval_ends, variance_draws
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData, data_of_rows
 from bayesbias.models.fits import ENGINES, predictive_generator, residuals
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import further_word_sd, kernels_of
-from bayesbias.models.results import (
-    by_connection,
-    check_fit,
-    distances_of,
-    fit_data,
-    is_related,
-    model_of,
-    pair_places,
-    priors_used,
-    related_data,
-)
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import log_priors
 from bayesbias.words import controls_of
 
@@ -73,12 +63,12 @@ def check_predictions(
           n  inside_50  inside_89
     0  2256        0.5        0.9
     """
-    check_fit(post)
+    Fit.read(post)
     probs = several(probs)
     if not probs:
         raise InputError("probs is empty: give at least one probability, such as 0.89")
     draws = predictive_cells(post, seed)
-    data = fit_data(post)
+    data = Fit(post).data
     word, connection, y = data.word, data.connection, data.y
     labels = post["posterior"]["connection"].to_numpy()
     table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
@@ -99,9 +89,9 @@ def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
     """
     posterior, rng = post["posterior"], predictive_generator(post, seed)
     mean = posterior["word_mean"].to_numpy()
-    if is_related(post):
-        data = fit_data(post)
-        factor = by_connection(post, "sd_factor")[:, :, None]
+    if Fit(post).related:
+        data = Fit(post).data
+        factor = Fit(post).by_connection("sd_factor")[:, :, None]
         return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
     spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
@@ -157,17 +147,17 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.check_relatedness(table)["similarity"].tolist()
     ['all', 'unalike', 'alike', 'close']
     """
-    found = related_data(data, check=False)
+    found = read_distances(data, check=False)
     if found.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
     return scatter_of(found)
 
 
-def scatter_of(data: ModelData) -> pd.DataFrame:
+def scatter_of(data: Distances) -> pd.DataFrame:
     """The table of :func:`check_relatedness`."""
     if len(data.attribute_words) > LOOKED_AT:
         chosen = np.random.default_rng(0).permutation(len(data.attribute_words))[:LOOKED_AT]
-        data = data_of_rows(data, np.isin(data.attribute, chosen))
+        data = data.part(np.isin(data.attribute, chosen))
     kernels = kernels_of(data)
     weight = (kernels.components.loadings**2).sum(axis=0) * kernels.components.variances
     predicted = kernels.mean(2 * weight @ (1 - kernels.correlations))
@@ -197,7 +187,7 @@ def scatter_of(data: ModelData) -> pd.DataFrame:
     return table.assign(fault=far & (table["z"].abs() > MOST_Z))
 
 
-def _lists(data: ModelData, distances: FloatArray) -> list[IntArray]:
+def _lists(data: Distances, distances: FloatArray) -> list[IntArray]:
     """The attribute words of each control list (of every list where there is none) that meet all protected words."""
     names = data.connections.tolist()
     asked = [names.index(name) for name in reversed(controls_of(names))] or list(range(len(names)))
@@ -362,7 +352,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.headline()
     'This fit can be read, within limits.'
     """
-    check_fit(post, summaries=True)
+    Fit.read(post, summaries=True)
     chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
     stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
@@ -450,7 +440,7 @@ def draw_faults(values: np.ndarray, stats: Mapping[str, Any]) -> list[str]:
 
 def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
     """Sentences on what is unusual about the distances behind a fit."""
-    table = distances_of(post)
+    table = Fit(post).data.to_frame()
     words = table["protected_word"].nunique()
     repeated = int(table.duplicated(["protected_word", "attribute_word"]).sum())
     outside = int((~table["distance"].between(0, 2)).sum())
@@ -462,7 +452,7 @@ def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
     notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
-    if is_related(post):
+    if Fit(post).related:
         notes += _scatter_notes(post)
     notes += frame_notes(post) + _width_notes(post, words) + _extreme_notes(post, table)
     if balance is not None:
@@ -550,7 +540,7 @@ def prior_width(post: xr.DataTree) -> float:
     Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
     """
     values = {str(name): each.to_numpy() for name, each in post["posterior"].data_vars.items()}
-    priors = {name: prior for name, prior in priors_used(post, model_of(post)).items() if name in SCALES}
+    priors = {name: prior for name, prior in Fit(post).priors().items() if name in SCALES}
     log_prior = flat_draws(np.sum(list(log_priors(values, priors).values()), axis=0))
     means, valid = flat_draws(values["connection_mean"]), post["posterior"]["connection"].to_numpy().tolist()
     first, second = contrasted("associated" if "associated" in valid else valid[0], None, valid)
@@ -565,7 +555,7 @@ def prior_width(post: xr.DataTree) -> float:
 
 def _scatter_notes(post: xr.DataTree) -> list[str]:
     """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    found = scatter_of(fit_data(post))
+    found = scatter_of(Fit(post).data)
     return [
         f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
         "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
@@ -577,7 +567,7 @@ def _scatter_notes(post: xr.DataTree) -> list[str]:
 def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
     """Parameters as (chain, draw, parameter), empty cells left out, and the names of broken ones."""
     columns, broken = [], []
-    places = pair_places(post)
+    places = Fit(post).places
     for name, values in post["posterior"].data_vars.items():
         labels, array = [str(dim) for dim in values.dims[2:]], values.to_numpy()
         held = np.zeros(array.shape[2:], dtype=bool)

@@ -24,10 +24,10 @@ from bayesbias.diagnostics.simulation import (
     table_of_shape,
 )
 from bayesbias.diagnostics.summaries import PROB, flat_draws, interval_of
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
-from bayesbias.models.data import ModelData, model_data
 from bayesbias.models.fits import fit
-from bayesbias.models.results import related_data
+from bayesbias.models.results import read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import CONTROLS, STEREOTYPES, controls_of, counterparts
 
@@ -165,7 +165,7 @@ def sbc(
     """
     spec, draws = known_model(model), whole_number(draws, "draws", least=2)
     table = table_of_shape(shape)
-    data = related_data(table, check=False)
+    data = read_distances(table, check=False)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     ranks: dict[str, list[NDArray[np.intp]]] = {}
     used, worst = engine, None
@@ -305,7 +305,7 @@ def null_false_positive_rate(
     replicates = whole_number(replicates, "replicates")
     if pool is not None and (isinstance(pool, str | bytes | Mapping) or not isinstance(pool, Iterable)):
         raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
-    one_of(source, controls_of(model_data(table).connections.tolist()) or CONTROLS, "source")
+    one_of(source, controls_of(Distances.read(table, check=False).connections.tolist()) or CONTROLS, "source")
     relabel = _pseudo_lists(table, source, pool)
     rngs = (np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at]) for at in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
@@ -345,7 +345,7 @@ def coverage_study(
     ['method', 'contrast']
     """
     table = table_of_shape(shape)
-    data = model_data(table)
+    data = Distances.read(table, check=False)
     planted = complete_truth(known_model(simulated_by), data, truth, np.random.default_rng(0))["connection_mean"]
     mean = dict(zip(data.connections.tolist(), planted.tolist(), strict=True))
     calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, ("cluster",), replicates, prob)
@@ -362,7 +362,7 @@ def _simulated(
     shape: Shape, truth: Mapping[str, Any], model: Model, replicates: int, seed: int
 ) -> Iterable[tuple[pd.DataFrame, np.random.Generator]]:
     spec, table = known_model(model), table_of_shape(shape)
-    data = model_data(table)
+    data = Distances.read(table, check=False)
     for at in range(whole_number(replicates, "replicates")):
         rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at])
         drawn = complete_truth(spec, data, truth, rng)
@@ -385,7 +385,7 @@ def _judged(
     rows: list[tuple[str, str, float, float, bool]] = []
     with progress("counting false positives", whole_number(replicates, "replicates")) as done:
         for at, (table, rng) in enumerate(tables):
-            data = model_data(table)
+            data = Distances.read(table, check=False)
             known = counterparts("associated", data.connections.tolist())
             present = [name for name in known if not others or name in others]
             for spec in specs:
@@ -428,7 +428,7 @@ def _model_calls(
     return calls
 
 
-def _cluster_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+def _cluster_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
     found = [interval_of(data, "associated", name, prob) for name in others]
     return [
         ("cluster", f"associated - {name}", each.low, each.high, bool(each.low > 0 or each.high < 0))
@@ -436,7 +436,7 @@ def _cluster_calls(data: ModelData, others: list[str], rng: np.random.Generator,
     ]
 
 
-def _t_test_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+def _t_test_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
     from scipy.stats import ttest_ind  # loads slowly
 
     labels = data.connections.tolist()
@@ -448,14 +448,14 @@ def _t_test_calls(data: ModelData, others: list[str], rng: np.random.Generator, 
     return calls
 
 
-def _weat_calls(data: ModelData, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+def _weat_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
     if "different" not in others:
         return []
     p = permutation_p(data, rng)
     return [("weat", "associated - different", np.nan, np.nan, bool(p < 1 - prob))]
 
 
-def permutation_p(data: ModelData, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
+def permutation_p(data: Distances, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
     """Two-sided p-value of WEAT's permutation test: the groups of protected words are dealt out anew.
 
     The statistic is the sum over protected words of the mean distance to the stereotypes of their own group minus
@@ -482,7 +482,7 @@ def permutation_p(data: ModelData, rng: np.random.Generator, permutations: int =
     return float((1 + (np.abs(under) >= np.abs(observed) - 1e-12).sum()) / (permutations + 1))
 
 
-_METRICS: Mapping[str, Callable[[ModelData, list[str], np.random.Generator, float], Calls]] = {
+_METRICS: Mapping[str, Callable[[Distances, list[str], np.random.Generator, float], Calls]] = {
     "cluster": _cluster_calls,
     "weat": _weat_calls,
     "t_test": _t_test_calls,
@@ -493,7 +493,7 @@ def _pseudo_lists(
     table: pd.DataFrame, source: str, words: Sequence[str] | None = None
 ) -> Callable[[np.random.Generator], pd.DataFrame]:
     own = table["connection"] == "associated"
-    if "" in model_data(table).group_names or not own.any():
+    if "" in Distances.read(table, check=False).group_names or not own.any():
         raise InputError("the real null needs the group of each protected word and associated distances")
     sizes = table[own].groupby("group", sort=False)["attribute_word"].nunique()
     pool = table.loc[table["connection"] == source, "attribute_word"].unique()

@@ -17,12 +17,12 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import prepared, untested
-from bayesbias.models.data import ModelData, model_data
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Pool:
     candidates: int
 
 
-def places_of(data: ModelData, slots: IntArray) -> Places:
+def places_of(data: Distances, slots: IntArray) -> Places:
     """Where the words at ``slots`` stand in a table."""
     at = np.full(len(data.attribute_words), -1)
     at[slots] = np.arange(len(slots))
@@ -140,11 +140,11 @@ def places_of(data: ModelData, slots: IntArray) -> Places:
     return Places(connection, attribute_class, data.group_index)
 
 
-def stereotype_rows(data: ModelData) -> np.ndarray:
+def stereotype_rows(data: Distances) -> np.ndarray:
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
-def drawn_tables(data: ModelData, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
+def drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
     """For each draw the table with the stereotype words replaced, and without the control words that have left."""
     classes, listed = np.unique(data.attribute_class, return_inverse=True)
     rows = stereotype_rows(data)
@@ -175,7 +175,7 @@ def drawn_tables(data: ModelData, places: Places, pool: Pool) -> Iterator[pd.Dat
         yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
 
 
-def control_pool(data: ModelData, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
+def control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
     """Control words: those of the lists that the statistic names, else all."""
     listed = np.array(data.attribute_classes)[data.class_index]
     named = named or controls_of(data.connections.tolist())
@@ -199,7 +199,7 @@ def control_pool(data: ModelData, needed: int, named: list[str], draws: int, rng
 def vocabulary_pool(
     kv: KeyedVectors,
     lists: WordLists,
-    data: ModelData,
+    data: Distances,
     slots: IntArray,
     match: bool,
     draws: int,
@@ -399,7 +399,7 @@ def null_distribution(
     draws, source = whole_number(draws, "draws"), source or "controls"
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     vectors, lists, table = _given(kv, words, source)
-    data = model_data(table)
+    data = Distances.read(table, check=False)
     named = _checked(statistic, data) if isinstance(statistic, str) else ()
     slots = np.flatnonzero(data.class_of_attribute == 0)
     if not len(slots):
@@ -453,7 +453,7 @@ def metric_null(
     )
 
 
-def _checked(statistic: str, data: ModelData) -> tuple[str, ...]:
+def _checked(statistic: str, data: Distances) -> tuple[str, ...]:
     """The connections that a named statistic rests on, once it is known that the table has them."""
     named = STEREOTYPES if statistic == "weat" else () if statistic == "mac" else parts_of(statistic)
     valid = data.connections.tolist()
@@ -481,7 +481,7 @@ def _given(
                 "a distance table holds the control words only: give kv=None and source='controls', "
                 "or the embedding with word lists"
             )
-        model_data(words)
+        Distances.read(words, check=False)
         return None, None, once(words, "the table", "each pair is taken once")
     if kv is None:
         raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
@@ -493,7 +493,7 @@ def _given(
     return (None, None, table) if source == "controls" else (vectors, lists, table)
 
 
-def _of_table(statistic: str, data: ModelData) -> float:
+def _of_table(statistic: str, data: Distances) -> float:
     """A named statistic of a table as it is."""
     cells: Cells = {name: data.cells.mean[:, [at]] for at, name in enumerate(data.connections.tolist())}
     rows = stereotype_rows(data)
@@ -503,7 +503,7 @@ def _of_table(statistic: str, data: ModelData) -> float:
     return float(named_value(statistic, cells, data.group_index)[0])
 
 
-def _named_values(statistic: str, data: ModelData, places: Places, pool: Pool) -> Iterator[FloatArray]:
+def _named_values(statistic: str, data: Distances, places: Places, pool: Pool) -> Iterator[FloatArray]:
     size = max(1, BLOCK // places.connection.size)
     with progress(f"drawing words for {statistic}", len(pool.chosen)) as done:
         for begin in range(0, len(pool.chosen), size):
@@ -525,14 +525,14 @@ def _called(statistic: Metric, table: pd.DataFrame) -> float:
         ) from error
 
 
-def _called_values(statistic: Metric, data: ModelData, places: Places, pool: Pool) -> Iterator[float]:
+def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> Iterator[float]:
     with progress("drawing words", len(pool.chosen)) as done:
         for at, table in enumerate(drawn_tables(data, places, pool)):
             yield _called(statistic, table)
             done(at + 1)
 
 
-def _control_cell(data: ModelData, name: str, near: FloatArray, leaves: np.ndarray) -> FloatArray:
+def _control_cell(data: Distances, name: str, near: FloatArray, leaves: np.ndarray) -> FloatArray:
     """Mean distances (J, B) of a control list without the words (B, S) that have left it."""
     at = data.connections.tolist().index(name)
     count, mean = data.cells.n[:, [at]], data.cells.mean[:, [at]]

@@ -11,13 +11,13 @@ import pandas as pd
 
 from bayesbias._core.related import list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.models.results import vocabulary_curve
+from bayesbias.models.adjust import vocabulary_curve
 from bayesbias.words import STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
     from bayesbias.distances.covariances import Relatedness
+    from bayesbias.distances.distances import Distances
     from bayesbias.distances.vocabularies import WordValues
-    from bayesbias.models.data import ModelData
 
 ASSOCIATION = "association"
 MOST_JUDGED = 300
@@ -105,7 +105,7 @@ class ListMeans:
         return weights
 
 
-def list_means(data: ModelData, values: WordValues, related: Relatedness | None, slope: float) -> ListMeans:
+def list_means(data: Distances, values: WordValues, related: Relatedness | None, slope: float) -> ListMeans:
     """Distances and what an attribute predicts of them: by the vocabulary's curves, else by a common slope."""
     table = data.table
     wide = table.drop_duplicates(["protected_word", "attribute_word"]).pivot_table(

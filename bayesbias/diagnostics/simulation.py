@@ -16,12 +16,13 @@ from bayesbias._core.resampling import PermutationTest, partition_sums, permutat
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
 from bayesbias.metrics.catalogue import effect_size
-from bayesbias.models.data import DIMS, ModelData, at_rows, row_means
+from bayesbias.models.draws import DIMS, at_rows, row_means
 from bayesbias.models.related import draw_errors, priors_of
-from bayesbias.models.results import related_data
+from bayesbias.models.results import read_distances
 from bayesbias.models.spec import ModelSpec, Pooled, common_of, load_model
 from bayesbias.words import CONTROLS, STEREOTYPES, can_be_control
 
@@ -75,7 +76,7 @@ def simulate(
     """
     spec = known_model(model)
     shape = table_of_shape(table_or_shape)
-    data = related_data(shape, check=False)
+    data = read_distances(shape, check=False)
     rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0, most=None))
     drawn = draw_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
     table = shape.assign(distance=draw_distances(spec, drawn, data, rng))
@@ -135,7 +136,7 @@ def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Truth:
+def draw_truth(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
     """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
     if spec.related:
         factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
@@ -153,7 +154,7 @@ def draw_truth(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Tr
     return _with_effects(spec, data, scales, rng)
 
 
-def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
+def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
     """Given parameters as arrays, with what is not given of the effects drawn."""
     if not isinstance(truth, Mapping):
         raise InputError(f"truth is {shown(truth)}: give a mapping of parameters to numbers")
@@ -177,12 +178,12 @@ def complete_truth(spec: ModelSpec, data: ModelData, truth: Mapping[str, Any], r
     return drawn
 
 
-def observed_means(data: ModelData) -> FloatArray:
+def observed_means(data: Distances) -> FloatArray:
     """Mean distance of each cell, NaN where there is none."""
     return np.where(data.filled, data.cells.mean, np.nan)
 
 
-def _given_related(truth: Mapping[str, Any], data: ModelData) -> Truth:
+def _given_related(truth: Mapping[str, Any], data: Distances) -> Truth:
     """Given parameters of the model of related words; ``word_mean`` follows ``connection_mean`` where that is given."""
     if not {"sd_factor"} <= set(truth) <= {"sd_factor", "word_mean", "connection_mean"}:
         raise InputError(
@@ -204,7 +205,7 @@ def _given_related(truth: Mapping[str, Any], data: ModelData) -> Truth:
     return values
 
 
-def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.random.Generator) -> FloatArray:
+def draw_distances(spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
     """A distance for each row of ``data`` given the parameters; not confined to [0, 2]."""
     mean = row_means(truth, data.places, leading=0)
     if "sd_factor" in truth:
@@ -217,7 +218,7 @@ def draw_distances(spec: ModelSpec, truth: Truth, data: ModelData, rng: np.rando
     return value
 
 
-def _sizes(spec: ModelSpec, data: ModelData) -> dict[str, int]:
+def _sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
     """Parameter above the effects to its number of values, 0 for a single number."""
     k = len(data.connections)
     sizes = {"connection_mean": k, "connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 0}
@@ -232,7 +233,7 @@ def _sizes(spec: ModelSpec, data: ModelData) -> dict[str, int]:
     return sizes
 
 
-def _array(name: str, given: Any, size: int, data: ModelData) -> FloatArray:
+def _array(name: str, given: Any, size: int, data: Distances) -> FloatArray:
     if isinstance(given, Mapping):
         classes = data.connection_classes if name == "sd_factor" else data.attribute_classes
         labels = {"connection": data.connections.tolist(), "attribute_class": classes}
@@ -252,7 +253,7 @@ def _array(name: str, given: Any, size: int, data: ModelData) -> FloatArray:
     return np.broadcast_to(values, (size,) if size else ()).copy()
 
 
-def _with_effects(spec: ModelSpec, data: ModelData, values: Truth, rng: np.random.Generator) -> Truth:
+def _with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:
     shape = (len(data.protected_words), len(data.connections))
     heavy = spec.terms.protected_words == "student_t"
     cells = rng.standard_t(float(values["word_nu"]), shape) if heavy else rng.standard_normal(shape)

@@ -15,11 +15,12 @@ from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.data import EFFECTS, ModelData
+from bayesbias.models.draws import EFFECTS
 from bayesbias.models.related import protected_root
-from bayesbias.models.results import by_connection, check_fit, fit_data, is_related, pair_places, related_data
-from bayesbias.models.word_draws import GROUP, keeps_summaries, statistics_of
+from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.word_draws import GROUP, statistics_of
 from bayesbias.models.word_draws import PROB as PROB
 from bayesbias.words import counterparts
 
@@ -106,10 +107,10 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     1  connection_mean   different  0.94
     2  connection_mean       human  0.94
     """
-    check_fit(post, summaries=True)
+    Fit.read(post, summaries=True)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")
     one_of(ci_kind, INTERVALS, "ci_kind")
-    places = pair_places(post)
+    places = Fit(post).places
     pieces = []
     for name, values, numbers in _described(post, prob, ci_kind):
         if name in LEFT_OUT and not effects:
@@ -141,7 +142,7 @@ def _described(
     """Name, an array with the dimensions, and moments and intervals of each parameter of a fit."""
     for name, values in post["posterior"].data_vars.items():
         yield str(name), values[0, 0], describe(flat_draws(values.to_numpy()), prob, ci_kind)
-    if keeps_summaries(post):
+    if Fit(post).summarised:
         if ci_kind == HDI:
             raise InputError(
                 "ci_kind='hdi': this fit keeps summaries of its words, with equal-tailed intervals; fit with "
@@ -196,7 +197,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     >>> bb.checks.variance_shares(post)["component"].unique().tolist()
     ['protected word', 'attribute word', 'word x group', 'residual']
     """
-    check_fit(post)
+    Fit.read(post)
     prob = probability(prob, "prob")
     parts = variance_draws(post)
     total = sum(parts.values())
@@ -214,7 +215,7 @@ def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
     """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
     posterior = post["posterior"].dataset
     spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
-    if is_related(post):
+    if Fit(post).related:
         return {"protected word": spread, **_related_variances(post, spread.shape)}
     parts = {"protected word": spread}
     if "attribute_sd" in posterior:
@@ -240,7 +241,7 @@ def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, F
 
     Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
     """
-    data = fit_data(post)
+    data = Fit(post).data
     root, sizes = protected_root(data), np.bincount(data.group_index)
     by_group = np.stack([root[data.group_index == at].sum(axis=0) for at in range(len(sizes))])
     squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
@@ -251,7 +252,7 @@ def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, F
     shared = (every - own) / across if across else within
     parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
     parts["residual"] = total - parts["attribute word"] - parts["word x group"]
-    factor = by_connection(post, "sd_factor") ** 2
+    factor = Fit(post).by_connection("sd_factor") ** 2
     return {name: np.broadcast_to(factor * max(value, 0.0), shape) for name, value in parts.items()}
 
 
@@ -259,7 +260,7 @@ def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray
     scale = post["posterior/attribute_sd"].to_numpy()
     if scale.ndim == 2:
         return np.broadcast_to(scale[:, :, None] ** 2, shape)
-    value: FloatArray = by_connection(post, "attribute_sd") ** 2
+    value: FloatArray = Fit(post).by_connection("attribute_sd") ** 2
     return value
 
 
@@ -350,7 +351,7 @@ def cluster_interval(
     {'math': 8, 'arts': 8}
     """
     prob = probability(prob, "prob")
-    rows = related_data(data, check=False)
+    rows = read_distances(data, check=False)
     return interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
 
 
@@ -394,7 +395,7 @@ def beside(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None
     return sorted(others, key=lambda name: not met[name])
 
 
-def interval_of(rows: ModelData, first: str, second: str, prob: float) -> ClusterInterval:
+def interval_of(rows: Distances, first: str, second: str, prob: float) -> ClusterInterval:
     """The cluster interval of rows that are checked already."""
     lists, names = lists_of(rows)
     a, b = rows.connections.tolist().index(first), rows.connections.tolist().index(second)
@@ -412,7 +413,7 @@ def interval_of(rows: ModelData, first: str, second: str, prob: float) -> Cluste
     return ClusterInterval(first, second, prob, found.estimate, found.se, found.df, low, high, words, reason)
 
 
-def lists_of(rows: ModelData) -> tuple[IntArray, list[str]]:
+def lists_of(rows: Distances) -> tuple[IntArray, list[str]]:
     """The list of each attribute word, and the lists' names: its class, and the groups that it is associated with."""
     first_row = np.unique(rows.attribute, return_index=True)[1]
     own = rows.connections[rows.connection] == "associated"

@@ -200,8 +200,13 @@ def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> Li
 
 def stored_coverage(table: pd.DataFrame) -> Coverage | None:
     """The record in ``table.attrs``, or None where there is none or one that is not ours."""
+    return known_coverage(table.attrs.get("coverage"))
+
+
+def known_coverage(stored: object) -> Coverage | None:
+    """The record from its plain values, or None where these are not ours."""
     try:
-        return coverage_from(table.attrs.get("coverage"))
+        return coverage_from(stored)
     except InputError:
         return None
 

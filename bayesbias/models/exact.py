@@ -17,9 +17,10 @@ from bayesbias._core.quadrature import (
     scale_grid,
 )
 from bayesbias._core.vectors import FloatArray, in_blocks
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import related
-from bayesbias.models.data import Draws, ModelData
+from bayesbias.models.draws import Draws
 from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
 from bayesbias.models.word_draws import ALL, Keep, kept_words, taker_for
 
@@ -38,7 +39,7 @@ def obstacle(spec: ModelSpec) -> str | None:
 
 
 def sample(
-    spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
+    spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
 ) -> Draws:
     """Independent draws from the posterior.
 
@@ -79,7 +80,7 @@ def sample(
 
 
 def _draw_words(
-    data: ModelData, mu: FloatArray, s: FloatArray, sigma: FloatArray, rng: np.random.Generator, taker: Taker
+    data: Distances, mu: FloatArray, s: FloatArray, sigma: FloatArray, rng: np.random.Generator, taker: Taker
 ) -> None:
     """Draws of the cells given mu, s and sigma (B, K), a block of protected words at a time."""
     points, connections = mu.shape
@@ -101,7 +102,7 @@ def _draw_words(
 
 
 def grids_of(
-    spec: ModelSpec, data: ModelData, priors: Priors
+    spec: ModelSpec, data: Distances, priors: Priors
 ) -> Iterator[tuple[list[int], list[Connection], ScaleGrid]]:
     """Connections that share a sigma (each its own, or all one), what the quadrature needs of them, and their grid."""
     every = list(range(len(data.connections)))
@@ -125,7 +126,7 @@ def priors_of(spec: ModelSpec) -> Priors:
     return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)
 
 
-def sums_of(data: ModelData, k: int, prior_mean: float) -> Connection:
+def sums_of(data: Distances, k: int, prior_mean: float) -> Connection:
     """What the quadrature needs of a connection's cells."""
     cells = data.filled[:, k]
     return connection_sums(data.cells.n[cells, k], data.cells.mean[cells, k], data.cells.ssd[cells, k], prior_mean)

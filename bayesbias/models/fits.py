@@ -15,28 +15,18 @@ from scipy.special import gammaln
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.distances.frames import averaged
 from bayesbias.errors import InputError, shortened
 from bayesbias.models import exact, marginal, nuts
-from bayesbias.models.data import EFFECTS, MEANS, Draws, ModelData, at_rows, dims_of, refuse_repeats, row_means
+from bayesbias.models.adjust import adjusted_table, recorded, with_slope
+from bayesbias.models.draws import EFFECTS, MEANS, Draws, at_rows, dims_of, row_means
 from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.marginal import PACKAGE, fit_for_crossed
 from bayesbias.models.related import draw_errors, protected_root, too_many_lists
-from bayesbias.models.results import (
-    adjusted_table,
-    assemble,
-    by_connection,
-    check_fit,
-    fit_data,
-    is_related,
-    model_of,
-    pair_places,
-    recorded,
-    related_data,
-    with_slope,
-)
+from bayesbias.models.results import Fit, assemble, read_distances
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, keeps_summaries, kept_words
+from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, kept_words
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
@@ -69,7 +59,7 @@ class Engine:
     independent: bool = False
 
     def draw(
-        self, spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep
+        self, spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator, keep: Keep
     ) -> Draws:
         """Draws, with what is to be kept of single words."""
         if self.streams:
@@ -215,7 +205,7 @@ def fit(
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     one_of(keep, KEEPS, "keep")
     by_frame, table = table, averaged(table)
-    data = related_data(table)
+    data = read_distances(table)
     frames = frame_data(by_frame, data)
     spec, note = chosen_model(model, data)
     if priors is not None:
@@ -237,7 +227,7 @@ def fit(
     return post if frames is None else with_frame_effects(post, frames, used)
 
 
-def _fewer_draws(keep: str, spec: ModelSpec, data: ModelData, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
+def _fewer_draws(keep: str, spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
     """Draws of a fit of related words, with a note where they are fewer than was asked for.
 
     Weighted sums of cells are exact, so that draws are for pictures and for further protected words.
@@ -254,7 +244,7 @@ def _fewer_draws(keep: str, spec: ModelSpec, data: ModelData, draws: int, chains
     return most, (note,)
 
 
-def _kept(keep: str, spec: ModelSpec, data: ModelData, draws: int, frames: bool) -> tuple[Keep, tuple[str, ...]]:
+def _kept(keep: str, spec: ModelSpec, data: Distances, draws: int, frames: bool) -> tuple[Keep, tuple[str, ...]]:
     """What is kept of single words, with a note where that was not asked for.
 
     Raises
@@ -307,8 +297,8 @@ def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Datas
     >>> dict(bb.checks.word_draws(post, ["math"])["word_mean"].sizes)
     {'chain': 4, 'draw': 1000, 'protected_word': 1, 'connection': 4}
     """
-    check_fit(post, summaries=True)
-    data = fit_data(post)
+    Fit.read(post, summaries=True)
+    data = Fit(post).data
     asked = list(dict.fromkeys(words_given(words, "words")))
     known = (data.protected_words, data.attribute_words)
     places = [np.flatnonzero(np.isin(names, asked)) for names in known]
@@ -317,11 +307,11 @@ def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Datas
     labels = {"protected_word": places[0], "attribute_word": places[1]}
     own = ["word_mean"] if len(places[0]) else []
     own += [name for name in EFFECTS if len(places[1])]
-    if not keeps_summaries(post):
+    if not Fit(post).summarised:
         posterior = post["posterior"].to_dataset()
         kept = posterior[[name for name in own if name in posterior]]
         return kept.isel({dim: at for dim, at in labels.items() if dim in kept.dims})
-    spec = model_of(post)
+    spec = Fit(post).spec
     if spec.crossed:
         spec, data = fit_for_crossed(spec, data)
     steps, rng = post["posterior"].sizes, np.random.default_rng(int(post.attrs["seed"]))
@@ -351,7 +341,7 @@ def _adjusted_fit(
     return recorded(with_slope(fit(adjusted, **how), adjustment, how["seed"]), adjustment, raw)
 
 
-def chosen_model(model: str | Path | ModelSpec, data: ModelData) -> tuple[ModelSpec, tuple[str, ...]]:
+def chosen_model(model: str | Path | ModelSpec, data: Distances) -> tuple[ModelSpec, tuple[str, ...]]:
     """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
     if not is_auto(model):
         return load_model(model), ()
@@ -441,12 +431,12 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
     >>> "posterior_predictive" in post.children
     True
     """
-    check_fit(post)
+    Fit.read(post)
     rng, posterior = predictive_generator(post, seed), _thinned(post, draws)
-    places, drawn = pair_places(post), {str(name): values.to_numpy() for name, values in posterior.data_vars.items()}
+    places, drawn = Fit(post).places, {str(name): values.to_numpy() for name, values in posterior.data_vars.items()}
     steps = (posterior.sizes["chain"], posterior.sizes["draw"])
-    if is_related(post):
-        data, factors = fit_data(post), drawn["sd_factor"]
+    if Fit(post).related:
+        data, factors = Fit(post).data, drawn["sd_factor"]
         value = draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
         for part in parts_of(value.shape[2]):
             at = {dim: place[part] for dim, place in places.items()}
@@ -516,7 +506,7 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     >>> "log_likelihood" in post.children
     True
     """
-    check_fit(post)
+    Fit.read(post)
     posterior = _thinned(post, draws)
     thinned = post.copy()
     thinned["posterior"] = xr.DataTree(posterior)
@@ -532,8 +522,8 @@ def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
 
     The pairs of a slice at once, so that large tables need no place for all.
     """
-    places, y = pair_places(post), post["observed_data/distance"].to_numpy()
-    if is_related(post):
+    places, y = Fit(post).places, post["observed_data/distance"].to_numpy()
+    if Fit(post).related:
         return _related_density(post, places, y, step)
     drawn = {
         name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
@@ -561,8 +551,8 @@ def _related_density(post: xr.DataTree, places: dict[str, np.ndarray], y: FloatA
     posterior = post["posterior"]
     means = posterior["word_mean"].to_numpy()
     means = means.reshape(-1, *means.shape[2:])[::step]
-    sd = np.sqrt((protected_root(fit_data(post)) ** 2).sum(axis=1))
-    factor = by_connection(post, "sd_factor").reshape(-1, means.shape[-1])[::step]
+    sd = np.sqrt((protected_root(Fit(post).data) ** 2).sum(axis=1))
+    factor = Fit(post).by_connection("sd_factor").reshape(-1, means.shape[-1])[::step]
 
     def density(part: slice) -> FloatArray:
         word, connection = places["protected_word"][part], places["connection"][part]

@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, TEMPLATE, contexts_of, frame_columns
-from bayesbias.models.data import ModelData
 from bayesbias.words import STEREOTYPES
 
 GROUP = "frames"
@@ -75,7 +75,7 @@ class FrameData:
         Whether the frames are sentences of the protected words, each word's own.
     """
 
-    data: ModelData
+    data: Distances
     axes: tuple[tuple[tuple[str, ...], FloatArray], ...]
     nested: bool
 
@@ -93,7 +93,7 @@ class FrameData:
         return float(held.std()) or 1e-6
 
 
-def frame_data(table: pd.DataFrame, data: ModelData) -> FrameData | None:
+def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
     """The distances of a table by frame; None for a table without frames.
 
     ``data`` are the table's mean distances.
@@ -245,7 +245,7 @@ def frame_errors(found: FrameData, size: int, rng: np.random.Generator) -> tuple
     return shift, words, np.sqrt(variances)
 
 
-def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: ModelData) -> list[FrameData]:
+def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances) -> list[FrameData]:
     """The frames behind a change of distances: those that both tables have, of the differences, else each table's own.
 
     ``data`` are the pairs that both hold, in any unit.

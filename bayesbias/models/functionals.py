@@ -24,8 +24,8 @@ from bayesbias._core.marginal import Scales
 from bayesbias._core.mixtures import AT_ONCE, Marginals, NormalMixture, gauss_rule
 from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.data import ModelData
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     attribute_sets,
@@ -33,9 +33,8 @@ from bayesbias.models.related import (
     factor_posterior,
     relatedness_for,
 )
-from bayesbias.models.results import fit_data, is_related, model_of
+from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec
-from bayesbias.models.word_draws import keeps_summaries
 from bayesbias.words import OWN, STEREOTYPES
 
 FRAMES = "frames"
@@ -313,7 +312,7 @@ class Cells:
         return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
 
 
-def cells_of(data: ModelData) -> Cells:
+def cells_of(data: Distances) -> Cells:
     """The cells of a table's rows.
 
     A stereotype word belongs to the list of each group that it is associated with. It then counts in that list for
@@ -378,7 +377,7 @@ def word_weights(groups: Sequence[str], chosen: NDArray[np.bool_], listed: Seque
     return weights
 
 
-def whole_weights(data: ModelData, cells: Cells, chosen: NDArray[np.bool_]) -> FloatArray:
+def whole_weights(data: Distances, cells: Cells, chosen: NDArray[np.bool_]) -> FloatArray:
     """:func:`word_weights` of a table's protected words."""
     return word_weights(data.groups.tolist(), chosen, cells.columns[cells.connections :])
 
@@ -441,7 +440,7 @@ def association_weights(
     return sparse.csr_array((values, (rows, columns)), shape=(count, count + len(cells.lists))), first
 
 
-def related_functionals(spec: ModelSpec, data: ModelData, cells: Cells, weights: sparse.csr_array) -> NormalFunctionals:
+def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights: sparse.csr_array) -> NormalFunctionals:
     """Posterior of weighted sums (m, J * C) of cells for the model of related words.
 
     The errors of lists have the covariance that the variogram gives in each component of the protected words; see
@@ -474,13 +473,13 @@ POINTS = 1000
 
 
 def conditional_functionals(
-    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: ModelData
+    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: Distances
 ) -> ConditionalFunctionals | None:
     """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied.
 
     In tables with holes in many places cells depend on each other given the means of connections and patterns.
     """
-    spec = model_of(post)
+    spec = Fit(post).spec
     drawn = drawn_scales(post["posterior"].dataset)
     some = np.linspace(0, len(drawn["sigma"]) - 1, min(POINTS, len(drawn["sigma"]))).round().astype(np.intp)
     scales = variances_of(
@@ -538,13 +537,13 @@ def is_exact(post: xr.DataTree) -> bool:
     They are for the model of related words; sentence frames and an estimated slope add errors of their own, of which
     there are draws.
     """
-    return is_related(post) and _without_further_errors(post)
+    return Fit(post).related and _without_further_errors(post)
 
 
 def is_conditional(post: xr.DataTree) -> bool:
     """Whether a fit's cells are normal given its scales: those of the exact and of the marginal engine are."""
     engine = str(post.attrs["engine"])
-    return engine in NORMAL_ENGINES and not is_related(post) and _without_further_errors(post)
+    return engine in NORMAL_ENGINES and not Fit(post).related and _without_further_errors(post)
 
 
 def _without_further_errors(post: xr.DataTree) -> bool:
@@ -553,7 +552,7 @@ def _without_further_errors(post: xr.DataTree) -> bool:
 
 
 def functionals_of(
-    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: ModelData | None = None
+    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: Distances | None = None
 ) -> Functionals:
     """Posterior of weighted sums (m, J * C) of a fit's cells; ``data`` are its rows where these were read before.
 
@@ -562,12 +561,12 @@ def functionals_of(
     InputError
         A fit that keeps summaries of words, of a model that answers with draws.
     """
-    data = data or fit_data(post)
+    data = data or Fit(post).data
     if is_exact(post):
-        return related_functionals(model_of(post), data, cells, weights)
+        return related_functionals(Fit(post).spec, data, cells, weights)
     if is_conditional(post) and (found := conditional_functionals(post, cells, weights, data)) is not None:
         return found
-    if keeps_summaries(post):
+    if Fit(post).summarised:
         raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
     values = post["posterior/word_mean"].to_numpy()
     return drawn_functionals(values.reshape(-1, *values.shape[2:]), cells, weights)

@@ -24,9 +24,10 @@ from bayesbias._core.marginal import (
 )
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.tables import once
 from bayesbias.errors import InputError
-from bayesbias.models.data import EFFECTS, Draws, ModelData, model_data
+from bayesbias.models.draws import EFFECTS, Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 from bayesbias.models.word_draws import ALL, Keep, taker_for
 
@@ -329,7 +330,7 @@ def drawn_scales(posterior: xr.Dataset) -> dict[str, FloatArray]:
     return {name: values.reshape(-1, *values.shape[2:]) for name, values in held.items()}
 
 
-def fit_for_crossed(spec: ModelSpec, data: ModelData) -> tuple[ModelSpec, ModelData]:
+def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
     """The model and the table as far as they go together: each pair once, word x group only between known groups.
 
     Raises
@@ -343,7 +344,7 @@ def fit_for_crossed(spec: ModelSpec, data: ModelData) -> tuple[ModelSpec, ModelD
         pairs = np.count_nonzero(rows_of_pair)
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
         kept = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
-        data = replace(model_data(kept), relatedness=data.relatedness)
+        data = replace(Distances.read(kept, check=False), relatedness=data.relatedness)
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
         reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"
         reason = "the groups of protected words are not known" if data.group_names == [""] else reason
@@ -360,7 +361,7 @@ def prior_of_means(spec: ModelSpec) -> Normal:
     return mean
 
 
-def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
+def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget:
     """The density of a crossed model with normal residuals; no pair of the table repeats."""
     mean = prior_of_means(spec)
     k, classes = len(data.connections), len(data.attribute_classes)
@@ -374,7 +375,7 @@ def crossed_target(spec: ModelSpec, data: ModelData) -> CrossedTarget:
     return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean)
 
 
-def reduced(data: ModelData, centre: float, by_group: bool) -> CrossedSums | IncompleteSums:
+def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | IncompleteSums:
     """A table's sums: by patterns of attribute words, by its parts where holes make patterns many."""
     groups = data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp)
     rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y - centre)
@@ -470,7 +471,7 @@ def obstacle(spec: ModelSpec) -> str | None:
 
 
 def sample(
-    spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
+    spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
 ) -> Draws:
     """Draws by importance sampling of the scales, then exact Gaussian draws of everything else.
 
@@ -563,7 +564,7 @@ def _counted(log_density: Density, done: Callable[[float], None]) -> Density:
     return density
 
 
-def _refuse_constant(target: CrossedTarget, data: ModelData) -> None:
+def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
     """Refuse distances that the means explain wholly: the likelihood then grows without end as sigma goes to 0."""
     place = target.places["sigma"]
     for column in range(place.start, place.stop):
@@ -580,7 +581,7 @@ def _refuse_constant(target: CrossedTarget, data: ModelData) -> None:
 
 
 def draw_given_scales(
-    target: CrossedTarget, data: ModelData, theta: FloatArray, rng: np.random.Generator, taker: Taker
+    target: CrossedTarget, data: Distances, theta: FloatArray, rng: np.random.Generator, taker: Taker
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) at points theta (B, d), but for those of single words, which go to a taker."""
     prior = target.mean

@@ -15,9 +15,9 @@ from bayesbias._core.incomplete import IncompleteSums, incomplete_means
 from bayesbias._core.marginal import CrossedSums, Scales, mean_part, within_part
 from bayesbias._core.quadrature import Connection, InnerGrid
 from bayesbias._core.vectors import FloatArray, in_blocks
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.data import ModelData
 from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
@@ -65,7 +65,7 @@ class ScalePoints:
     moments: Moments
 
 
-def mean_moments(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> Moments:
+def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Moments:
     """Posterior mean (K,) and covariance (K, K) of the connection means; of these protected words with related words.
 
     Parameters
@@ -91,7 +91,7 @@ def mean_moments(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> 
     return scale_points(spec, data, rng).moments
 
 
-def related_moments(spec: ModelSpec, data: ModelData) -> Moments:
+def related_moments(spec: ModelSpec, data: Distances) -> Moments:
     """Mean and covariance of the mean over these protected words, for each connection; groups weigh the same."""
     found, cells = related_posterior(spec, data), cells_of(data)
     by_word = np.stack([whole_weights(data, cells, filled) for filled in data.filled.T])
@@ -99,7 +99,7 @@ def related_moments(spec: ModelSpec, data: ModelData) -> Moments:
     return found.moments(np.where(own, by_word[:, found.sums.word], 0.0))
 
 
-def scale_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> ScalePoints:
+def scale_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> ScalePoints:
     """Points of a crossed model's scales by importance sampling; by NUTS where the weights cannot be trusted."""
     target = crossed_target(spec, data)
     found = explored(target.log_density, target.start, POINTS, CHAINS, POINTS // CHAINS, rng)
@@ -109,7 +109,7 @@ def scale_points(spec: ModelSpec, data: ModelData, rng: np.random.Generator) -> 
     return _weighted(target, found.walked.reshape(-1, target.size), np.zeros(POINTS))
 
 
-def moved_points(points: ScalePoints, spec: ModelSpec, data: ModelData) -> ScalePoints | None:
+def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> ScalePoints | None:
     """The same points weighted for other data; None where they do not reach, or the scales are others.
 
     Two posteriors on the same points differ by what the data say, not by the noise of the points.
@@ -166,7 +166,7 @@ def _pattern_means(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[
     return part.log_likelihood + within_part(sums, scales), means, columns.transpose(0, 2, 1) @ columns
 
 
-def exact_moments(spec: ModelSpec, data: ModelData) -> Moments:
+def exact_moments(spec: ModelSpec, data: Distances) -> Moments:
     """Mean and covariance of the connection means by quadrature over the scales."""
     priors = exact.priors_of(spec)
     size = len(data.connections)

@@ -17,8 +17,9 @@ from bayesbias._core.marginal import cell_numbers, scatter_cells
 from bayesbias._core.related import RelatedSums, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import in_notebook, quiet
+from bayesbias.distances.distances import Distances
 from bayesbias.models import related
-from bayesbias.models.data import Draws, ModelData
+from bayesbias.models.draws import Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def obstacle(spec: ModelSpec) -> str | None:
     return None
 
 
-def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by NUTS, after ``TUNE`` steps of adaptation in each chain."""
     if spec.related:
         return _sample_related(spec, data, chains, draws, rng)
@@ -51,7 +52,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     )
 
 
-def _sample_related(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+def _sample_related(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws of the cells and the factors by NUTS; the population's, which nothing flows back from, given these."""
     priors = related.priors_of(spec)
     sums = related.related_sums(data)
@@ -121,7 +122,7 @@ _HELPERS = ("cell_raw", "m_raw", "connection_sd_raw", "attribute_sd_raw", "inter
 """Variables that only help the sampler."""
 
 
-def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
+def build(spec: ModelSpec, data: Distances) -> pymc.Model:
     """The model in PyMC, one likelihood term a row of the table.
 
     Cells with much data are drawn around their connection's mean directly (centred), the others as standardised
@@ -162,7 +163,7 @@ def build(spec: ModelSpec, data: ModelData) -> pymc.Model:
     return model
 
 
-def _attribute_effects(spec: ModelSpec, data: ModelData) -> Any:
+def _attribute_effects(spec: ModelSpec, data: Distances) -> Any:
     """The effects of attribute words in each row: of the word itself, and of the word on the row's group."""
     import pymc as pm
 
@@ -200,7 +201,7 @@ def _scales(spec: ModelSpec, name: str, dims: str) -> Any:
     return pm.Deterministic(name, common * pm.math.exp(prior.spread * raw), dims=dims)
 
 
-def centred_connections(data: ModelData) -> NDArray[np.bool_]:
+def centred_connections(data: Distances) -> NDArray[np.bool_]:
     """Connections (K,) whose cells have means known more sharply than the means vary between cells."""
     cells = data.cells
     freedom = (np.maximum(cells.n - 1, 0)).sum(axis=0)
@@ -213,7 +214,7 @@ def centred_connections(data: ModelData) -> NDArray[np.bool_]:
     return sharp
 
 
-def centred_interactions(data: ModelData) -> bool:
+def centred_interactions(data: Distances) -> bool:
     """Whether a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
     residual = data.y - data.cells.mean[data.word, data.connection]
     met = data.compared
@@ -297,7 +298,7 @@ def joint_obstacle(specs: Sequence[ModelSpec]) -> str | None:
 
 def sample_joint(
     specs: Sequence[ModelSpec],
-    data: ModelData,
+    data: Distances,
     components: FloatArray,
     chains: int,
     draws: int,
@@ -347,7 +348,7 @@ def _covariance(packed: FloatArray, size: int) -> FloatArray:
     return covariance
 
 
-def build_joint(specs: Sequence[ModelSpec], data: ModelData, components: FloatArray) -> pymc.Model:
+def build_joint(specs: Sequence[ModelSpec], data: Distances, components: FloatArray) -> pymc.Model:
     """The model in PyMC: every level a set of vectors over components, drawn directly where the data know them well."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -394,7 +395,7 @@ def sharp(values: FloatArray, unit: IntArray) -> list[bool]:
 
 
 def _effects(
-    specs: Sequence[ModelSpec], data: ModelData, components: FloatArray, cell: IntArray
+    specs: Sequence[ModelSpec], data: Distances, components: FloatArray, cell: IntArray
 ) -> tuple[list[Any], list[Any]]:
     """Effects of attribute words, and of attribute words on groups, in each row (rows,), and their means by cell.
 
@@ -429,7 +430,7 @@ def _effects(
     return [effect + vector[number] for effect, vector in zip(by_row, vectors, strict=True)], by_cell
 
 
-def _cell_means(data: ModelData, components: FloatArray) -> FloatArray:
+def _cell_means(data: Distances, components: FloatArray) -> FloatArray:
     """Mean of each cell, (protected words, K, C); 0 where there is none."""
     cell = data.word * len(data.connections) + data.connection
     total = [np.bincount(cell, weights=column, minlength=data.filled.size) for column in components.T]

@@ -34,8 +34,9 @@ from bayesbias._core.related import (
 )
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.data import Draws, ModelData
+from bayesbias.models.draws import Draws
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
 MOST_CELLS = 5000
@@ -98,13 +99,13 @@ class RelatedPosterior:
         return weights @ sums.y, np.einsum("ab,amr,bnr->mn", products, stacked, stacked, optimize=True)
 
 
-def related_posterior(spec: ModelSpec, data: ModelData) -> RelatedPosterior:
+def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
     """The posterior of a model of related words; no pair of the table repeats."""
     priors, sums = priors_of(spec), related_sums(data)
     return RelatedPosterior(priors, sums, _grid(priors, sums.freedom, sums.scatter))
 
 
-def factor_posterior(spec: ModelSpec, data: ModelData) -> FactorGrid:
+def factor_posterior(spec: ModelSpec, data: Distances) -> FactorGrid:
     """The posteriors of the factors alone: the scatter of words within lists informs them."""
     fields = list_fields(data)
     return _grid(priors_of(spec), fields.freedom, fields.scatter)
@@ -114,7 +115,7 @@ def _grid(priors: RelatedPriors, freedom: FloatArray, scatter: FloatArray) -> Fa
     return factor_grid(freedom, scatter, priors.factor.median, priors.factor.spread)
 
 
-def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Independent draws from the posterior.
 
     Raises
@@ -134,7 +135,7 @@ def sample(spec: ModelSpec, data: ModelData, chains: int, draws: int, rng: np.ra
     )
 
 
-def sampled_note(sums: RelatedSums, data: ModelData) -> tuple[str, ...]:
+def sampled_note(sums: RelatedSums, data: Distances) -> tuple[str, ...]:
     """Says that further words are learnt of from some of many protected words."""
     used, every = len(sums.sampled), len(data.protected_words)
     if used == every:
@@ -149,7 +150,7 @@ def completed(
     cells: FloatArray,
     factors: FloatArray,
     sums: RelatedSums,
-    data: ModelData,
+    data: Distances,
     priors: RelatedPriors,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
@@ -167,13 +168,13 @@ def completed(
     }
 
 
-def factor_products(factors: FloatArray, data: ModelData) -> FloatArray:
+def factor_products(factors: FloatArray, data: Distances) -> FloatArray:
     """By what the factors (B, A) scale the covariance of each two connections, (B, K, K)."""
     by_connection = factors[:, data.connection_class]
     return by_connection[:, :, None] * by_connection[:, None, :]
 
 
-def independent_words(sums: RelatedSums, data: ModelData) -> dict[str, float]:
+def independent_words(sums: RelatedSums, data: Distances) -> dict[str, float]:
     """The effective number of protected words for statements about further words, as a fact of a fit.
 
     As many independent words would say as much about how bias varies between words; words with an empty cell are left
@@ -246,14 +247,14 @@ def attribute_sets(
     return AttributeSets(number, by_cell[first[order]].toarray())
 
 
-def cell_lists(data: ModelData) -> CellLists:
+def cell_lists(data: Distances) -> CellLists:
     """The distinct lists of attribute words behind the cells of a table."""
     word, connection = np.nonzero(data.filled)
     sets = attribute_sets(data.word, data.connection, data.attribute, data.filled, len(data.attribute_words))
     return CellLists(word, connection, sets.number[data.filled], sets.member)
 
 
-def relatedness_for(data: ModelData) -> Relatedness:
+def relatedness_for(data: Distances) -> Relatedness:
     """The relatedness that a table's data carry.
 
     Raises
@@ -269,7 +270,7 @@ def relatedness_for(data: ModelData) -> Relatedness:
     return data.relatedness
 
 
-def too_many_lists(data: ModelData, lists: CellLists | None = None) -> str:
+def too_many_lists(data: Distances, lists: CellLists | None = None) -> str:
     """Why the lists of a table are too many for the model of related words; empty if they are not.
 
     Cells share a list unless pairs are missing here and there. Of each two lists the similarities and correlations of
@@ -288,7 +289,7 @@ def too_many_lists(data: ModelData, lists: CellLists | None = None) -> str:
     )
 
 
-def _checked_lists(data: ModelData) -> CellLists:
+def _checked_lists(data: Distances) -> CellLists:
     """The lists of a table.
 
     Raises
@@ -312,7 +313,7 @@ def components_for(found: Relatedness, words: NDArray[np.str_]) -> Components:
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
 
-def distance_sd(data: ModelData) -> float:
+def distance_sd(data: Distances) -> float:
     """Standard deviation of a protected word's distances to the words of the vocabulary, on average."""
     return _distance_sd(components_for(relatedness_for(data), data.protected_words))
 
@@ -346,7 +347,7 @@ class ListFields:
     expected: FloatArray
 
 
-def list_fields(data: ModelData) -> ListFields:
+def list_fields(data: Distances) -> ListFields:
     """The lists of a table that knows how its words are related."""
     relatedness, lists = relatedness_for(data), _checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
@@ -359,7 +360,7 @@ def list_fields(data: ModelData) -> ListFields:
     return ListFields(lists, parts, correlations, freedom, scatter, expected)
 
 
-def related_sums(data: ModelData) -> RelatedSums:
+def related_sums(data: Distances) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
     fields = list_fields(data)
     lists = fields.lists
@@ -403,7 +404,7 @@ def refuse_many_cells(cells: int) -> None:
 
 
 def scatter_within(
-    data: ModelData,
+    data: Distances,
     parts: Components,
     lists: CellLists,
     same: FloatArray,
@@ -442,13 +443,13 @@ def scatter_within(
     return np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known), total
 
 
-def counted_connections(data: ModelData) -> NDArray[np.bool_]:
+def counted_connections(data: Distances) -> NDArray[np.bool_]:
     """Whose scatter counts, (K,): the lists of ``different`` are those of ``associated``, and count only without it."""
     names = data.connections.tolist()
     return np.array([name != "different" or "associated" not in names for name in names])
 
 
-def counted_squares(data: ModelData, deviations: FloatArray) -> FloatArray:
+def counted_squares(data: Distances, deviations: FloatArray) -> FloatArray:
     """Sums of squares (B, A) of deviations (B, rows) from the means of their cells, for each attribute class."""
     counted = counted_connections(data)[data.connection]
     kinds = data.connection_class[data.connection]
@@ -502,7 +503,7 @@ class Kernels:
         return matrix if self.shares is None else self.shares @ matrix @ self.shares.T
 
 
-def kernels_of(data: ModelData) -> Kernels:
+def kernels_of(data: Distances) -> Kernels:
     """The correlations of a table's attribute words, which take the square of their number in memory.
 
     Raises
@@ -523,14 +524,14 @@ def kernels_of(data: ModelData) -> Kernels:
     return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]), shares)
 
 
-def protected_root(data: ModelData) -> FloatArray:
+def protected_root(data: Distances) -> FloatArray:
     """Root (J, Q) of the covariance of the distances of one random word to the protected words, for a factor of 1."""
     parts = components_for(relatedness_for(data), data.protected_words)
     root: FloatArray = parts.loadings * np.sqrt(parts.variances)
     return root
 
 
-def protected_covariance(data: ModelData) -> FloatArray:
+def protected_covariance(data: Distances) -> FloatArray:
     """Covariance (J, J) of the distances of one random word to the protected words, for a factor of 1."""
     root = protected_root(data)
     return root @ root.T
@@ -544,7 +545,7 @@ def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> Flo
     return alike
 
 
-def further_word_sd(data: ModelData) -> FloatArray:
+def further_word_sd(data: Distances) -> FloatArray:
     """Predicted sd (J, K) of a further word of each cell's list around the mean of those there, for a factor of 1.
 
     NaN in empty cells. It is smaller than the sd of a random word where the words of the list are alike.
@@ -561,7 +562,7 @@ def further_word_sd(data: ModelData) -> FloatArray:
     return sd
 
 
-def draw_errors(data: ModelData, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+def draw_errors(data: Distances, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draws (B, rows) of distances to other lists, as alike as these, less the means of their cells.
 
     The errors of the cells' means and the scatter within cells have the distributions of the model for given factors
@@ -593,7 +594,7 @@ def _parts_of(drawn: FloatArray) -> Iterator[slice]:
     return (slice(begin, begin + step) for begin in range(0, len(drawn), step))
 
 
-def _draw_fields(data: ModelData, size: int, rng: np.random.Generator) -> FloatArray:
+def _draw_fields(data: Distances, size: int, rng: np.random.Generator) -> FloatArray:
     """Draws (size, rows) of distances to random words as alike as those of a table."""
     kernels = kernels_of(data)
     parts = kernels.components
@@ -611,7 +612,7 @@ def _draw_fields(data: ModelData, size: int, rng: np.random.Generator) -> FloatA
     return total
 
 
-def words_left_out(found: RelatedPosterior, data: ModelData) -> FloatArray:
+def words_left_out(found: RelatedPosterior, data: Distances) -> FloatArray:
     """Log predictive density (W,) of the distances of each attribute word given those of all others.
 
     Given the factors, a word's distances to the protected words are normal around the means of the other words of its

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bayesbias._core.resampling import sorted_interval
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.models.data import EFFECTS, Draws, ModelData
+from bayesbias.distances.distances import Distances
+from bayesbias.models.draws import EFFECTS, Draws
 
 GROUP = "words"
 """Name of the group of a fit that keeps summaries of its words."""
@@ -67,7 +68,7 @@ def contrast_names(connections: NDArray[np.str_]) -> dict[str, tuple[int, int]]:
     return {f"{names[a]} - {names[b]}": (a, b) for a, b in pairs}
 
 
-def _beyond_words(name: str, data: ModelData) -> tuple[int, ...]:
+def _beyond_words(name: str, data: Distances) -> tuple[int, ...]:
     """The shape of an effect of attribute words beyond these."""
     return (len(data.group_names),) if name == "interaction_effect" else ()
 
@@ -89,7 +90,7 @@ class DrawsOfWords:
         Which words.
     """
 
-    def __init__(self, data: ModelData, points: int, effects: tuple[str, ...], shift: float, keep: Keep) -> None:
+    def __init__(self, data: Distances, points: int, effects: tuple[str, ...], shift: float, keep: Keep) -> None:
         words, attributes = len(data.protected_words), len(data.attribute_words)
         self.protected = np.arange(words) if keep.protected is None else keep.protected
         self.attributes = np.arange(attributes) if keep.attributes is None else keep.attributes
@@ -131,7 +132,7 @@ class SummariesOfWords:
     Words with the same group and the same connections are summed. Parameters are those of :class:`DrawsOfWords`.
     """
 
-    def __init__(self, data: ModelData, points: int, effects: tuple[str, ...], shift: float) -> None:
+    def __init__(self, data: Distances, points: int, effects: tuple[str, ...], shift: float) -> None:
         self.data, self.shift = data, shift
         self.contrasts = contrast_names(data.connections)
         keys = np.column_stack([data.group_index, data.filled])
@@ -196,7 +197,7 @@ class SummariesOfWords:
 
 
 def taker_for(
-    keep: Keep, data: ModelData, points: int, effects: tuple[str, ...] = (), shift: float = 0.0
+    keep: Keep, data: Distances, points: int, effects: tuple[str, ...] = (), shift: float = 0.0
 ) -> DrawsOfWords | SummariesOfWords:
     """What takes the draws of words."""
     if keep.what == SUMMARY:
@@ -204,7 +205,7 @@ def taker_for(
     return DrawsOfWords(data, points, effects, shift, keep)
 
 
-def kept_words(drawn: Draws, data: ModelData, keep: Keep) -> Draws:
+def kept_words(drawn: Draws, data: Distances, keep: Keep) -> Draws:
     """Draws of an engine that gives those of all words, with what is to be kept of them."""
     if keep.what == DRAWS and keep.protected is None:
         return drawn

@@ -34,10 +34,10 @@ from bayesbias.diagnostics.summaries import (
     variance_shares,
 )
 from bayesbias.diagnostics.topics import LISTS, TopicNull
+from bayesbias.distances.distances import STEREOTYPE
 from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError
-from bayesbias.models.data import STEREOTYPE
-from bayesbias.models.results import check_fit, fit_data
+from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
     FAINT,
     FONT,
@@ -97,7 +97,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     >>> post = bb.fit(table, seed=0)
     >>> bb.plot_coefficients(post).savefig("coefficients.png")
     """
-    check_fit(post)
+    Fit.read(post)
     one_of(population, tuple(POPULATIONS), "population")
     prob = probability(prob, "prob")
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
@@ -188,13 +188,13 @@ def plot_contrasts(
     >>> figure = bb.plot_contrasts(post)
     >>> figure.savefig("contrasts.png")
     """
-    check_fit(post)
+    Fit.read(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(post))
     found = rows_of(post, first, second, population, rows)
-    data = fit_data(post)
+    data = Fit(post).data
     names = word_labels(data.protected_words, data.groups)
     left_out = names[~found.kept].tolist()
     order = np.argsort(found.words.mean, kind="stable")
@@ -338,7 +338,7 @@ def plot_overview(
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_overview(bb.fit(table, seed=0)).savefig("overview.png")
     """
-    check_fit(post)
+    Fit.read(post)
     prob = probability(prob, "prob")
     if topics is not None:
         check_kind(topics, TopicNull, "plot_overview", "topic_null")
@@ -402,7 +402,7 @@ def plot_decomposition(
     """
     prob = probability(prob, "prob")
     parts = decomposition_parts(post, second, population)
-    data = fit_data(post)
+    data = Fit(post).data
     labels = word_labels(data.protected_words, data.groups)
     left_out = ", ".join(labels[~parts.kept])
     count = int(parts.kept.sum())
@@ -467,7 +467,7 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
     >>> post = bb.fit(table, "crossed", draws=400, seed=0)
     >>> bb.plots.plot_attribute_effects(post).savefig("attributes.png")
     """
-    check_fit(post)
+    Fit.read(post)
     prob, most = probability(prob, "prob"), whole_number(most, "most")
     if "attribute_effect" not in post["posterior"]:
         raise InputError(f"the model {post.attrs['model']!r} has no effects of attribute words: fit a crossed model")
@@ -525,7 +525,7 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     >>> post = bb.fit(table, seed=0)
     >>> bb.plots.plot_predictions(post, seed=0).savefig("predictions.png")
     """
-    check_fit(post)
+    Fit.read(post)
     prob = probability(prob, "prob")
     names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
     said = labels_of(post)

@@ -19,9 +19,9 @@ from scipy.spatial.distance import squareform
 from bayesbias._core.related import MIDDLES, STEP, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances import Relatedness, relatedness
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError, many, shown
-from bayesbias.models.data import model_data
 from bayesbias.plots.style import (
     COLOURS,
     FAINT,
@@ -80,7 +80,7 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plot_distances(table, "algebra").savefig("algebra.png")
     """
-    model_data(table)
+    Distances.read(table, check=False)
     if protected_word is None:
         with mpl.rc_context(FONT):
             return _all_words(table, ax)

@@ -33,7 +33,7 @@ from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
 from bayesbias.models import list_models
 from bayesbias.models.fits import fit
-from bayesbias.models.results import distances_of
+from bayesbias.models.results import Fit
 from bayesbias.models.spec import load_model
 from bayesbias.plots.fits import (
     plot_association,
@@ -67,7 +67,7 @@ def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     model and, for related words, the crossed one; the default beside the published model.
     """
     names = COUNTERPARTS.get(post.attrs["model"], ("published",))
-    table, seed = distances_of(post), int(post.attrs["seed"])
+    table, seed = Fit(post).data.to_frame(), int(post.attrs["seed"])
     others = [fit(table, name, seed=seed) for name in names]
     rows = []
     labels = labels_of(post)
@@ -177,7 +177,7 @@ class Reported(NamedTuple):
 
 def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivity: bool) -> Page:
     """The page of a fit: the answer, one picture, three lines, then the details."""
-    table = distances_of(post)
+    table = Fit(post).data.to_frame()
     words = table["protected_word"].nunique()
     other = next(iter(beside_associated(post)), None) if words > 1 else None
     headline = pd.DataFrame() if other is None else contrasts(post, "associated", other, prob)

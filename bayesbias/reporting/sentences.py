@@ -22,10 +22,10 @@ from bayesbias.comparison import (
 from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED, RAW, SIGN_RATE
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.summaries import PROB, share, signed
-from bayesbias.distances.storage import labels_of, relatedness_in_fit
+from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
-from bayesbias.models.results import check_fit
+from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, labelled
 
 RESERVATIONS = {
@@ -60,7 +60,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     >>> bb.checks.verdict_sentences(post)[0].split(":")[0]
     'Not settled'
     """
-    check_fit(post)
+    Fit.read(post)
     verdict = diagnose(post) if verdict is None else verdict
     if not isinstance(verdict, Verdict):
         raise InputError(f"verdict is {type(verdict).__name__}: give what diagnose returns")
@@ -97,7 +97,7 @@ def contrast_sentences(post: xr.DataTree, prob: float) -> list[str]:
 
 def effective_sentences(post: xr.DataTree) -> list[str]:
     """How many unrelated words the attribute lists of a fit are worth; nothing where it does not know."""
-    found = relatedness_in_fit(post)
+    found = Fit(post).data.relatedness
     if found is None:
         return []
     table = found.effective_words()

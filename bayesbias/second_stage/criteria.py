@@ -14,11 +14,11 @@ from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import PROB, describe, share
-from bayesbias.distances.storage import language_of, relatedness_in_fit
+from bayesbias.distances.storage import language_of
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.models.results import check_fit
+from bayesbias.models.results import Fit
 from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, checked_contrast, contrasts_of, default_contrast
 
 FEWEST = 5
@@ -185,7 +185,7 @@ def criterion(
     0     math    1.0
     1  algebra    2.0
     """
-    check_fit(post)
+    Fit.read(post)
     pair = default_contrast([post])[0] if contrast is None else checked_contrast(contrast)
     outside, errors = _values(values, se)
     draws, chains = checked_draws(draws, chains)
@@ -196,7 +196,7 @@ def criterion(
     cells = cells_of({"fit": post}, pair, topic=True)
     every = list(dict.fromkeys(cells.word.tolist()))
     found = contrasts_of(cells, pair, every)
-    related = relatedness_in_fit(post)
+    related = Fit(post).data.relatedness
     held = [word for word in found.words.tolist() if word in outside.index]
     attribute = None if adjust is None else word_values(held, adjust, frequencies, related, language_of(post))
     if attribute is not None:

@@ -20,8 +20,8 @@ from bayesbias.comparison.changes import stacked_scatter
 from bayesbias.diagnostics.confounds import frequencies_by_name
 from bayesbias.diagnostics.summaries import contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.data import ModelData
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.related import (
@@ -32,7 +32,7 @@ from bayesbias.models.related import (
     related_posterior,
     relatedness_for,
 )
-from bayesbias.models.results import by_connection, fit_data, model_of, related_data
+from bayesbias.models.results import Fit, read_distances
 
 STACKED, SHARED, APART = "related", "shared words", "independent"
 JOINT = {
@@ -176,7 +176,7 @@ def fits_of(
 
     ``frequencies`` is what :func:`fit` takes, or a mapping of the tables' names to that.
     """
-    related = all(related_data(table).relatedness is not None for table in tables.values())
+    related = all(read_distances(table).relatedness is not None for table in tables.values())
     by_name = frequencies_by_name(list(tables), frequencies)
     found = {}
     with progress("fitting the embeddings", len(tables)) as done:
@@ -243,7 +243,7 @@ def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: 
 class _Part:
     """The cells of one embedding; ``sources`` are roots (n, units) of independent parts of the covariance."""
 
-    data: ModelData
+    data: Distances
     word: np.ndarray
     connection: np.ndarray
     y: FloatArray
@@ -265,10 +265,10 @@ def _part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
 
 def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
     """The cells of one embedding, with the errors that words leave."""
-    data = fit_data(post)
+    data = Fit(post).data
     contrasted(*contrast, data.connections.tolist(), data.filled)
     if "sd_factor" in post["posterior"]:
-        found = related_posterior(model_of(post), data)
+        found = related_posterior(Fit(post).spec, data)
         kept = np.isin(data.connections[found.sums.connection], contrast)
         # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
         factors = np.sqrt(np.diag(found.grid.products))[found.sums.kind][kept]
@@ -286,7 +286,7 @@ def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _P
     return _crossed_part(post, data, contrast)
 
 
-def within_topics(data: ModelData) -> FloatArray:
+def within_topics(data: Distances) -> FloatArray:
     """Covariance (n, n) of cells' means for further words on the topics of their lists, for a factor of 1.
 
     In each component the words of a list share the part that their similarity says, which belongs to the topic; what is
@@ -301,7 +301,7 @@ def within_topics(data: ModelData) -> FloatArray:
     return covariance
 
 
-def _crossed_part(post: xr.DataTree, data: ModelData, contrast: tuple[str, str]) -> _Part:
+def _crossed_part(post: xr.DataTree, data: Distances, contrast: tuple[str, str]) -> _Part:
     """Cells of a model whose scales are in its posterior: attribute words, word x group, residuals."""
     posterior = post["posterior"]
     word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
@@ -325,7 +325,7 @@ def _crossed_part(post: xr.DataTree, data: ModelData, contrast: tuple[str, str])
     sources = []
     if "attribute_sd" in posterior:
         sd = (
-            np.sqrt((by_connection(post, "attribute_sd") ** 2).mean(axis=(0, 1)))
+            np.sqrt((Fit(post).by_connection("attribute_sd") ** 2).mean(axis=(0, 1)))
             if "attribute_class" in posterior["attribute_sd"].dims
             else np.full(len(data.connections), float(scales("attribute_sd")))
         )

@@ -17,6 +17,7 @@ from bayesbias._progress import progress
 from bayesbias.comparison.sensitivity import word_lists_of
 from bayesbias.diagnostics.summaries import PROB, contrasted, interval_ends
 from bayesbias.distances import distance_table
+from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
@@ -24,7 +25,6 @@ from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_m
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, in_all, look_up
 from bayesbias.models import load_model
-from bayesbias.models.data import ModelData, data_of_rows, model_data
 from bayesbias.models.fits import Engine, choose_engine
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.spec import ModelSpec
@@ -246,7 +246,7 @@ class _Fit:
     draws: int
     seed: int
 
-    def estimate(self, data: ModelData) -> tuple[float, float, float]:
+    def estimate(self, data: Distances) -> tuple[float, float, float]:
         """Posterior mean of the contrast and its interval; NaN where a connection has no distance."""
         held = data.connections.tolist()
         if not set(self.contrast) <= set(held):
@@ -275,7 +275,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
     table = distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins)
-    data = model_data(table)
+    data = Distances.read(table, check=False)
     spec = used["model"] if isinstance(used["model"], ModelSpec) else load_model(used["model"])
     engine = choose_engine(spec, "auto")
     if engine.name == "nuts":
@@ -313,7 +313,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     )
 
 
-def _followed(fit: _Fit, data: ModelData, varied: _Rows, kept: np.ndarray, growth: Growth) -> Followed:
+def _followed(fit: _Fit, data: Distances, varied: _Rows, kept: np.ndarray, growth: Growth) -> Followed:
     """The estimates (runs, sizes) of a contrast while lists grow; ``kept`` are the rows of the other lists."""
     runs, sizes = len(growth.places[0]), len(growth.lengths)
     found: FloatArray = np.empty((runs, sizes, 3))
@@ -323,7 +323,7 @@ def _followed(fit: _Fit, data: ModelData, varied: _Rows, kept: np.ndarray, growt
             orders = [places[run] for places in growth.places]
             for at, lengths in enumerate(growth.lengths):
                 rows = kept & varied.first(lengths, orders)
-                found[run, at] = fit.estimate(data_of_rows(data, rows))
+                found[run, at] = fit.estimate(data.part(rows))
                 done(run * sizes + at + 1)
     notes = (f"{len(caught):,} of {runs * sizes:,} fits needed NUTS.",) if caught else ()
     return Followed(found[:, :, 0], found[:, :, 1], found[:, :, 2], notes)

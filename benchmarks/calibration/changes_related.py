@@ -23,9 +23,9 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.comparison.changes import stacked_relatedness
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
-from bayesbias.distances.storage import relatedness_of
-from bayesbias.models.data import model_data
+from bayesbias.distances.distances import Distances
 from bayesbias.models.functionals import cells_of
+from bayesbias.models.results import read_distances
 
 HERE = Path(__file__).parent / "results"
 REPLICATES, WORDS, CONTROLS, NEAREST, FIRST = 200, 12, 20, 4, 20_000
@@ -84,7 +84,7 @@ def setting_of(topic, vectors):
     taken = set(groups).union(*sets)
     return Setting(
         groups,
-        stacked_relatedness([relatedness_of(table) for table in tables], list(groups)),
+        stacked_relatedness([read_distances(table).relatedness for table in tables], list(groups)),
         tuple(units_of(one) for one in (kv, after)),
         words,
         np.array([place[word] for word in groups]),
@@ -130,7 +130,7 @@ def posterior_of(setting, topics):
     own = table["attribute_class"] == table["group"]
     connection = np.select([own, table["attribute_class"] == "human"], ["associated", "human"], "different")
     distances = np.column_stack([1 - (units[setting.protected] @ units[rows].T).ravel() for units in setting.units])
-    one = model_data(table.assign(connection=connection, distance=distances[:, 0]))
+    one = Distances.read(table.assign(connection=connection, distance=distances[:, 0]), check=False)
     vectors = setting.units[0][rows].astype(np.float16)
     related = replace(setting.related, attribute_words=tuple(words), attributes=vectors, lists=())
     every = stack(one, distances, related)

@@ -23,14 +23,13 @@ import bayesbias as bb
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import HERE, SHARED
 from inside import (  # noqa: F401  (some for the scripts beside this one)
-    ModelData,
+    Distances,
     Wanted,
     contrast,
     draw_alike,
     functionals,
     interval_of,
     measured_relatedness,
-    model_data,
     related_core,
     related_model,
     unit_rows,
@@ -97,7 +96,7 @@ class Subjects:
     sizes: tuple
     base: bb.checks.Relatedness
     table: pd.DataFrame
-    template: ModelData
+    template: Distances
 
     @property
     def protected(self):
@@ -116,7 +115,9 @@ def subjects_of(vocabulary, lists, sizes=None, sample=3000, seed=0):
     groups = np.repeat(np.arange(len(found)), [len(words) for words in found.values()])
     table = placeholder_table(protected, groups, tuple(found), sizes)
     rows = vocabulary.rows(protected)
-    return Subjects(vocabulary, rows, groups, tuple(found), tuple(sizes), base, table, model_data(table))
+    return Subjects(
+        vocabulary, rows, groups, tuple(found), tuple(sizes), base, table, Distances.read(table, check=False)
+    )
 
 
 def placeholder_table(protected, groups, names, sizes):

@@ -23,7 +23,7 @@ from scipy.stats import kstest, norm
 
 import bayesbias as bb
 from bayesbias._core.related import draw_factors
-from bayesbias.models.results import related_data
+from bayesbias.models.results import read_distances
 
 LISTS = ("gender", "race", "religion")
 COMPARED = ("word_mean", "sd_factor", "connection_mean", "connection_sd")
@@ -41,7 +41,7 @@ def pooled_ranks(replicates):
     """Tests of uniformity of the posterior probabilities below true pooled rows, by word."""
     for name in LISTS:
         table = bb.distance_table(bb.load_embedding("google-news-slice"), name)
-        given = associations_of(related_data(table))
+        given = associations_of(read_distances(table))
         raw, weights, rng = given.raw, given.weights, np.random.default_rng(3)
         pooled = given.pooled()
         below = []
@@ -53,7 +53,7 @@ def pooled_ranks(replicates):
             rows = contrast.pooled_associations(moved, weights, given.groups, given.scale)
             below.append(np.append(rows.below(truth), moved.combined(weights[None]).below(weights @ truth)))
         places = np.array(below)
-        for at, word in enumerate([*related_data(table).protected_words, "whole list"]):
+        for at, word in enumerate([*read_distances(table).protected_words, "whole list"]):
             z = norm.ppf(places[:, at])
             yield {
                 "words": name,

@@ -31,7 +31,7 @@ from scipy.special import ndtri
 import bayesbias as bb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from inside import associations, measured_relatedness, model_data, unit_rows, vocabularies
+from inside import Distances, associations, measured_relatedness, unit_rows, vocabularies
 
 BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
 TOPIC, HUMAN = 8, 40
@@ -97,7 +97,7 @@ def association_weights(related):
 
 def statements(table, related):
     """Which intervals exclude 0, and their sds, by kind of statement."""
-    data = replace(model_data(table), relatedness=related)
+    data = replace(Distances.read(table, check=False), relatedness=related)
     posterior = related_model.related_posterior(SPEC, data)
     found = {}
     for kind, weights in cell_weights(data).items():

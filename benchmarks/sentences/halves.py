@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.models.data import model_data
+from bayesbias.distances.distances import Distances
 from bayesbias.models.frames import PRIOR, Variation, frame_data, variation
 from benchmarks.common import keep
 from benchmarks.minilm import MiniLM
@@ -39,7 +39,7 @@ def main(folder, replicates=400):
         held = {}
         for name in LISTS:
             table = bb.distance_table(encoded(name, kind, folder, encoder), name, relatedness=False)
-            data = model_data(table)
+            data = Distances.read(table, check=False)
             found = frame_data(table, data)
             others = data.connections.tolist()
             rng, count = np.random.default_rng(0), len(found.axes[0][0])

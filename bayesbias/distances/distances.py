@@ -1,11 +1,9 @@
-"""A distance table as arrays, and what an engine gives back."""
+"""A distance table as arrays, with what it carries: the one place where tables are read and written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,20 +14,20 @@ from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.frames import averaged, finite_distances
+from bayesbias.distances.storage import KEY, Coverage, check_distances, packed, relatedness_of, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
-if TYPE_CHECKING:
-    import xarray as xr
-
+ADJUSTED = "adjusted"
+"""Name in ``table.attrs``: the distances are no longer those of the vectors."""
 STEREOTYPE = "stereotype"
 """The class of the words of all stereotype lists; the words of each control list are a class with the list's name."""
 NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 
 @dataclass(frozen=True)
-class ModelData:
-    """Rows and cells of a table.
+class Distances:
+    """A distance table, read once: its rows, its cells, and what it carries.
 
     Attributes
     ----------
@@ -52,6 +50,10 @@ class ModelData:
         Sentences on what was done to the table for the model's sake.
     relatedness
         How the distances are correlated, where the table knows it.
+    coverage
+        The record of how word lists met the embedding, where the table has one that is ours.
+    adjusted
+        Attribute of words that the distances are adjusted for; empty if none.
     """
 
     protected_words: NDArray[np.str_]
@@ -65,6 +67,78 @@ class ModelData:
     y: FloatArray
     notes: tuple[str, ...] = ()
     relatedness: Relatedness | None = None
+    coverage: Coverage | None = None
+    adjusted: str = ""
+
+    @classmethod
+    def read(cls, table: object, check: bool = True) -> Distances:
+        """The rows of a distance table, of its means over sentence frames, and what it carries.
+
+        Parameters
+        ----------
+        table
+            A distance table.
+        check
+            Whether to hold the distances against the vectors that the table carries.
+
+        Raises
+        ------
+        InputError
+            A column is missing, there is no row, a word is empty, a connection is unknown, a distance is not a finite
+            number, a protected word is in two groups, or the table carries relatedness of other vectors.
+        """
+        if not isinstance(table, pd.DataFrame):
+            raise InputError(
+                f"a distance table is a DataFrame, given is {type(table).__name__}: "
+                "make one with distance_table or read one with read_distance_table"
+            )
+        rows = _rows(table)
+        related = relatedness_of(table)
+        moved = {"truth", ADJUSTED} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
+        if related is not None and check and not moved:
+            check_distances(related, averaged(table))
+        return replace(
+            rows, relatedness=related, coverage=stored_coverage(table), adjusted=str(table.attrs.get(ADJUSTED, ""))
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """The distance table, with what it carries in ``attrs``."""
+        table = self.table
+        if self.coverage is not None:
+            table.attrs["coverage"] = self.coverage.as_dict()
+        if self.adjusted:
+            table.attrs[ADJUSTED] = self.adjusted
+        if self.relatedness is not None:
+            table.attrs[KEY] = packed(self.relatedness)
+        return table
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What control lists are called; those without a label are left out."""
+        return {} if self.coverage is None else self.coverage.labels
+
+    @property
+    def language(self) -> str | None:
+        """The language of the word lists, as a BCP 47 tag; None where it is not known."""
+        return None if self.coverage is None else self.coverage.language
+
+    def part(self, kept: NDArray[np.bool_]) -> Distances:
+        """A part of the rows, with the words and connections that they hold."""
+        words, word = np.unique(self.word[kept], return_inverse=True)
+        held, connection = np.unique(self.connection[kept], return_inverse=True)
+        attributes, attribute = np.unique(self.attribute[kept], return_inverse=True)
+        return replace(
+            self,
+            protected_words=self.protected_words[words],
+            connections=self.connections[held],
+            groups=self.groups[words],
+            word=word,
+            connection=connection,
+            attribute=attribute,
+            attribute_words=self.attribute_words[attributes],
+            attribute_class=self.attribute_class[kept],
+            y=self.y[kept],
+        )
 
     @cached_property
     def cells(self) -> Cells:
@@ -165,20 +239,8 @@ def class_of_connection(name: str) -> str:
     return STEREOTYPE if name in STEREOTYPES else name
 
 
-def model_data(table: pd.DataFrame) -> ModelData:
-    """Codes and cells of a distance table, of its means over sentence frames; the values need only be finite.
-
-    Raises
-    ------
-    InputError
-        A column is missing, there is no row, a word is empty, a connection is unknown, a distance is not a finite
-        number, or a protected word is in two groups.
-    """
-    if not isinstance(table, pd.DataFrame):
-        raise InputError(
-            f"a distance table is a DataFrame, given is {type(table).__name__}: "
-            "make one with distance_table or read one with read_distance_table"
-        )
+def _rows(table: pd.DataFrame) -> Distances:
+    """Codes and cells of a table; the values need only be finite."""
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
         raise InputError(f"duplicate column {twice[0]!r}: keep one")
@@ -201,7 +263,7 @@ def model_data(table: pd.DataFrame) -> ModelData:
     labels = np.array(in_order(names.tolist()))
     connection = np.array([labels.tolist().index(name) for name in names])[found]
     attribute, attribute_words = _codes(table, "attribute_word")
-    return ModelData(
+    return Distances(
         protected_words=protected,
         connections=labels,
         groups=_groups(table, words, protected),
@@ -232,25 +294,6 @@ def refuse_repeats(table: pd.DataFrame, model: str) -> None:
             f"them as further evidence: drop them with table.drop_duplicates({pairs}), or make or read the table with "
             "keep_duplicates=True to count them as the published study does"
         )
-
-
-def data_of_rows(data: ModelData, kept: NDArray[np.bool_]) -> ModelData:
-    """A part of a table's rows, with the words and connections that they hold."""
-    words, word = np.unique(data.word[kept], return_inverse=True)
-    held, connection = np.unique(data.connection[kept], return_inverse=True)
-    attributes, attribute = np.unique(data.attribute[kept], return_inverse=True)
-    return replace(
-        data,
-        protected_words=data.protected_words[words],
-        connections=data.connections[held],
-        groups=data.groups[words],
-        word=word,
-        connection=connection,
-        attribute=attribute,
-        attribute_words=data.attribute_words[attributes],
-        attribute_class=data.attribute_class[kept],
-        y=data.y[kept],
-    )
 
 
 def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]]:
@@ -290,70 +333,3 @@ def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -
         pair = f"{str(own[word])!r}, {str(groups[twice[0]])!r}"
         raise InputError(f"the protected word {str(protected[word])!r} is in two groups: {pair}")
     return own
-
-
-DIMS = {
-    "connection_mean": ("connection",),
-    "connection_sd": ("connection",),
-    "word_mean": ("protected_word", "connection"),
-    "sigma": ("connection",),
-    "connection_covariance": ("connection", "other_connection"),
-    "attribute_effect": ("attribute_word",),
-    "attribute_sd": ("attribute_class",),
-    "sd_factor": ("attribute_class",),
-    "interaction_effect": ("attribute_word", "group"),
-}
-"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Draws of a posterior.
-
-    Attributes
-    ----------
-    posterior
-        Variable to array (chain, draw, ...), with the dimensions of :data:`DIMS`; what a table does not hold (a cell
-        without a distance, an attribute word never compared with a group) is NaN.
-    sample_stats
-        Statistics of the sampler, (chain, draw) or single numbers.
-    attrs
-        Facts about the fit as a whole.
-    notes
-        Sentences on how the draws were made, where it was not the usual way.
-    words
-        Summaries of single words, where their draws are not kept.
-    """
-
-    posterior: Mapping[str, FloatArray]
-    sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    words: xr.Dataset | None = None
-
-
-def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:
-    """Dimensions of a posterior variable (chain, draw, ...) beyond chain and draw."""
-    return DIMS.get(name, ())[: np.ndim(values) - 2]
-
-
-EFFECTS = ("attribute_effect", "interaction_effect")
-"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
-MEANS = ("word_mean", *EFFECTS)
-"""Variables whose sum is the mean of a row."""
-
-
-def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
-    """A variable at rows (..., rows), after its ``leading`` dimensions of draws; (..., 1) where all rows share it."""
-    dims = DIMS[name][: np.ndim(values) - leading]
-    at: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
-    found: FloatArray = np.asarray(values)[at]
-    return found
-
-
-def row_means(values: Mapping[str, FloatArray], places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
-    """The mean of each row (..., rows): that of its cell, and the effects of its attribute word."""
-    mean, *effects = (at_rows(name, values[name], places, leading) for name in MEANS if name in values)
-    for effect in effects:
-        mean += effect
-    return mean
