@@ -596,8 +596,8 @@ def test_a_seed_that_no_file_holds_is_refused(here):
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="sends Ctrl-C as POSIX does")
 def test_ctrl_c_is_said(tmp_path):
     program = (
-        "import os, signal; from bayesbias import sweeps\n"
-        "def stopped(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal, time; from bayesbias import sweeps\n"
+        "def stopped(*_): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"  # another thread may receive it
         "sweeps.sweep = stopped\n"
         "from bayesbias.cli import main; main()"
     )

@@ -379,6 +379,23 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     np.testing.assert_allclose(drawn.std(axis=0), every.sd, rtol=0.06)
 
 
+def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
+    table = bb.distance_table(slice_vectors, "gender", relatedness=False)
+    post = bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0)
+    data = models.results.fit_data(post)
+    cells = functionals.cells_of(data)
+    words, names = np.arange(len(data.protected_words)), data.connections.tolist()
+    columns = (np.full(len(words), names.index(name)) for name in ("associated", "human"))
+    weights = functionals.difference_weights(cells, words, *columns)
+    every = functionals.functionals_of(post, cells, weights)
+    one = replace(every, scales=every.scales.at(slice(3, 4)), centre=every.centre[3:4], root=every.root[3:4])
+    prior = models.marginal.prior_of_means(models.results.model_of(post))
+    dense = functionals.by_connection(cells, weights).toarray()
+    mean, sd = moments_from_every_distance(post, dense, one.scales, prior)
+    np.testing.assert_allclose(one.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
+
+
 def test_tables_with_many_holes_answer_with_draws(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     holed = table[np.random.default_rng(0).random(len(table)) > 0.1]

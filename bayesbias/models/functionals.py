@@ -487,7 +487,7 @@ def conditional_functionals(
     )
     prior = prior_of_means(spec)
     if spec.crossed:
-        sums = reduced(data, prior.mean, spec.terms.word_x_group)
+        sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
         if isinstance(sums, IncompleteSums):
             return None
         totals = cell_totals(sums, data.filled.shape)
