@@ -39,6 +39,7 @@ from bayesbias.embeddings import list_embeddings, load_embedding
 from bayesbias.errors import InputError, many, shortened
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.models.fits import checked_draws
+from bayesbias.models.results import Fit
 from bayesbias.models.word_draws import KEEPS
 from bayesbias.words import WHOLE, list_words
 
@@ -500,7 +501,8 @@ def _embedding(name: str, debiasing: str, state: tuple[int, int, str] | None) ->
 
 def _contrast_rows(post: xr.DataTree, population: str) -> pd.DataFrame:
     names = post["constant_data"]["connection"].to_numpy().tolist()
-    pairs = [("associated", other) for other in beside_associated(post)] or [(names[0], name) for name in names[1:]]
+    pairs = [("associated", other) for other in beside_associated(Fit(post))]
+    pairs = pairs or [(names[0], name) for name in names[1:]]
     pieces = [
         contrasts(post, *pair, population=population).assign(contrast=" - ".join(pair))[COLUMNS[7:]] for pair in pairs
     ]

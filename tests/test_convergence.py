@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias import models
 from bayesbias.diagnostics.convergence import extreme_word, prior_width
 
 
@@ -272,11 +273,11 @@ def test_diagnose_says_when_priors_set_the_width():
     told = "With 3 protected words the priors of the scales set part of the width"
     assert told in " ".join(bb.diagnose(few).notes)
     assert "set part of the width" not in " ".join(bb.diagnose(many).notes)
-    assert -0.4 < prior_width(few) < -0.01
-    assert abs(prior_width(many)) < 0.05
+    assert -0.4 < prior_width(models.results.Fit(few)) < -0.01
+    assert abs(prior_width(models.results.Fit(many))) < 0.05
     narrow = bb.load_model("crossed")
     tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
-    assert abs(prior_width(bb.fit(planted(means, n_words=30), tight, seed=0))) < 0.05
+    assert abs(prior_width(models.results.Fit(bb.fit(planted(means, n_words=30), tight, seed=0)))) < 0.05
 
 
 def test_an_extreme_word_is_named():

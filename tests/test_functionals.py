@@ -140,7 +140,7 @@ def test_rows_do_not_depend_on_the_seed(fits, rows):
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_pooled_rows_average_to_the_whole_list(fits, name):
     post = fits(name)
-    found = contrast.rows_of(post, "associated", "different", rows="pooled")
+    found = contrast.rows_of(models.results.Fit(post), "associated", "different", rows="pooled")
     weights = found.weights[found.kept]
     whole = found.words.combined(weights[None])
     assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
@@ -232,7 +232,7 @@ def test_nuts_agrees_with_pooled_deviations(fits):
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):
-    parts = comparison.contrast.decomposition_parts(fits("religion"))
+    parts = comparison.contrast.decomposition_parts(models.results.Fit(fits("religion")))
     draws = parts.words.draws(50, np.random.default_rng(0))
     pieces = [draws[:, parts.of_word(place)] for place in range(4)]
     np.testing.assert_allclose(sum(pieces[:3]), pieces[3], atol=1e-10)
@@ -280,7 +280,7 @@ def test_quantities_without_error_are_what_they_are():
 @pytest.mark.parametrize("rows", ["pooled", "association"])
 @pytest.mark.parametrize("name", ["gender", "religion"])
 def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
-    found = contrast.rows_of(fits(name), "associated", "different", rows=rows).words
+    found = contrast.rows_of(models.results.Fit(fits(name)), "associated", "different", rows=rows).words
     draws = found.draws(40_000, np.random.default_rng(2))
     np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
     np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)
@@ -366,7 +366,7 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     combine, parts = functionals.association_weights(
         cells, np.flatnonzero(cells.associated), functionals.whole_weights(data, cells, cells.associated)
     )
-    every = functionals.functionals_of(post, cells, parts).combined(combine)
+    every = functionals.functionals_of(models.results.Fit(post), cells, parts).combined(combine)
     assert every.root.shape[0] == 400
     one = replace(every, scales=every.scales.at(slice(7, 8)), centre=every.centre[7:8], root=every.root[7:8])
     prior = models.marginal.prior_of_means(models.results.Fit(post).spec)
@@ -382,14 +382,14 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
 def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     post = bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0)
-    data = models.results.fit_data(post)
+    data = models.results.Fit(post).data
     cells = functionals.cells_of(data)
     words, names = np.arange(len(data.protected_words)), data.connections.tolist()
     columns = (np.full(len(words), names.index(name)) for name in ("associated", "human"))
     weights = functionals.difference_weights(cells, words, *columns)
-    every = functionals.functionals_of(post, cells, weights)
+    every = functionals.functionals_of(models.results.Fit(post), cells, weights)
     one = replace(every, scales=every.scales.at(slice(3, 4)), centre=every.centre[3:4], root=every.root[3:4])
-    prior = models.marginal.prior_of_means(models.results.model_of(post))
+    prior = models.marginal.prior_of_means(models.results.Fit(post).spec)
     dense = functionals.by_connection(cells, weights).toarray()
     mean, sd = moments_from_every_distance(post, dense, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
@@ -402,6 +402,6 @@ def test_tables_with_many_holes_answer_with_draws(slice_vectors):
     post = bb.fit(holed, "crossed", draws=400, seed=0)
     cells = functionals.cells_of(models.results.Fit(post).data)
     weights = functionals.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
-    found = functionals.functionals_of(post, cells, weights)
+    found = functionals.functionals_of(models.results.Fit(post), cells, weights)
     draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)
     np.testing.assert_allclose(found.mean, (draws[:, :3, 0] - draws[:, :3, 1]).mean(axis=0))

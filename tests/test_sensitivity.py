@@ -186,7 +186,7 @@ def test_log_priors_are_those_of_scipy():
 
 def test_the_log_likelihood_is_the_sum_over_pairs(plenty):
     pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
-    np.testing.assert_allclose(comparison.sensitivity._log_likelihood(plenty), pairs.sum(axis=2).ravel(), rtol=1e-12)
+    np.testing.assert_allclose(comparison.sensitivity._log_likelihood(models.results.Fit(plenty)), pairs.sum(axis=2).ravel(), rtol=1e-12)
 
 
 def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):

@@ -324,13 +324,14 @@ def contrasts(
     from bayesbias.comparison import decomposable_controls, decomposition, decomposition_sentence
     from bayesbias.diagnostics import diagnose
     from bayesbias.models import load_fit
+    from bayesbias.models.results import Fit
 
     if out is not None:
         check_target(out, (".csv",), "a table of contrasts")
     post = load_fit(fit)
     found = contrast_table(post, first, second, prob=prob, rope=rope, population=population, by=by, rows=rows)
     show_contrasts(found)
-    controls = decomposable_controls(post) if first == "associated" else []
+    controls = decomposable_controls(Fit(post)) if first == "associated" else []
     if controls:
         control = second if second in controls else controls[0]
         say(f"  {decomposition_sentence(decomposition(post, control, prob, population))}")

@@ -24,6 +24,7 @@ from bayesbias.distances import distance_table, write_distance_table
 from bayesbias.embeddings import load_embedding
 from bayesbias.errors import InputError
 from bayesbias.models import fit, load_model, save_fit
+from bayesbias.models.results import Fit
 from bayesbias.plots import (
     plot_change,
     plot_distances,
@@ -72,7 +73,7 @@ def run_analysis(
     with working("fitting"):
         post = fit(table, model, seed=seed)
         verdict = diagnose(post)
-    other = next(iter(beside_associated(post)), None)
+    other = next(iter(beside_associated(Fit(post))), None)
     if other is not None:
         headline = contrasts(post, "associated", other)
         show_contrasts(headline)

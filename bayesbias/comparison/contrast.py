@@ -44,7 +44,7 @@ from bayesbias.models.functionals import (
     whole_weights,
 )
 from bayesbias.models.related import distance_sd
-from bayesbias.models.results import ADJUSTMENT, Fit
+from bayesbias.models.results import Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
 LEAST_RATIO = 0.95
@@ -99,36 +99,29 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def rows_of(
-    post: xr.DataTree,
-    first: str,
-    second: str,
-    population: str = GIVEN,
-    rows: str | None = None,
-    data: Distances | None = None,
-) -> Rows:
-    """Posteriors of a contrast for the whole list and for each protected word; ``data`` are the rows of the fit.
+def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
+    """Posteriors of a contrast for the whole list and for each protected word.
 
     Raises
     ------
     InputError
         Associations of a contrast or a table that has none.
     """
-    data = data or Fit(post).data
+    data = result.data
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
     if rows is None:
         rows = DIFFERENCE if lacking else RAW
     one_of(rows, ROWS, "rows")
     if rows == DIFFERENCE:
-        found = _difference_rows(post, data, cells, first, second)
+        found = _difference_rows(result, cells, first, second)
     elif lacking:
         raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
     else:
-        found = _association_rows(post, data, cells, rows)
+        found = _association_rows(result, cells, rows)
     notes = (*found.notes, *([f"There are no associations: {lacking}."] if lacking and second == OTHER else ()))
     if population == SIMILAR:
-        draws = flat_draws(post["posterior/connection_mean"].sel(connection=[first, second]).to_numpy())
+        draws = flat_draws(result.posterior["connection_mean"].sel(connection=[first, second]).to_numpy())
         whole: Functionals = DrawnFunctionals((draws @ [1.0, -1.0])[:, None])
     else:
         whole = found.whole
@@ -158,33 +151,34 @@ def _groups_without(data: Distances, cells: Cells, chosen: NDArray[np.bool_]) ->
     return [name for name in cells.columns[cells.connections :] if name not in present]
 
 
-def _difference_rows(post: xr.DataTree, data: Distances, cells: Cells, first: str, second: str) -> Rows:
+def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows:
     """Differences of mean distances under two connections."""
+    data = result.data
     names = data.connections.tolist()
     places = [names.index(first), names.index(second)]
     kept = cells.filled[:, places].all(axis=1)
     weights = whole_weights(data, cells, kept)
     if not kept.any():
-        draws = flat_draws(post["posterior/connection_mean"].to_numpy())
+        draws = result.draws("connection_mean")
         whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
         return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, weights, DIFFERENCE)
     chosen = np.flatnonzero(kept)
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
-    words = functionals_of(post, cells, between, data)
+    words = functionals_of(result, cells, between)
     return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
 
 
-def _association_rows(post: xr.DataTree, data: Distances, cells: Cells, kind: str) -> Rows:
+def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
     """Associations, as they were observed or partially pooled.
 
     Models with normal means of words pool them themselves; that of related words does not, so that its associations
     are pooled here.
     """
-    kept = cells.associated
+    data, kept = result.data, cells.associated
     weights = whole_weights(data, cells, kept)
     words = np.flatnonzero(kept)
     combine, parts = association_weights(cells, words, weights)
-    raw = functionals_of(post, cells, parts, data).combined(combine)
+    raw = functionals_of(result, cells, parts).combined(combine)
     rows = Rows(raw.combined(weights[words][None]), raw, kept, weights, kind, tuple(_doubts(data, cells)))
     if kind == RAW or not isinstance(raw, NormalFunctionals):
         return rows
@@ -315,16 +309,15 @@ def contrasts(
     1           math  math  0.018
     2        algebra  math  0.026
     """
-    Fit.read(post, summaries=True)
+    result = Fit.read(post, summaries=True)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
     one_of(population, tuple(POPULATIONS), "population")
-    first, second = contrasted(first, second, *connections_of(post))
+    first, second = contrasted(first, second, *connections_of(result))
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
-    data = Fit(post).data
-    found = rows_of(post, first, second, population, rows, data)
+    data, found = result.data, rows_of(result, first, second, population, rows)
     kept = found.kept
     groups = data.groups[kept]
     if by == "group":
@@ -340,7 +333,7 @@ def contrasts(
         "population": population,
         "rows": found.kind,
         "meaning": MEANINGS[found.kind],
-        "related": Fit(post).related,
+        "related": result.related,
         "left_out": data.protected_words[~kept].tolist(),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(found.whole.sd[0]) / cluster.se,
@@ -348,7 +341,7 @@ def contrasts(
     }
     if by != "group":
         attrs |= _told(table) | _sizes(data, float(table["mean"].iloc[0]), first, second)
-    table.attrs = attrs | carried_labels(post)
+    table.attrs = attrs | carried_labels(data.labels)
     return table
 
 
@@ -495,10 +488,10 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     1    jew  christian  False -0.027
     2    jew     muslim  False  0.053
     """
-    Fit.read(post, summaries=True)
+    result = Fit.read(post, summaries=True)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
-    data = Fit(post).data
+    data = result.data
     cells = cells_of(data)
     if lacking := why_no_association(data, cells):
         raise InputError(f"there are no associations: {lacking}")
@@ -508,7 +501,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     # list by list: the words' difference of this list and the others, less that of the mean word
     of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
     every = sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr")
-    found = functionals_of(post, cells, every, data)
+    found = functionals_of(result, cells, every)
     # the nearness of a list is the mean word's difference of this list and the others
     mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))
     combine = sparse.hstack([sparse.eye_array(len(kept) * size), -mean_word], format="csr")
@@ -538,7 +531,11 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     table = table.astype("string")
     table["own"] = table["group"] == table["list"]
     table = table.assign(**numbers)
-    table.attrs = {"prob": prob, "left_out": data.protected_words[~cells.associated].tolist(), **carried_labels(post)}
+    table.attrs = {
+        "prob": prob,
+        "left_out": data.protected_words[~cells.associated].tolist(),
+        **carried_labels(data.labels),
+    }
     return table
 
 
@@ -584,29 +581,29 @@ def size_sentence(table: pd.DataFrame) -> str:
     return sentence
 
 
-def beside_associated(post: xr.DataTree) -> list[str]:
+def beside_associated(result: Fit) -> list[str]:
     """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
-    valid, filled = connections_of(post)
+    valid, filled = connections_of(result)
     return beside(OWN, valid, filled) if OWN in valid else []
 
 
-def connections_of(post: xr.DataTree) -> tuple[list[str], NDArray[np.bool_]]:
+def connections_of(result: Fit) -> tuple[list[str], NDArray[np.bool_]]:
     """Connections (K,) of a fit, and which protected words have which (J, K)."""
-    cells = post["constant_data/n"]
+    cells = result.tree["constant_data/n"]
     return cells["connection"].to_numpy().tolist(), cells.to_numpy() > 0
 
 
-def contrast_draws(post: xr.DataTree, first: str, second: str, population: str = GIVEN) -> FloatArray:
+def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN) -> FloatArray:
     """The fit's own draws (D,) of a contrast of the whole list, for what is looked at draw by draw."""
-    names, filled = connections_of(post)
+    names, filled = connections_of(result)
     places = [names.index(first), names.index(second)]
     kept = filled[:, places].all(axis=1)
     if population == SIMILAR or not kept.any():
-        means = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
+        means = result.draws("connection_mean")[:, places]
     else:
-        data = Fit(post).data
+        data = result.data
         weights = whole_weights(data, cells_of(data), kept)
-        words = flat_draws(post["posterior/word_mean"].to_numpy())[:, kept][:, :, places]
+        words = result.draws("word_mean")[:, kept][:, :, places]
         means = np.einsum("djk,j->dk", words, weights[kept])
     difference: FloatArray = means[:, 0] - means[:, 1]
     return difference
@@ -641,31 +638,32 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     >>> bb.checks.adjustment(post)["contrast"].tolist()
     ['associated - different', 'associated - human', 'associated - neutral']
     """
-    Fit.read(post)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
-    if ADJUSTMENT not in post.children:
+    adjusted = result.adjustment
+    if adjusted is None:
         raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
-    before = post[f"{ADJUSTMENT}/raw_word_mean"].to_numpy()
-    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
-    data = Fit(post).data
+    before = adjusted["raw_word_mean"].to_numpy()
+    data = result.data
+    names = data.connections.tolist()
     cells = cells_of(data)
-    raw_means = replace(data, y=post[f"{ADJUSTMENT}/raw_distance"].to_numpy()).cells.mean
+    raw_means = replace(data, y=adjusted["raw_distance"].to_numpy()).cells.mean
     rows = []
-    for other in beside_associated(post):
+    for other in beside_associated(result):
         places = [names.index(OWN), names.index(other)]
         weights = whole_weights(data, cells, cells.filled[:, places].all(axis=1))
         values = flat_draws(before)[:, :, places] @ [1.0, -1.0]
         drawn = np.nan_to_num(values) @ weights[:, None]
-        if is_exact(post):  # the mean is the observed one, and draws tell of the errors
+        if is_exact(result):  # the mean is the observed one, and draws tell of the errors
             drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
         raw = DrawnFunctionals(drawn)
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
-        for name, found in (("raw", raw), ("adjusted", rows_of(post, OWN, other).whole)):
+        for name, found in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
             number = figures(found, prob)
             row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs = {**json.loads(post[ADJUSTMENT].attrs["facts"]), "prob": prob}
+    table.attrs = {**json.loads(adjusted.attrs["facts"]), "prob": prob}
     return table
 
 
@@ -758,43 +756,42 @@ def decomposition(
     2     whole list      associated - human -0.019
     3           math             association  0.018
     """
-    Fit.read(post, summaries=True)
+    result = Fit.read(post, summaries=True)
     prob = probability(prob, "prob")
-    names = post["constant_data"]["protected_word"].to_numpy()
-    parts = decomposition_parts(post, second, population)
+    names = result.data.protected_words
+    parts = decomposition_parts(result, second, population)
     table = tabulated(parts, names, prob)
     table.attrs = {
         "second": parts.whole_labels[-1].split(" - ")[1],
         "prob": prob,
         "population": population,
         "left_out": names[~parts.kept].tolist(),
-        **carried_labels(post),
+        **carried_labels(result.labels),
     }
     return table
 
 
-def decomposition_parts(post: xr.DataTree, second: str | None = None, population: str = GIVEN) -> Parts:
+def decomposition_parts(result: Fit, second: str | None = None, population: str = GIVEN) -> Parts:
     """Posteriors of the parts; see :func:`decomposition`."""
-    Fit.read(post, summaries=True)
     one_of(population, tuple(POPULATIONS), "population")
-    data = Fit(post).data
+    data = result.data
     names = data.connections.tolist()
     second = control_of_parts(names, second)
     cells = cells_of(data)
     labels: tuple[str, ...] = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
     if why_no_association(data, cells):
         kept, weights, first = _difference_parts(data, cells, second)
-        words = functionals_of(post, cells, first, data)
+        words = functionals_of(result, cells, first)
         whole: Functionals = words.combined(np.kron(np.eye(3), weights[kept][None]).astype(float))
         of_word = labels
     else:
         kept, weights, combine, first = decomposition_weights(data, cells, second)
-        words = functionals_of(post, cells, first, data).combined(combine)
+        words = functionals_of(result, cells, first).combined(combine)
         whole = words.combined(whole_parts(weights[kept], int(kept.sum())))
         of_word = (ASSOCIATION, NEAR_LISTS, NEAR_WORD, labels[-1])
     if population == SIMILAR:
         places = [names.index(name) for name in (OWN, OTHER, second)]
-        draws = flat_draws(post["posterior/connection_mean"].to_numpy())[:, places]
+        draws = result.draws("connection_mean")[:, places]
         whole = DrawnFunctionals(draws @ np.array([[1.0, 0, 1], [-1, 1, 0], [0, -1, -1]]))
     return Parts(labels, of_word, whole, words, kept)
 
@@ -881,9 +878,9 @@ def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
     ]
 
 
-def decomposable_controls(post: xr.DataTree) -> list[str]:
+def decomposable_controls(result: Fit) -> list[str]:
     """The same for a fit."""
-    data = Fit(post).data
+    data = result.data
     return decomposable(data.filled, data.connections.tolist())
 
 
@@ -970,8 +967,8 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.mean_distances(post).columns.tolist()
     ['math', 'arts', 'human', 'neutral']
     """
-    Fit.read(post, summaries=True)
-    data = Fit(post).data
+    result = Fit.read(post, summaries=True)
+    data = result.data
     cells = cells_of(data)
     places = _list_places(data, cells)
     names = [cells.columns[place] for place in places]
@@ -1022,8 +1019,8 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     >>> round(float(found.mean[0]), 3), round(float(found.below(0.0)[0]), 3)
     (0.043, 0.132)
     """
-    Fit.read(post, summaries=True)
-    data = Fit(post).data
+    result = Fit.read(post, summaries=True)
+    data = result.data
     cells = cells_of(data)
     places = _list_places(data, cells)
     given = _checked_weights(weights, data, [cells.columns[place] for place in places])
@@ -1031,7 +1028,7 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     if not cells.filled[word, places[column]].all():
         raise InputError("weights fall on cells without a distance: give 0 to these (NaN in bb.checks.mean_distances)")
     matrix = cell_weights(sums, word, places[column], given[sums, word, column], cells, len(given))
-    return functionals_of(post, cells, matrix)
+    return functionals_of(result, cells, matrix)
 
 
 def _checked_weights(weights: object, data: Distances, lists: list[str]) -> FloatArray:

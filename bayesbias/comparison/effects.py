@@ -632,7 +632,7 @@ def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
         row = compared.changes(name, prob=prob).iloc[0]
         rows.append((name, *(row[column] for column in CONTROL_COLUMNS[1:])))
     table = pd.DataFrame(rows, columns=CONTROL_COLUMNS)
-    table.attrs = carried_labels(compared.posterior)
+    table.attrs = carried_labels(compared.labels)
     return table
 
 

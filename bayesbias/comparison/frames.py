@@ -149,17 +149,17 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     >>> bb.frame_effects(post).table()["frame"].tolist()[:2]
     ['the word is', 'people talk about']
     """
-    Fit.read(post)
-    if GROUP not in post.children:
+    result = Fit.read(post)
+    if GROUP not in result.tree.children:
         raise InputError(
             "the fit knows no sentence frames: fit a table that distance_table made of what encode returns"
         )
-    names, filled = connections_of(post)
+    names, filled = connections_of(result)
     first, second = contrasted(first, second, names, filled)
-    group = post[GROUP].to_dataset()
+    group = result.tree[GROUP].to_dataset()
     a, b = names.index(first), names.index(second)
-    whole = contrast_draws(post, first, second)
-    data = Fit(post).data
+    whole = contrast_draws(result, first, second)
+    data = result.data
     weights = whole_weights(data, cells_of(data), filled[:, [a, b]].all(axis=1))
     shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
     shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
@@ -187,20 +187,20 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     if "sd" in group:
         every = np.column_stack([np.zeros(len(whole)), flat_draws(group["sd"].to_numpy())])
         # of two other connections: their errors are drawn together
-        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(_count(post)))
+        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(_count(result)))
     return FrameEffects(
         contrast=(first, second),
         by_frame=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns),
         whole=whole,
         sd=sd,
         share=float(min(shift.var() / whole.var(), 1.0)),
-        frames=_count(post),
-        notes=tuple(frame_notes(post)),
+        frames=_count(result),
+        notes=tuple(frame_notes(result)),
     )
 
 
-def _count(post: xr.DataTree) -> int:
-    return int(post[GROUP].attrs["frames"])
+def _count(result: Fit) -> int:
+    return int(result.tree[GROUP].attrs["frames"])
 
 
 ORIGINS: tuple[tuple[str, int], ...] = (("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabulary", 3))
@@ -301,7 +301,7 @@ def origin_sensitivity(
         table = distance_table(vectors, lists, frames=frames, centre=centre, all_but_top=top)
         post = fit(table, seed=seed)
         spread = float(post[GROUP].attrs["control_sd"])
-        for other in beside_associated(post):
+        for other in beside_associated(Fit(post)):
             row = contrasts(post, "associated", other, prob).iloc[0]
             settled = bool(row["low"] > 0 or row["high"] < 0)
             kept = [float(row[name]) for name in ("mean", "sd", "low", "high")]

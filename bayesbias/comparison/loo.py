@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import fit, pair_density, parts_of
 from bayesbias.models.marginal import drawn_scales, variances_of
 from bayesbias.models.related import related_posterior, words_left_out
-from bayesbias.models.results import read_distances
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
@@ -181,26 +180,26 @@ def _judge(
     done: Done,
 ) -> _Judged:
     """Fit a model and score it; ``done`` is told which share of that is behind."""
-    post = fit(table, spec, draws=draws, seed=seed)
+    result = Fit(fit(table, spec, draws=draws, seed=seed))
     done(0.1)
-    notes = [*json.loads(post.attrs["notes"]), *_faults(post)]
+    notes = [*result.notes, *_faults(result)]
     by_unit = None
     if unit == "pair":
         pairs = True
     elif spec.related:
         by_unit = _leave_related(spec, data)
     elif spec.likelihood.family == "normal" and (unit != "protected" or spec.terms.protected_words == "normal"):
-        by_unit = _leave_words(post, spec, table, data, unit, _part(done, 0.1, 0.4))
+        by_unit = _leave_words(result, spec, table, data, unit, _part(done, 0.1, 0.4))
     else:
         notes.append(
             "Its residuals or protected words are not normal, so that no word's effects can be integrated out: no "
             f"elpd_{UNITS[unit]}."
         )
-    by_pair = _leave_pairs(post, _part(done, 0.5, 0.5)) if pairs else None
+    by_pair = _leave_pairs(result, _part(done, 0.5, 0.5)) if pairs else None
     if by_unit and by_unit.unresolved:
         notes.append(f"Words with a high Pareto k that no refit could do without: {by_unit.unresolved}.")
-    evidence = float(post.attrs.get("log_evidence", np.nan))
-    return _Judged(spec.name, post.attrs["engine"], by_unit, by_pair, evidence, tuple(notes))
+    evidence = float(result.tree.attrs.get("log_evidence", np.nan))
+    return _Judged(spec.name, result.engine, by_unit, by_pair, evidence, tuple(notes))
 
 
 def _part(done: Done, begin: float, width: float) -> Done:
@@ -208,10 +207,10 @@ def _part(done: Done, begin: float, width: float) -> Done:
     return lambda share: done(begin + width * share)
 
 
-def _faults(post: xr.DataTree) -> list[str]:
+def _faults(result: Fit) -> list[str]:
     """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
-    chains = "sample_stats" in post.children and "diverging" in post["sample_stats"].data_vars
-    return [f"The fit should not be read: {fault}." for fault in diagnose(post).faults] if chains else []
+    chains = "sample_stats" in result.tree.children and "diverging" in result.tree["sample_stats"].data_vars
+    return [f"The fit should not be read: {fault}." for fault in diagnose(result.tree).faults] if chains else []
 
 
 def _leave_related(spec: ModelSpec, data: Distances) -> _Score:
@@ -225,19 +224,17 @@ def _leave_related(spec: ModelSpec, data: Distances) -> _Score:
     return _Score(values, 0)
 
 
-def _leave_words(
-    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: Distances, unit: Unit, done: Done
-) -> _Score:
+def _leave_words(result: Fit, spec: ModelSpec, table: pd.DataFrame, data: Distances, unit: Unit, done: Done) -> _Score:
     """Log predictive density of each attribute or protected word's distances given all others."""
     if unit == "protected":
-        density = protected_densities(post, data, np.arange(len(data.protected_words)))
+        density = protected_densities(result, data, np.arange(len(data.protected_words)))
     else:
-        density = word_densities(post, data, np.arange(len(data.attribute_words)))
+        density = word_densities(result, data, np.arange(len(data.attribute_words)))
     values, k = _left_out(density)
     bad = np.flatnonzero(~(k <= MAX_PARETO_K))
     unresolved = 0
     for at, word in enumerate(bad.tolist()):
-        found = _refitted(post, spec, table, data, word, unit)
+        found = _refitted(result, spec, table, data, word, unit)
         unresolved += found is None
         values[word] = values[word] if found is None else found
         done((at + 1) / len(bad))
@@ -245,7 +242,7 @@ def _leave_words(
 
 
 def _refitted(
-    post: xr.DataTree, spec: ModelSpec, table: pd.DataFrame, data: Distances, word: int, unit: Unit
+    result: Fit, spec: ModelSpec, table: pd.DataFrame, data: Distances, word: int, unit: Unit
 ) -> float | None:
     """Log predictive density of a word from a fit without it; None where none can be had.
 
@@ -254,35 +251,35 @@ def _refitted(
     """
     rows = (data.word if unit == "protected" else data.attribute) == word
     empties = unit == "protected" or bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
-    if rows.all() or (empties and "log_evidence" not in post.attrs):
+    if rows.all() or (empties and "log_evidence" not in result.tree.attrs):
         return None
-    size = post["posterior"].sizes["chain"] * post["posterior"].sizes["draw"]
+    size = result.posterior.sizes["chain"] * result.posterior.sizes["draw"]
     try:
-        without = fit(table[~rows], spec, engine=post.attrs["engine"], draws=size, seed=post.attrs["seed"])
+        without = fit(table[~rows], spec, engine=result.engine, draws=size, seed=result.seed)
     except InputError:
         return None  # without the word, a connection's distances do not vary
-    if set(without["posterior"].data_vars) != set(post["posterior"].data_vars):
+    if set(without["posterior"].data_vars) != set(result.posterior.data_vars):
         return None  # another model: without the word there is one group only
-    if "log_evidence" in post.attrs and "log_evidence" in without.attrs:
-        return float(post.attrs["log_evidence"] - without.attrs["log_evidence"])
+    if "log_evidence" in result.tree.attrs and "log_evidence" in without.attrs:
+        return float(result.tree.attrs["log_evidence"] - without.attrs["log_evidence"])
     if empties:
         return None
-    return float(logsumexp(word_densities(without, data, np.array([word]))) - np.log(size))
+    return float(logsumexp(word_densities(Fit(without), data, np.array([word]))) - np.log(size))
 
 
-def word_densities(post: xr.DataTree, data: Distances, words: IntArray) -> FloatArray:
+def word_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some attribute words, given cells and scales of a fit.
 
     Parameters
     ----------
-    post
+    result
         A fit with normal residuals of a table that has the cells of ``data``.
     data
         The table that holds the words, each pair once.
     words
         Indices of attribute words of ``data``, ascending.
     """
-    posterior = post["posterior"].dataset
+    posterior = result.posterior
     labels: dict[str, Any] = {"protected_word": data.protected_words, "connection": data.connections}
     labels |= {"attribute_class": data.attribute_classes} if "attribute_class" in posterior.dims else {}
     posterior = posterior.sel(labels)
@@ -301,7 +298,7 @@ def word_densities(post: xr.DataTree, data: Distances, words: IntArray) -> Float
     return word_log_likelihood(patterns, blocks, scales, cells)
 
 
-def protected_densities(post: xr.DataTree, data: Distances, words: IntArray) -> FloatArray:
+def protected_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some protected words, their cell means integrated out.
 
     Given the population's means mu and sds s, the effects of attribute words and the residual sds sigma, the distances
@@ -314,7 +311,7 @@ def protected_densities(post: xr.DataTree, data: Distances, words: IntArray) -> 
     words
         Indices of protected words of ``data``.
     """
-    posterior = post["posterior"].dataset.sel(connection=data.connections)
+    posterior = result.posterior.sel(connection=data.connections)
     mean = flat_draws(posterior["connection_mean"].to_numpy())
     sigma2 = np.broadcast_to(_columns(posterior["sigma"]) ** 2, mean.shape)
     s2 = np.broadcast_to(_columns(posterior["connection_sd"]) ** 2, mean.shape)
@@ -349,10 +346,10 @@ def _columns(values: xr.DataArray) -> FloatArray:
     return flat.reshape(len(flat), -1)
 
 
-def _leave_pairs(post: xr.DataTree, done: Done) -> _Score:
+def _leave_pairs(result: Fit, done: Done) -> _Score:
     """Log predictive density of each pair given all others, and the effects of its words."""
-    size, draws = post["observed_data"].sizes["pair"], post["posterior"].sizes
-    density = pair_density(post, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
+    size, draws = result.tree["observed_data"].sizes["pair"], result.posterior.sizes
+    density = pair_density(result, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
     values, bad = np.empty(size), 0
     for part in parts_of(size):
         values[part], k = _left_out(density(part))

@@ -49,7 +49,7 @@ from bayesbias.comparison.sides import (
 )
 from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, share, signed
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import carried_labels, labels_of, relatedness_in_fit
+from bayesbias.distances.storage import carried_labels, relatedness_in_fit
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.functionals import Cells, DrawnFunctionals, Functionals, cells_of
 from bayesbias.models.results import Fit
@@ -298,7 +298,13 @@ class Comparison(Result):
     @property
     def labels(self) -> dict[str, str]:
         """Control list to what it is called, where it has a label."""
-        return labels_of(self.posterior)
+        return {name: label for record in self.coverage.values() for name, label in record.get("labels", {}).items()}
+
+    @property
+    def coverage(self) -> dict[str, dict[str, Any]]:
+        """Embedding to the record of how the word lists met it, where there is one."""
+        records = json.loads(self.posterior.attrs["coverage"]) or {}
+        return {name: record for name, record in records.items() if record}
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -369,8 +375,7 @@ class Comparison(Result):
 
     def debiasing(self, name: str) -> str:
         """What :func:`debias` says it did to an embedding; empty for others."""
-        record = json.loads(self.posterior.attrs["coverage"]).get(name) or {}
-        return str((record.get("embedding") or {}).get("debiasing") or "")
+        return str((self.coverage.get(name, {}).get("embedding") or {}).get("debiasing") or "")
 
     @property
     def headline(self) -> tuple[str, str] | None:
@@ -611,7 +616,7 @@ class Comparison(Result):
             "population": self.population,
             "unit": SPREADS if standardise else DISTANCE,
             "left_out": names[~sums.kept].tolist(),
-            **carried_labels(self.posterior),
+            **carried_labels(self.labels),
         }
         return table
 

@@ -485,15 +485,11 @@ def plan(
 def _related(given: object) -> tuple[ModelSpec, Distances] | None:
     """The model of related words and the data of a table or fit that knows how its words are; None of another."""
     if isinstance(given, xr.DataTree):
-        Fit.read(given)
-        if not Fit(given).related:
-            return None
-        spec = Fit(given).spec
-    elif isinstance(given, pd.DataFrame) and KEY in given.attrs:
-        spec = load_model(RELATED)
-    else:
-        return None
-    return fit_for_crossed(spec, read_distances(given))
+        result = Fit.read(given)
+        return fit_for_crossed(result.spec, result.data) if result.related else None
+    if isinstance(given, pd.DataFrame) and KEY in given.attrs:
+        return fit_for_crossed(load_model(RELATED), Distances.read(given))
+    return None
 
 
 WAYS = {
@@ -627,9 +623,9 @@ def _scales_of(
     if isinstance(given, pd.DataFrame) and scales is None:
         given = fit(given, draws=DRAWS, chains=1, seed=seed)
     if isinstance(given, xr.DataTree):
-        Fit.read(given)
+        result = Fit.read(given)
         if scales is None:
-            return Fit(given).data, _fitted(given), prior_of_means(Fit(given).spec).sd, "this table"
+            return result.data, _fitted(result), prior_of_means(result.spec).sd, "this table"
     elif not isinstance(given, pd.DataFrame):
         given = _every_pair(given if isinstance(given, WordLists) else load_words(given))
     spec, data = fit_for_crossed(load_model("crossed"), read_distances(given, check=False))
@@ -638,15 +634,15 @@ def _scales_of(
     return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source
 
 
-def _fitted(post: xr.DataTree) -> Scales:
+def _fitted(result: Fit) -> Scales:
     """Variances at some draws of a fit."""
-    posterior = post["posterior"].dataset
-    if post.attrs.get("attribute_words") != "modelled" or {"nu", "word_nu"} & set(posterior.data_vars):
+    posterior = result.posterior
+    if result.tree.attrs.get("attribute_words") != "modelled" or {"nu", "word_nu"} & set(posterior.data_vars):
         raise InputError(
-            f"the model {post.attrs['model']!r} has no effects of attribute words, or tails that are not normal: "
+            f"the model {result.model!r} has no effects of attribute words, or tails that are not normal: "
             "give a fit of the crossed model, or the distance table itself"
         )
-    every, constant = drawn_scales(posterior), post["constant_data"]
+    every, constant = drawn_scales(posterior), result.tree["constant_data"]
     total = len(every["sigma"])
     kept = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
     classes = len(np.unique(constant["class"].to_numpy()))

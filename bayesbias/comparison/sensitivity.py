@@ -26,7 +26,7 @@ from bayesbias.comparison.contrast import (
     contrasts,
 )
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, signed
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import Embedding
@@ -147,14 +147,14 @@ def prior_sensitivity(
     >>> type(found).__name__
     'PriorSensitivity'
     """
-    Fit.read(post)
+    result = Fit.read(post)
     seed = whole_number(seed, "seed", least=0, most=None)
     factor = _above_one(factor)
-    first, second = contrasted(first, second, *connections_of(post))
-    given = contrast_draws(post, first, second, population)
-    spec = Fit(post).spec
-    refits = _refits(post, spec, (first, second, population), factor, seed, given)
-    power = _power(post, spec, f"{first} - {second}", given)
+    first, second = contrasted(first, second, *connections_of(result))
+    given = contrast_draws(result, first, second, population)
+    spec = result.spec
+    refits = _refits(result, spec, (first, second, population), factor, seed, given)
+    power = _power(result, spec, f"{first} - {second}", given)
     return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} \N{MINUS SIGN} {second}"))
 
 
@@ -165,20 +165,20 @@ def _above_one(factor: object) -> float:
 
 
 def _refits(
-    post: xr.DataTree, spec: ModelSpec, asked: tuple[str, str, str], factor: float, seed: int, given: FloatArray
+    result: Fit, spec: ModelSpec, asked: tuple[str, str, str], factor: float, seed: int, given: FloatArray
 ) -> pd.DataFrame:
     """The contrast (two connections and a population) by the fit as given and by each refit."""
-    priors = Fit(post).priors()
+    priors = result.priors()
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
     changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
-    table, engine = Fit(post).data.to_frame(), "auto" if post.attrs["engine"] == "nuts" else post.attrs["engine"]
+    table, engine = result.data.to_frame(), "auto" if result.engine == "nuts" else result.engine
     rows = [(pd.NA, "as given", *describe(given, PROB).values())]
     with progress("fitting with other priors", len(changes)) as done:
         for at, (name, change) in enumerate(changes):
             by = factor if change == "wider" else 1 / factor
             others = {one: priors[one].widened(by) for one in (movable if name == ALL else [name])}
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
-            rows.append((name, change, *describe(contrast_draws(again, *asked), PROB).values()))
+            rows.append((name, change, *describe(contrast_draws(Fit(again), *asked), PROB).values()))
             done(at + 1)
     refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "low", "high"])
     refits = refits.astype({"prior": "string", "change": "string", "low": float, "high": float})
@@ -227,19 +227,19 @@ def _verdict(refits: pd.DataFrame, contrast: str) -> str:
     return f"{verdict}; {' and '.join(more)} matter{'s' * (len(more) == 1)} too." if more else f"{verdict}."
 
 
-def _power(post: xr.DataTree, spec: ModelSpec, contrast: str, given: FloatArray) -> pd.DataFrame:
+def _power(result: Fit, spec: ModelSpec, contrast: str, given: FloatArray) -> pd.DataFrame:
     """Power-scaling sensitivity of the contrast, the means and the scales."""
     from arviz_stats import psense
 
-    posterior, steps = post["posterior"].dataset, ("chain", "draw")
+    posterior, steps = result.posterior, ("chain", "draw")
     shape, coords = [posterior.sizes[name] for name in steps], {name: posterior[name] for name in steps}
     kept = [str(name) for name in posterior.data_vars if name not in WORDS]
     asked = posterior[kept].assign({contrast: (steps, given.reshape(shape))})
     if spec.related:
-        found, log_likelihood = _related_terms(post, spec)
+        found, log_likelihood = _related_terms(result, spec)
     else:
         values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
-        found, log_likelihood = log_priors(values, Fit(post).priors()), _log_likelihood(post)
+        found, log_likelihood = log_priors(values, result.priors()), _log_likelihood(result)
     priors = {name: each.reshape(shape) for name, each in found.items()}
     tree = xr.DataTree.from_dict(
         {
@@ -271,18 +271,18 @@ def _diagnosis(prior: float, likelihood: float) -> str:
     return "prior and data may disagree" if likelihood > MOST_POWER else "strong prior, weak likelihood"
 
 
-def _related_terms(post: xr.DataTree, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:
+def _related_terms(result: Fit, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:
     """Log priors by name and log likelihood, each (draws,), of a fit of related words."""
-    data = Fit(post).data
-    cells = flat_draws(post["posterior/word_mean"].to_numpy())[:, data.filled]
-    return log_terms(related_posterior(spec, data), cells, flat_draws(post["posterior/sd_factor"].to_numpy()))
+    data = result.data
+    cells = result.draws("word_mean")[:, data.filled]
+    return log_terms(related_posterior(spec, data), cells, result.draws("sd_factor"))
 
 
-def _log_likelihood(post: xr.DataTree) -> FloatArray:
+def _log_likelihood(result: Fit) -> FloatArray:
     """Log likelihood (draws,) of all distances given everything."""
-    density = pair_density(post)
-    total = np.zeros(post["posterior"].sizes["chain"] * post["posterior"].sizes["draw"])
-    for part in parts_of(post["observed_data"].sizes["pair"]):
+    density = pair_density(result)
+    total = np.zeros(result.posterior.sizes["chain"] * result.posterior.sizes["draw"])
+    for part in parts_of(result.tree["observed_data"].sizes["pair"]):
         total += density(part).sum(axis=1)
     return total
 
@@ -352,11 +352,11 @@ def influence(
     >>> bb.checks.influence(post, words="protected")["word"].head(2).tolist()
     ['dance', 'algebra']
     """
-    Fit.read(post)
+    result = Fit.read(post)
     one_of(words, KINDS_OF_WORDS, "words")
-    first, second = _connections(post, first, second)
+    first, second = _connections(result, first, second)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    spec, data = _model_and_data(post)
+    spec, data = _model_and_data(result)
     moments, moments_without = _moments_with_points(spec, data, rng)
     mean, sd = _contrast(moments, data, first, second)
     rows, left_out = [], []
@@ -378,11 +378,11 @@ def influence(
     return table
 
 
-def _connections(post: xr.DataTree, first: str, second: str | None) -> tuple[str, str]:
-    valid = connections_of(post)[0]
+def _connections(result: Fit, first: str, second: str | None) -> tuple[str, str]:
+    valid = connections_of(result)[0]
     one_of(first, valid, "the connection")
     if second is None:
-        beside = [name for name in beside_associated(post) if name != first]
+        beside = [name for name in beside_associated(result) if name != first]
         if not beside:
             raise InputError(f"give second: the fit holds {', '.join(valid)}, and no headline with {first!r}")
         second = beside[0]
@@ -392,15 +392,15 @@ def _connections(post: xr.DataTree, first: str, second: str | None) -> tuple[str
     return first, second
 
 
-def _model_and_data(post: xr.DataTree) -> tuple[ModelSpec, Distances]:
+def _model_and_data(result: Fit) -> tuple[ModelSpec, Distances]:
     """The model of a fit and its distances, if an engine without chains can fit it."""
-    spec = Fit(post).spec
+    spec = result.spec
     if exact.obstacle(spec) is not None and (reason := marginal.obstacle(spec)) is not None:
         raise InputError(
             f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
             "'crossed' or 'published' and ask for the influence there"
         )
-    data = Fit(post).data
+    data = result.data
     return fit_for_crossed(spec, data) if spec.crossed or spec.related else (spec, data)
 
 

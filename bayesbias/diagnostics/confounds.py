@@ -18,11 +18,10 @@ from bayesbias.diagnostics.row_balance import ASSOCIATION, MOST_JUDGED, judged_p
 from bayesbias.diagnostics.summaries import PROB, interval_of, signed
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import language_of
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
 from bayesbias.models.adjust import FEWEST, control_slope
-from bayesbias.models.results import ADJUSTMENT, Fit, read_distances
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.words import STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
@@ -326,12 +325,12 @@ def _balance(
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
 ) -> Balance:
     rows = read_distances(data, check=False)
-    if isinstance(data, xr.DataTree) and ADJUSTMENT in data.children:
-        rows = replace(rows, y=data[f"{ADJUSTMENT}/raw_distance"].to_numpy())
+    if isinstance(data, xr.DataTree) and (adjusted := Fit(data).adjustment) is not None:
+        rows = replace(rows, y=adjusted["raw_distance"].to_numpy())
     table, related = rows.table, rows.relatedness
     words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
     sampled = () if related is None else related.sample_words
-    values = word_values([*words, *sampled], attribute, frequencies, related, language_of(data))
+    values = word_values([*words, *sampled], attribute, frequencies, related, rows.language)
     lists = _lists(table, values)
     slopes, notes = _slopes(table, values, related)
     spread = 1.0 if values.unit == "zipf" else float(np.nanstd(values.of(words)))
@@ -484,7 +483,9 @@ def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
     return float(np.minimum(*shares).sum())
 
 
-def known_balance(post: xr.DataTree) -> Balance | None:
+def known_balance(result: Fit) -> Balance | None:
     """The balance of a fit whose embedding tells how frequent words are, and whose distances are not adjusted."""
-    found = Fit(post).data.relatedness
-    return None if found is None or not found.ranks_by_word or ADJUSTMENT in post.children else _balance(post)
+    found = result.data.relatedness
+    if found is None or not found.ranks_by_word or result.adjustment is not None:
+        return None
+    return _balance(result.tree)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,14 +62,14 @@ def check_predictions(
           n  inside_50  inside_89
     0  2256        0.5        0.9
     """
-    Fit.read(post)
+    result = Fit.read(post)
     probs = several(probs)
     if not probs:
         raise InputError("probs is empty: give at least one probability, such as 0.89")
-    draws = predictive_cells(post, seed)
-    data = Fit(post).data
+    draws = predictive_cells(result, seed)
+    data = result.data
     word, connection, y = data.word, data.connection, data.y
-    labels = post["posterior"]["connection"].to_numpy()
+    labels = result.posterior["connection"].to_numpy()
     table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
     table["n"] = [len(y), *np.bincount(connection, minlength=len(labels))]
     for prob in probs:
@@ -81,22 +80,22 @@ def check_predictions(
     return table
 
 
-def predictive_cells(post: xr.DataTree, seed: int | None = None) -> FloatArray:
+def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
     """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells.
 
     Where attribute words have effects, the distance is one to a new attribute word; where words are related, to a
     further word of the same list, around the mean of those there.
     """
-    posterior, rng = post["posterior"], predictive_generator(post, seed)
+    posterior, rng = result.posterior, predictive_generator(result, seed)
     mean = posterior["word_mean"].to_numpy()
-    if Fit(post).related:
-        data = Fit(post).data
-        factor = Fit(post).by_connection("sd_factor")[:, :, None]
+    if result.related:
+        data = result.data
+        factor = result.by_connection("sd_factor")[:, :, None]
         return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
     sigma = posterior["sigma"].to_numpy()
     spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
     drawn = mean + spread * residuals(posterior.to_dataset(), mean.shape, rng)
-    parts = variance_draws(post)
+    parts = variance_draws(result)
     if "attribute word" in parts:
         variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
         drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
@@ -352,12 +351,12 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.headline()
     'This fit can be read, within limits.'
     """
-    Fit.read(post, summaries=True)
-    chains, draws = post["posterior"].sizes["chain"], post["posterior"].sizes["draw"]
-    stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
+    result = Fit.read(post, summaries=True)
+    chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]
+    stats = result.tree["sample_stats"].data_vars if "sample_stats" in result.tree.children else {}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
-    values, broken = _columns(post)
-    engine = str(post.attrs.get("engine", "unknown"))
+    values, broken = _columns(result)
+    engine = str(result.tree.attrs.get("engine", "unknown"))
     if independent := divergences is None and any(each.independent and each.name == engine for each in ENGINES):
         r_hat, ess = None, float(chains * draws)
     else:
@@ -367,8 +366,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
     ess = ess if importance_ess is None else min(ess, importance_ess)
     figure = None if np.isnan(ess) else ess
     remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
-    outside = float(post.attrs["grid_mass_outside"]) if "grid_mass_outside" in post.attrs else None
-    balance, distances = known_balance(post), post["observed_data/distance"].to_numpy()
+    outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
+    balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
     coded = int((distances < MISSING_CODE).sum())
     beyond = int((np.abs(distances) > LARGEST).sum())
     checks = (
@@ -397,7 +396,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
         importance_ess=importance_ess,
         grid_mass_outside=outside,
         faults=(*judged(r_hat, figure, divergences, pareto_k, remedy), *(why for failed, why in checks if failed)),
-        notes=tuple(_notes(post, balance)),
+        notes=tuple(_notes(result, balance)),
         balance=balance,
     )
 
@@ -438,9 +437,9 @@ def draw_faults(values: np.ndarray, stats: Mapping[str, Any]) -> list[str]:
     return unreadable(mixing_faults(values, stats))
 
 
-def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
+def _notes(result: Fit, balance: Balance | None) -> list[str]:
     """Sentences on what is unusual about the distances behind a fit."""
-    table = Fit(post).data.to_frame()
+    table = result.data.to_frame()
     words = table["protected_word"].nunique()
     repeated = int(table.duplicated(["protected_word", "attribute_word"]).sum())
     outside = int((~table["distance"].between(0, 2)).sum())
@@ -451,10 +450,10 @@ def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
         (repeated > 0, f"{repeated:,} of {len(table):,} rows repeat a pair and are counted as if they were new."),
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
-    notes = [*json.loads(post.attrs.get("notes", "[]")), *(sentence for unusual, sentence in checks if unusual)]
-    if Fit(post).related:
-        notes += _scatter_notes(post)
-    notes += frame_notes(post) + _width_notes(post, words) + _extreme_notes(post, table)
+    notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
+    if result.related:
+        notes += _scatter_notes(result)
+    notes += frame_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
     if balance is not None:
         notes += balance.warnings
     record = stored_coverage(table)
@@ -470,10 +469,10 @@ def _notes(post: xr.DataTree, balance: Balance | None) -> list[str]:
     return notes
 
 
-def _width_notes(post: xr.DataTree, words: int) -> list[str]:
+def _width_notes(result: Fit, words: int) -> list[str]:
     """Sentences on intervals whose width rests on the prior of the scales as much as on the distances."""
-    connections = post["posterior"].sizes["connection"]
-    if (worth := post.attrs.get("independent_protected_words")) is not None:
+    connections = result.posterior.sizes["connection"]
+    if (worth := result.tree.attrs.get("independent_protected_words")) is not None:
         if worth - 1 >= connections or words < FEW_WORDS:
             return []
         return [
@@ -482,7 +481,7 @@ def _width_notes(post: xr.DataTree, words: int) -> list[str]:
         ]
     if connections < 2 or words < FEW_WORDS:
         return []
-    change = prior_width(post)
+    change = prior_width(result)
     if words >= THIN_LIST and not abs(change) > MOST_WIDTH:
         return []
     return [
@@ -492,9 +491,9 @@ def _width_notes(post: xr.DataTree, words: int) -> list[str]:
     ]
 
 
-def _extreme_notes(post: xr.DataTree, table: pd.DataFrame) -> list[str]:
+def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
     """A sentence on a protected word too far from the others for a normal distribution."""
-    if {"sd_factor", "word_nu"} & set(post["posterior"].data_vars):
+    if {"sd_factor", "word_nu"} & set(result.posterior.data_vars):
         return []  # the one does not shrink the means of protected words, the other allows for such words
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
     found = [(*extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
@@ -529,7 +528,7 @@ def extreme_word(means: pd.Series) -> tuple[str, float, float]:
     return str(means.index[at]), float(away), min(p, 1.0)
 
 
-def prior_width(post: xr.DataTree) -> float:
+def prior_width(result: Fit) -> float:
     """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
 
     The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2.
@@ -539,10 +538,10 @@ def prior_width(post: xr.DataTree) -> float:
     Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
     Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
     """
-    values = {str(name): each.to_numpy() for name, each in post["posterior"].data_vars.items()}
-    priors = {name: prior for name, prior in Fit(post).priors().items() if name in SCALES}
+    values = {str(name): each.to_numpy() for name, each in result.posterior.data_vars.items()}
+    priors = {name: prior for name, prior in result.priors().items() if name in SCALES}
     log_prior = flat_draws(np.sum(list(log_priors(values, priors).values()), axis=0))
-    means, valid = flat_draws(values["connection_mean"]), post["posterior"]["connection"].to_numpy().tolist()
+    means, valid = flat_draws(values["connection_mean"]), result.posterior["connection"].to_numpy().tolist()
     first, second = contrasted("associated" if "associated" in valid else valid[0], None, valid)
     contrast = means[:, valid.index(first)] - means[:, valid.index(second)]
     logs = []
@@ -553,9 +552,9 @@ def prior_width(post: xr.DataTree) -> float:
     return float(np.expm1((logs[1] - logs[0]) / np.log2(POWERS[1] / POWERS[0])))
 
 
-def _scatter_notes(post: xr.DataTree) -> list[str]:
+def _scatter_notes(result: Fit) -> list[str]:
     """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    found = scatter_of(Fit(post).data)
+    found = scatter_of(result.data)
     return [
         f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
         "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
@@ -564,11 +563,11 @@ def _scatter_notes(post: xr.DataTree) -> list[str]:
     ]
 
 
-def _columns(post: xr.DataTree) -> tuple[np.ndarray, list[str]]:
+def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
     """Parameters as (chain, draw, parameter), empty cells left out, and the names of broken ones."""
     columns, broken = [], []
-    places = Fit(post).places
-    for name, values in post["posterior"].data_vars.items():
+    places = result.places
+    for name, values in result.posterior.data_vars.items():
         labels, array = [str(dim) for dim in values.dims[2:]], values.to_numpy()
         held = np.zeros(array.shape[2:], dtype=bool)
         held[tuple(places[dim] for dim in labels)] = True

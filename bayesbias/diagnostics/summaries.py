@@ -107,12 +107,12 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     1  connection_mean   different  0.94
     2  connection_mean       human  0.94
     """
-    Fit.read(post, summaries=True)
+    result = Fit.read(post, summaries=True)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")
     one_of(ci_kind, INTERVALS, "ci_kind")
-    places = Fit(post).places
+    places = result.places
     pieces = []
-    for name, values, numbers in _described(post, prob, ci_kind):
+    for name, values, numbers in _described(result, prob, ci_kind):
         if name in LEFT_OUT and not effects:
             continue
         labels = [str(dim) for dim in values.dims]
@@ -136,19 +136,17 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     return table
 
 
-def _described(
-    post: xr.DataTree, prob: float, ci_kind: str
-) -> Iterator[tuple[str, xr.DataArray, Mapping[str, FloatArray]]]:
+def _described(result: Fit, prob: float, ci_kind: str) -> Iterator[tuple[str, xr.DataArray, Mapping[str, FloatArray]]]:
     """Name, an array with the dimensions, and moments and intervals of each parameter of a fit."""
-    for name, values in post["posterior"].data_vars.items():
+    for name, values in result.posterior.data_vars.items():
         yield str(name), values[0, 0], describe(flat_draws(values.to_numpy()), prob, ci_kind)
-    if Fit(post).summarised:
+    if result.summarised:
         if ci_kind == HDI:
             raise InputError(
                 "ci_kind='hdi': this fit keeps summaries of its words, with equal-tailed intervals; fit with "
                 "keep='draws' for others"
             )
-        words = post[GROUP].to_dataset()
+        words = result.tree[GROUP].to_dataset()
         for name in (name for name in ("word_mean", *EFFECTS) if name in words):
             yield name, words[name][0], word_statistics(words, name, prob)
 
@@ -197,11 +195,11 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     >>> bb.checks.variance_shares(post)["component"].unique().tolist()
     ['protected word', 'attribute word', 'word x group', 'residual']
     """
-    Fit.read(post)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
-    parts = variance_draws(post)
+    parts = variance_draws(result)
     total = sum(parts.values())
-    labels = [str(name) for name in post["posterior"]["connection"].to_numpy()]
+    labels = [str(name) for name in result.posterior["connection"].to_numpy()]
     pieces = [
         pd.DataFrame({"connection": labels, "component": name, **describe(flat_draws(values / total), prob)})
         for name, values in parts.items()
@@ -211,15 +209,15 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
 
 
-def variance_draws(post: xr.DataTree) -> dict[str, FloatArray]:
+def variance_draws(result: Fit) -> dict[str, FloatArray]:
     """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
-    posterior = post["posterior"].dataset
+    posterior = result.posterior
     spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
-    if Fit(post).related:
-        return {"protected word": spread, **_related_variances(post, spread.shape)}
+    if result.related:
+        return {"protected word": spread, **_related_variances(result, spread.shape)}
     parts = {"protected word": spread}
     if "attribute_sd" in posterior:
-        parts["attribute word"] = _attribute_variance(post, spread.shape)
+        parts["attribute word"] = _attribute_variance(result, spread.shape)
     if "interaction_sd" in posterior:
         parts["word x group"] = np.broadcast_to(posterior["interaction_sd"].to_numpy()[:, :, None] ** 2, spread.shape)
     sigma = posterior["sigma"].to_numpy()
@@ -236,12 +234,12 @@ def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatAr
     return value
 
 
-def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, FloatArray]:
+def _related_variances(result: Fit, shape: tuple[int, ...]) -> dict[str, FloatArray]:
     """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
 
     Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
     """
-    data = Fit(post).data
+    data = result.data
     root, sizes = protected_root(data), np.bincount(data.group_index)
     by_group = np.stack([root[data.group_index == at].sum(axis=0) for at in range(len(sizes))])
     squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
@@ -252,15 +250,15 @@ def _related_variances(post: xr.DataTree, shape: tuple[int, ...]) -> dict[str, F
     shared = (every - own) / across if across else within
     parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
     parts["residual"] = total - parts["attribute word"] - parts["word x group"]
-    factor = Fit(post).by_connection("sd_factor") ** 2
+    factor = result.by_connection("sd_factor") ** 2
     return {name: np.broadcast_to(factor * max(value, 0.0), shape) for name, value in parts.items()}
 
 
-def _attribute_variance(post: xr.DataTree, shape: tuple[int, ...]) -> FloatArray:
-    scale = post["posterior/attribute_sd"].to_numpy()
+def _attribute_variance(result: Fit, shape: tuple[int, ...]) -> FloatArray:
+    scale = result.posterior["attribute_sd"].to_numpy()
     if scale.ndim == 2:
         return np.broadcast_to(scale[:, :, None] ** 2, shape)
-    value: FloatArray = Fit(post).by_connection("attribute_sd") ** 2
+    value: FloatArray = result.by_connection("attribute_sd") ** 2
     return value
 
 

@@ -211,29 +211,14 @@ def known_coverage(stored: object) -> Coverage | None:
         return None
 
 
-def labels_of(holder: pd.DataFrame | xr.DataTree) -> dict[str, str]:
-    """What the control lists of a table, a fit or a comparison are called; those without a label are left out."""
-    if isinstance(holder, pd.DataFrame):
-        record = stored_coverage(holder)
-        return {} if record is None else record.labels
-    known = json.loads(holder.attrs["coverage"]) or {}
-    records = known.values() if "paired" in holder.children else [known]
-    return {name: label for each in records for name, label in each.get("labels", {}).items()}
+def labels_of(table: pd.DataFrame) -> dict[str, str]:
+    """What the control lists of a table are called; those without a label are left out."""
+    record = stored_coverage(table)
+    return {} if record is None else record.labels
 
 
-def language_of(holder: pd.DataFrame | xr.DataTree) -> str | None:
-    """The language of the word lists behind a table or a fit, as a BCP 47 tag; None where that is not known."""
-    if isinstance(holder, pd.DataFrame):
-        record = stored_coverage(holder)
-        return None if record is None else record.language
-    known = json.loads(holder.attrs["coverage"]) or {}
-    found: str | None = known.get("language")
-    return found
-
-
-def carried_labels(holder: pd.DataFrame | xr.DataTree) -> dict[Any, Any]:
+def carried_labels(labels: dict[str, str]) -> dict[Any, Any]:
     """The labels as they stand in the ``attrs`` of results; nothing without labels."""
-    labels = labels_of(holder)
     return {"labels": labels} if labels else {}
 
 

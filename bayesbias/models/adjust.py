@@ -16,7 +16,7 @@ from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import ADJUSTED, Distances
-from bayesbias.distances.storage import KEY, language_of, packed
+from bayesbias.distances.storage import KEY, packed
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed
 from bayesbias.models.results import ADJUSTMENT, Fit
@@ -185,11 +185,12 @@ def adjusted_table(
     InputError
         As :func:`word_values` and :func:`control_slope`; a list of whose words none has a value; a constant attribute.
     """
-    related = Distances.read(table).relatedness
+    given = Distances.read(table)
+    related = given.relatedness
     attributes = table["attribute_word"].astype(str)
     asked = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
-    values = word_values([*asked, *sampled], adjust, frequencies, related, language_of(table))
+    values = word_values([*asked, *sampled], adjust, frequencies, related, given.language)
     known = pd.Series(values.of(asked), index=asked)
     left_out = tuple(known.index[known.isna()])
     kept = table[attributes.map(known.notna()).to_numpy()]

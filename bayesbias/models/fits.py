@@ -297,8 +297,8 @@ def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Datas
     >>> dict(bb.checks.word_draws(post, ["math"])["word_mean"].sizes)
     {'chain': 4, 'draw': 1000, 'protected_word': 1, 'connection': 4}
     """
-    Fit.read(post, summaries=True)
-    data = Fit(post).data
+    result = Fit.read(post, summaries=True)
+    data = result.data
     asked = list(dict.fromkeys(words_given(words, "words")))
     known = (data.protected_words, data.attribute_words)
     places = [np.flatnonzero(np.isin(names, asked)) for names in known]
@@ -307,15 +307,15 @@ def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Datas
     labels = {"protected_word": places[0], "attribute_word": places[1]}
     own = ["word_mean"] if len(places[0]) else []
     own += [name for name in EFFECTS if len(places[1])]
-    if not Fit(post).summarised:
-        posterior = post["posterior"].to_dataset()
+    if not result.summarised:
+        posterior = result.posterior
         kept = posterior[[name for name in own if name in posterior]]
         return kept.isel({dim: at for dim, at in labels.items() if dim in kept.dims})
-    spec = Fit(post).spec
+    spec = result.spec
     if spec.crossed:
         spec, data = fit_for_crossed(spec, data)
-    steps, rng = post["posterior"].sizes, np.random.default_rng(int(post.attrs["seed"]))
-    engine = choose_engine(spec, str(post.attrs["engine"]))
+    steps, rng = result.posterior.sizes, np.random.default_rng(result.seed)
+    engine = choose_engine(spec, result.engine)
     drawn = engine.draw(spec, data, steps["chain"], steps["draw"], rng, Keep(DRAWS, *places))
     held = {name: drawn.posterior[name] for name in own if name in drawn.posterior}
     every = {"connection": data.connections, "group": data.group_names}
@@ -431,26 +431,26 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
     >>> "posterior_predictive" in post.children
     True
     """
-    Fit.read(post)
-    rng, posterior = predictive_generator(post, seed), _thinned(post, draws)
-    places, drawn = Fit(post).places, {str(name): values.to_numpy() for name, values in posterior.data_vars.items()}
+    result = Fit.read(post)
+    rng, posterior = predictive_generator(result, seed), _thinned(result, draws)
+    places, drawn = result.places, {str(name): values.to_numpy() for name, values in posterior.data_vars.items()}
     steps = (posterior.sizes["chain"], posterior.sizes["draw"])
-    if Fit(post).related:
-        data, factors = Fit(post).data, drawn["sd_factor"]
+    if result.related:
+        data, factors = result.data, drawn["sd_factor"]
         value = draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
         for part in parts_of(value.shape[2]):
             at = {dim: place[part] for dim, place in places.items()}
             value[:, :, part] += at_rows("word_mean", drawn["word_mean"], at)
-        return _with_group(post, "posterior_predictive", value, posterior)
+        return _with_group(result, "posterior_predictive", value, posterior)
     value = np.empty((*steps, len(places["connection"])))
     for part in parts_of(value.shape[2]):
         at = {dim: place[part] for dim, place in places.items()}
         mean = row_means(drawn, at)
         value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], at) * residuals(posterior, mean.shape, rng)
-    return _with_group(post, "posterior_predictive", value, posterior)
+    return _with_group(result, "posterior_predictive", value, posterior)
 
 
-def _thinned(post: xr.DataTree, draws: int | None) -> xr.Dataset:
+def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
     """The posterior at even steps: so many draws in all, or as many as the memory of a group allows.
 
     Raises
@@ -458,7 +458,7 @@ def _thinned(post: xr.DataTree, draws: int | None) -> xr.Dataset:
     InputError
         More draws than the fit has, or a number of them that is none.
     """
-    posterior, pairs = post["posterior"].to_dataset(), post["observed_data"].sizes["pair"]
+    posterior, pairs = result.posterior, result.tree["observed_data"].sizes["pair"]
     chains, each = posterior.sizes["chain"], posterior.sizes["draw"]
     if draws is not None:
         step = -(-each * chains // whole_number(draws, "draws", least=chains, most=each * chains))
@@ -506,28 +506,28 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     >>> "log_likelihood" in post.children
     True
     """
-    Fit.read(post)
-    posterior = _thinned(post, draws)
+    result = Fit.read(post)
+    posterior = _thinned(result, draws)
     thinned = post.copy()
     thinned["posterior"] = xr.DataTree(posterior)
-    density = pair_density(thinned)
-    value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], post["observed_data"].sizes["pair"]))
+    density = pair_density(Fit(thinned))
+    value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], result.tree["observed_data"].sizes["pair"]))
     for part in parts_of(value.shape[1]):
         value[:, part] = density(part)
-    return _with_group(post, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
+    return _with_group(result, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
 
 
-def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
+def pair_density(result: Fit, step: int = 1) -> PairDensity:
     """A function from a slice of the pairs to their log densities (draws, pairs) given everything, by every ``step``.
 
     The pairs of a slice at once, so that large tables need no place for all.
     """
-    places, y = Fit(post).places, post["observed_data/distance"].to_numpy()
-    if Fit(post).related:
-        return _related_density(post, places, y, step)
+    places, y = result.places, result.tree["observed_data/distance"].to_numpy()
+    if result.related:
+        return _related_density(result, places, y, step)
     drawn = {
         name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
-        for name, values in post["posterior"].data_vars.items()
+        for name, values in result.posterior.data_vars.items()
         if name in (*MEANS, "sigma", "nu")
     }
 
@@ -546,13 +546,13 @@ def pair_density(post: xr.DataTree, step: int = 1) -> PairDensity:
     return density
 
 
-def _related_density(post: xr.DataTree, places: dict[str, np.ndarray], y: FloatArray, step: int) -> PairDensity:
+def _related_density(result: Fit, places: dict[str, np.ndarray], y: FloatArray, step: int) -> PairDensity:
     """Log density of single distances to random words given the means of their cells: normal, sd from the vectors."""
-    posterior = post["posterior"]
+    posterior = result.posterior
     means = posterior["word_mean"].to_numpy()
     means = means.reshape(-1, *means.shape[2:])[::step]
-    sd = np.sqrt((protected_root(Fit(post).data) ** 2).sum(axis=1))
-    factor = Fit(post).by_connection("sd_factor").reshape(-1, means.shape[-1])[::step]
+    sd = np.sqrt((protected_root(result.data) ** 2).sum(axis=1))
+    factor = result.by_connection("sd_factor").reshape(-1, means.shape[-1])[::step]
 
     def density(part: slice) -> FloatArray:
         word, connection = places["protected_word"][part], places["connection"][part]
@@ -568,11 +568,9 @@ def parts_of(pairs: int) -> Iterator[slice]:
     return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
 
 
-def predictive_generator(post: xr.DataTree, seed: int | None = None) -> np.random.Generator:
+def predictive_generator(result: Fit, seed: int | None = None) -> np.random.Generator:
     """A generator for predictive draws, apart from the one that made the fit."""
-    return np.random.default_rng(
-        [int(post.attrs["seed"]), 1] if seed is None else whole_number(seed, "seed", least=0, most=None)
-    )
+    return np.random.default_rng([result.seed, 1] if seed is None else whole_number(seed, "seed", least=0, most=None))
 
 
 def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
@@ -583,9 +581,9 @@ def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Gene
     return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
 
 
-def _with_group(post: xr.DataTree, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
+def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
     coords = {name: posterior[name].to_numpy() for name in ("chain", "draw")}
-    coords["pair"] = post["observed_data"]["pair"].to_numpy()
-    tree = post.copy()
+    coords["pair"] = result.tree["observed_data"]["pair"].to_numpy()
+    tree = result.tree.copy()
     tree[group] = xr.DataTree(xr.Dataset({"distance": (("chain", "draw", "pair"), values)}, coords=coords))
     return tree

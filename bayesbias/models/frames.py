@@ -13,6 +13,7 @@ import xarray as xr
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, TEMPLATE, contexts_of, frame_columns
+from bayesbias.models.results import Fit
 from bayesbias.words import STEREOTYPES
 
 GROUP = "frames"
@@ -345,11 +346,11 @@ def _sentence_errors(found: FrameData, size: int, rng: np.random.Generator) -> F
     return errors
 
 
-def frame_notes(post: xr.DataTree) -> list[str]:
+def frame_notes(result: Fit) -> list[str]:
     """What is to be said of a fit's frames."""
-    if GROUP not in post.children:
+    if GROUP not in result.tree.children:
         return []
-    facts = post[GROUP].attrs
+    facts = result.tree[GROUP].attrs
     count = int(facts["frames"])
     if facts["nested"]:
         return ["Intervals hold the choice of each protected word's sentences."]

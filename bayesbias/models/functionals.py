@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -472,15 +471,13 @@ POINTS = 1000
 """Draws of the scales that stand for their posterior."""
 
 
-def conditional_functionals(
-    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: Distances
-) -> ConditionalFunctionals | None:
+def conditional_functionals(result: Fit, cells: Cells, weights: sparse.csr_array) -> ConditionalFunctionals | None:
     """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied.
 
     In tables with holes in many places cells depend on each other given the means of connections and patterns.
     """
-    spec = Fit(post).spec
-    drawn = drawn_scales(post["posterior"].dataset)
+    spec, data = result.spec, result.data
+    drawn = drawn_scales(result.posterior)
     some = np.linspace(0, len(drawn["sigma"]) - 1, min(POINTS, len(drawn["sigma"]))).round().astype(np.intp)
     scales = variances_of(
         {name: value[some] for name, value in drawn.items()}, len(data.connections), len(data.attribute_classes)
@@ -531,42 +528,37 @@ def by_connection(cells: Cells, weights: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((total.data, (total.row, word * cells.connections + connection)), shape=shape)
 
 
-def is_exact(post: xr.DataTree) -> bool:
+def is_exact(result: Fit) -> bool:
     """Whether weighted sums of a fit's cells are known without draws.
 
     They are for the model of related words; sentence frames and an estimated slope add errors of their own, of which
     there are draws.
     """
-    return Fit(post).related and _without_further_errors(post)
+    return result.related and _without_further_errors(result)
 
 
-def is_conditional(post: xr.DataTree) -> bool:
+def is_conditional(result: Fit) -> bool:
     """Whether a fit's cells are normal given its scales: those of the exact and of the marginal engine are."""
-    engine = str(post.attrs["engine"])
-    return engine in NORMAL_ENGINES and not Fit(post).related and _without_further_errors(post)
+    return result.engine in NORMAL_ENGINES and not result.related and _without_further_errors(result)
 
 
-def _without_further_errors(post: xr.DataTree) -> bool:
+def _without_further_errors(result: Fit) -> bool:
     """Whether a fit's distances are of words, not of sentences, and not adjusted with an estimated slope."""
-    return FRAMES not in post.children and "slope" not in post["posterior"]
+    return FRAMES not in result.tree.children and "slope" not in result.posterior
 
 
-def functionals_of(
-    post: xr.DataTree, cells: Cells, weights: sparse.csr_array, data: Distances | None = None
-) -> Functionals:
-    """Posterior of weighted sums (m, J * C) of a fit's cells; ``data`` are its rows where these were read before.
+def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+    """Posterior of weighted sums (m, J * C) of a fit's cells.
 
     Raises
     ------
     InputError
         A fit that keeps summaries of words, of a model that answers with draws.
     """
-    data = data or Fit(post).data
-    if is_exact(post):
-        return related_functionals(Fit(post).spec, data, cells, weights)
-    if is_conditional(post) and (found := conditional_functionals(post, cells, weights, data)) is not None:
+    if is_exact(result):
+        return related_functionals(result.spec, result.data, cells, weights)
+    if is_conditional(result) and (found := conditional_functionals(result, cells, weights)) is not None:
         return found
-    if Fit(post).summarised:
+    if result.summarised:
         raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
-    values = post["posterior/word_mean"].to_numpy()
-    return drawn_functionals(values.reshape(-1, *values.shape[2:]), cells, weights)
+    return drawn_functionals(result.draws("word_mean"), cells, weights)

@@ -192,6 +192,11 @@ class Fit:
         return model_of_text(text, "the model text of the fit")
 
     @property
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.tree.attrs["model"])
+
+    @property
     def engine(self) -> str:
         """Name of the engine."""
         return str(self.tree.attrs["engine"])
@@ -209,7 +214,8 @@ class Fit:
     @property
     def versions(self) -> dict[str, str]:
         """Versions of Python and of the libraries that the engine rests on."""
-        return dict(json.loads(self.tree.attrs["versions"]))
+        found: dict[str, str] = json.loads(self.tree.attrs["versions"])
+        return found
 
     @property
     def labels(self) -> dict[str, str]:

@@ -27,7 +27,6 @@ from bayesbias.diagnostics.summaries import (
     PROB,
     beside,
     contrasted,
-    flat_draws,
     interval_ends,
     share,
     signed,
@@ -35,7 +34,6 @@ from bayesbias.diagnostics.summaries import (
 )
 from bayesbias.diagnostics.topics import LISTS, TopicNull
 from bayesbias.distances.distances import STEREOTYPE
-from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
@@ -97,16 +95,16 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     >>> post = bb.fit(table, seed=0)
     >>> bb.plot_coefficients(post).savefig("coefficients.png")
     """
-    Fit.read(post)
+    result = Fit.read(post)
     one_of(population, tuple(POPULATIONS), "population")
     prob = probability(prob, "prob")
-    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
-    words = post["posterior"]["protected_word"].to_numpy()
-    labels = word_labels(words, post["constant_data/group"].to_numpy())
-    word_draws = flat_draws(post["posterior/word_mean"].to_numpy())
-    counts = post["constant_data/n"].to_numpy()
+    names = [str(name) for name in result.posterior["connection"].to_numpy()]
+    words = result.posterior["protected_word"].to_numpy()
+    labels = word_labels(words, result.tree["constant_data/group"].to_numpy())
+    word_draws = result.draws("word_mean")
+    counts = result.tree["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
-    said = labels_of(post)
+    said = result.labels
     looks = connection_looks(names, said)
     columns = 2 if len(words) > ONE_COLUMN else 1
     per_column = -(-len(words) // columns)
@@ -116,7 +114,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
         figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
         grid = figure.add_gridspec(2, columns, height_ratios=heights)
         top = figure.add_subplot(grid[0, :])
-        mean = flat_draws(post["posterior/connection_mean"].to_numpy())
+        mean = result.draws("connection_mean")
         if population == GIVEN:
             mean = np.nanmean(word_draws, axis=1)
         for k, name in enumerate(names):
@@ -188,13 +186,13 @@ def plot_contrasts(
     >>> figure = bb.plot_contrasts(post)
     >>> figure.savefig("contrasts.png")
     """
-    Fit.read(post)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope")
     one_of(population, tuple(POPULATIONS), "population")
-    first, second = contrasted(first, second, *connections_of(post))
-    found = rows_of(post, first, second, population, rows)
-    data = Fit(post).data
+    first, second = contrasted(first, second, *connections_of(result))
+    found = rows_of(result, first, second, population, rows)
+    data = result.data
     names = word_labels(data.protected_words, data.groups)
     left_out = names[~found.kept].tolist()
     order = np.argsort(found.words.mean, kind="stable")
@@ -209,7 +207,7 @@ def plot_contrasts(
         shares = [*found.whole.below(0.0), *words.below(0.0)]
         for height, value in zip([0.0, *heights], shares, strict=True):
             note_beside(axes, height, share(float(value)))
-        one, other = (labelled(name, labels_of(post)) for name in (first, second))
+        one, other = (labelled(name, result.labels) for name in (first, second))
         title = f"{one} − {other}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
         kind = "" if found.kind == DIFFERENCE else f"words: {ROW_LABELS[found.kind]}; "
         style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
@@ -338,19 +336,19 @@ def plot_overview(
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_overview(bb.fit(table, seed=0)).savefig("overview.png")
     """
-    Fit.read(post)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
     if topics is not None:
         check_kind(topics, TopicNull, "plot_overview", "topic_null")
-    others = beside_associated(post)
+    others = beside_associated(result)
     if not others:
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")
-    names, said = ["associated", *others], labels_of(post)
+    names, said = ["associated", *others], result.labels
     looks = connection_looks(names, said)
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
         for at, other in enumerate(others):
-            found = rows_of(post, "associated", other).whole
+            found = rows_of(result, "associated", other).whole
             if topics is not None and f"associated - {other}" in topics.observed:
                 values = topics.of(f"associated - {other}")
                 counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
@@ -400,22 +398,23 @@ def plot_decomposition(
     >>> post = bb.fit(table, seed=0)
     >>> bb.plot_decomposition(post).savefig("decomposition.png")
     """
+    result = Fit.read(post)
     prob = probability(prob, "prob")
-    parts = decomposition_parts(post, second, population)
-    data = Fit(post).data
+    parts = decomposition_parts(result, second, population)
+    data = result.data
     labels = word_labels(data.protected_words, data.groups)
     left_out = ", ".join(labels[~parts.kept])
     count = int(parts.kept.sum())
     order = np.argsort(parts.words.mean[parts.of_word(0)], kind="stable")
     labels = labels[parts.kept][order]
     heights = -np.arange(count, dtype=float) - 1.5
-    total = labelled(parts.word_labels[-1], labels_of(post)).replace(" - ", f" {MINUS} ")
+    total = labelled(parts.word_labels[-1], result.labels).replace(" - ", f" {MINUS} ")
     with mpl.rc_context(FONT):
         looks: tuple[Look, ...] = LOOKS_OF_PARTS
         titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
         of_whole: tuple[int | None, ...] = (0, None, 1, 2)
         if len(parts.word_labels) == 3:  # a table without associations
-            said = [labelled(label, labels_of(post)).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
+            said = [labelled(label, result.labels).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
             looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
             titles = ((said[0], PANELS[0][1]), (f"+ {said[1]}", PANELS[2][1]), (f"= {said[2]}", "the sum"))
         figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
@@ -467,15 +466,15 @@ def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12
     >>> post = bb.fit(table, "crossed", draws=400, seed=0)
     >>> bb.plots.plot_attribute_effects(post).savefig("attributes.png")
     """
-    Fit.read(post)
+    result = Fit.read(post)
     prob, most = probability(prob, "prob"), whole_number(most, "most")
-    if "attribute_effect" not in post["posterior"]:
-        raise InputError(f"the model {post.attrs['model']!r} has no effects of attribute words: fit a crossed model")
-    effects = flat_draws(post["posterior/attribute_effect"].to_numpy())
-    words = post["posterior"]["attribute_word"].to_numpy()
-    classes = post["constant_data/class"].to_numpy()
-    said = labels_of(post)
-    looks = connection_looks(post["constant_data/connection"].to_numpy().tolist(), said)
+    if "attribute_effect" not in result.posterior:
+        raise InputError(f"the model {result.model!r} has no effects of attribute words: fit a crossed model")
+    effects = result.draws("attribute_effect")
+    words = result.posterior["attribute_word"].to_numpy()
+    classes = result.tree["constant_data/class"].to_numpy()
+    said = result.labels
+    looks = connection_looks(result.tree["constant_data/connection"].to_numpy().tolist(), said)
     looks = {STEREOTYPE: LOOKS["associated"], **looks}
     present = [name for name in looks if name in set(classes)]
     panels = []
@@ -525,18 +524,18 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     >>> post = bb.fit(table, seed=0)
     >>> bb.plots.plot_predictions(post, seed=0).savefig("predictions.png")
     """
-    Fit.read(post)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
-    names = [str(name) for name in post["posterior"]["connection"].to_numpy()]
-    said = labels_of(post)
+    names = [str(name) for name in result.posterior["connection"].to_numpy()]
+    said = result.labels
     looks = connection_looks(names, said)
-    draws = predictive_cells(post, seed)
+    draws = predictive_cells(result, seed)
     shares = check_predictions(post, (INNER_PROB, prob), seed).iloc[0]
     with mpl.rc_context(FONT):
         figure = new_figure(8.0, 7.2)
         grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
         top = figure.add_subplot(grid[0, :])
-        _cells(top, post, draws, looks.values(), prob)
+        _cells(top, result, draws, looks.values(), prob)
         top.set_title(
             f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
             f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
@@ -548,15 +547,15 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
         for k, (name, look) in enumerate(looks.items()):
             axes = figure.add_subplot(grid[1, k], sharex=first)
             first = first or axes
-            _densities(axes, post, draws, k, said.get(name, name), look)
+            _densities(axes, result, draws, k, said.get(name, name), look)
         connection_legend(figure, looks.values())
     return figure
 
 
-def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, looks: Iterable[Look], prob: float) -> None:
-    constant = post["constant_data"]
+def _cells(axes: Axes, result: Fit, draws: FloatArray, looks: Iterable[Look], prob: float) -> None:
+    constant = result.tree["constant_data"]
     word, connection = constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()
-    y = post["observed_data/distance"].to_numpy()
+    y = result.tree["observed_data/distance"].to_numpy()
     with np.errstate(invalid="ignore"):
         centre = draws.mean(axis=0)
     for k, look in enumerate(looks):
@@ -582,11 +581,11 @@ def _cells(axes: Axes, post: xr.DataTree, draws: FloatArray, looks: Iterable[Loo
     axes.set_ylabel("mean prediction")
 
 
-def _densities(axes: Axes, post: xr.DataTree, draws: FloatArray, k: int, name: str, look: Look) -> None:
+def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, look: Look) -> None:
     from scipy.stats import gaussian_kde
 
-    counts = post["constant_data/n"].to_numpy()[:, k]
-    y = post["observed_data/distance"].to_numpy()[post["constant_data/connection_index"].to_numpy() == k]
+    counts = result.tree["constant_data/n"].to_numpy()[:, k]
+    y = result.tree["observed_data/distance"].to_numpy()[result.tree["constant_data/connection_index"].to_numpy() == k]
     rng = np.random.default_rng(0)
     cells = rng.choice(len(counts), size=DENSITY_DRAWS, p=counts / counts.sum())
     predicted = draws[rng.integers(len(draws), size=DENSITY_DRAWS), cells, k]
@@ -628,6 +627,7 @@ def plot_variance(post: xr.DataTree, ax: Axes | None = None) -> Figure:
     >>> post = bb.fit(table, seed=0)
     >>> bb.plots.plot_variance(post).savefig("variance.png")
     """
+    result = Fit.read(post)
     table = variance_shares(post)
     connections = list(dict.fromkeys(table["connection"]))
     with mpl.rc_context({**FONT, "hatch.linewidth": 0.5}):
@@ -647,7 +647,7 @@ def plot_variance(post: xr.DataTree, ax: Axes | None = None) -> Figure:
             left += share
         style_axes(axes, "share of the variance within a connection", "Where the spread of distances comes from")
         axes.set_xlim(0, 1)
-        said = labels_of(post)
+        said = result.labels
         axes.set_yticks(heights, [said.get(name, name) for name in connections])
         place_legend(figure, axes, ax, "lower center", ncols=4)
     return figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
 from bayesbias.diagnostics.summaries import share, signed, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
-from bayesbias.distances.storage import labels_of, relatedness_of, stored_coverage
+from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
 from bayesbias.models import list_models
@@ -66,12 +65,13 @@ def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     Columns ``contrast``, ``model``, ``mean``, ``low``, ``high``, ``width``. Counterparts are the published
     model and, for related words, the crossed one; the default beside the published model.
     """
-    names = COUNTERPARTS.get(post.attrs["model"], ("published",))
-    table, seed = Fit(post).data.to_frame(), int(post.attrs["seed"])
+    result = Fit.read(post)
+    names = COUNTERPARTS.get(result.model, ("published",))
+    table, seed = result.data.to_frame(), result.seed
     others = [fit(table, name, seed=seed) for name in names]
     rows = []
-    labels = labels_of(post)
-    for second in beside_associated(post):
+    labels = result.labels
+    for second in beside_associated(result):
         for each in (*others, post):
             row = contrasts(each, "associated", second, prob).iloc[0]
             width = row["high"] - row["low"]
@@ -159,15 +159,29 @@ class Reported(NamedTuple):
     there is none. ``headline`` is its table.
     """
 
-    post: xr.DataTree
+    result: Fit
     table: pd.DataFrame
     prob: float
     topics: TopicNull | None
     verdict: Verdict
-    labels: dict[str, str]
     other: str | None
     headline: pd.DataFrame
     plan: Plan | None
+
+    @property
+    def post(self) -> xr.DataTree:
+        """The tree of the fit."""
+        return self.result.tree
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """The record of how word lists met the embedding."""
+        return self.result.data.coverage
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What control lists are called."""
+        return self.result.labels
 
     @property
     def percent(self) -> str:
@@ -177,18 +191,19 @@ class Reported(NamedTuple):
 
 def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivity: bool) -> Page:
     """The page of a fit: the answer, one picture, three lines, then the details."""
-    table = Fit(post).data.to_frame()
+    result = Fit.read(post)
+    table = result.data.table
     words = table["protected_word"].nunique()
-    other = next(iter(beside_associated(post)), None) if words > 1 else None
+    other = next(iter(beside_associated(result)), None) if words > 1 else None
     headline = pd.DataFrame() if other is None else contrasts(post, "associated", other, prob)
-    planned = None if other is None else _plan(post, table, headline.iloc[0], prob, other)
-    given = Reported(post, table, prob, topics, diagnose(post), labels_of(post), other, headline, planned)
-    record = stored_coverage(table)
+    planned = None if other is None else _plan(result, headline.iloc[0], prob, other)
+    given = Reported(result, table, prob, topics, diagnose(post), other, headline, planned)
+    record = given.coverage
     return Page(
         title=f"Bias report: {'distance table' if record is None else record.word_list}",
         lead=f"{len(table):,} cosine distances of {many(words, 'protected word')} to "
-        f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {post.attrs['model']}, engine "
-        f"{post.attrs['engine']}; intervals hold {given.percent} of the posterior mass.",
+        f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {result.model}, engine "
+        f"{result.tree.attrs['engine']}; intervals hold {given.percent} of the posterior mass.",
         answer=_answer(given),
         lines=_lines(given),
         picture=None
@@ -204,7 +219,7 @@ def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivi
                 Section("Words", list(_words(given))),
                 Section("Contrasts", list(_contrasts(given)), shut=True),
                 Section("Frequency of words", list(_frequency(given)), shut=True),
-                Section(f"Distances adjusted for {post.attrs.get('adjust')}", list(_adjusted(given))),
+                Section(f"Distances adjusted for {result.tree.attrs.get('adjust')}", list(_adjusted(given))),
                 Section("Checks", list(_checks(given))),
                 Section("Sensitivity", list(_sensitivity(given)) if sensitivity else [NOT_ASKED]),
                 Section("All coefficients", list(_coefficients(given)), shut=True),
@@ -218,8 +233,8 @@ def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivi
 def _answer(given: Reported) -> str:
     """The result in a sentence that needs no statistics."""
     if given.other is None:
-        return contrast_sentences(given.post, given.prob)[0]
-    record, row = stored_coverage(given.table), given.headline.iloc[0]
+        return contrast_sentences(given.result, given.prob)[0]
+    record, row = given.coverage, given.headline.iloc[0]
     where = "In this embedding" if record is None or not record.embedding else f"In {record.embedding['name']}"
     groups = [str(name) for name in given.table["group"].drop_duplicates()]
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
@@ -241,7 +256,7 @@ def _and(names: list[str]) -> str:
 def _spoken(given: Reported) -> str:
     """The picture of the first screen for those who hear it."""
     rows = []
-    for other in beside_associated(given.post):
+    for other in beside_associated(given.result):
         row = contrasts(given.post, "associated", other, given.prob).iloc[0]
         rows.append(f"associated minus {labelled(other, given.labels)} {signed(row['mean'])}, {ends_of(row)}")
     return f"Differences in mean distance with their {given.percent} intervals: {'; '.join(rows)}."
@@ -288,20 +303,20 @@ def _open_question(settled: bool, found: Plan) -> str:
     )
 
 
-def _plan(post: xr.DataTree, table: pd.DataFrame, row: pd.Series, prob: float, other: str) -> Plan:
+def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
     """What list length would settle the headline contrast: as large as its posterior mean, or a small one if it is."""
     settled = excludes_zero(row)
     effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
-    own_scales = post.attrs["attribute_words"] == "modelled" and not HEAVY & set(post["posterior"].data_vars)
-    return plan(post if own_scales else table, effect=effect, prob=prob, second=other)
+    own_scales = result.tree.attrs["attribute_words"] == "modelled" and not HEAVY & set(result.posterior.data_vars)
+    return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
 
 
 def _measured(given: Reported) -> Iterator[Block]:
-    record = stored_coverage(given.table)
+    record = given.coverage
     if record is None:
         yield UNKNOWN
         return
-    related = relatedness_of(given.table)
+    related = given.result.data.relatedness
     worth = {} if related is None else related.effective_words().set_index(["kind", "list"])["effective"].to_dict()
     if record.embedding:
         size = f"{record.embedding['vectors']:,} vectors of {record.embedding['dimensions']} dimensions"
@@ -332,12 +347,12 @@ def _measured(given: Reported) -> Iterator[Block]:
         columns,
         rows,
     )
-    yield Items([*record.notes(given.table, missing=False), *effective_sentences(given.post)])
+    yield Items([*record.notes(given.table, missing=False), *effective_sentences(given.result)])
 
 
 def _missing(given: Reported) -> Iterator[Block]:
     """All missing words of lists that name only some of them above."""
-    record = stored_coverage(given.table)
+    record = given.coverage
     for each in [] if record is None else record.lists:
         if len(each["missing"]) > len(listed(each["missing"]).split(", ")):
             yield f"{labelled(each['list'], given.labels)} ({each['kind']}): {', '.join(each['missing'])}."
@@ -385,8 +400,8 @@ POOLED_CAPTION = (
 
 
 def _contrasts(given: Reported) -> Iterator[Block]:
-    yield Items(contrast_sentences(given.post, given.prob))
-    for at, name in enumerate(decomposable_controls(given.post)):
+    yield Items(contrast_sentences(given.result, given.prob))
+    for at, name in enumerate(decomposable_controls(given.result)):
         said = labelled(name, given.labels)
         title = f"Associated{MINUS}{said} as a sum of parts"
         if not at:
@@ -402,7 +417,7 @@ def _contrasts(given: Reported) -> Iterator[Block]:
             parts,
             columns,
         )
-    for name in beside_associated(given.post):
+    for name in beside_associated(given.result):
         rows = contrasts(given.post, "associated", name, given.prob)
         title = f"Associated{MINUS}{labelled(name, given.labels)}"
         yield table_of(f"{title}; negative: associated is closer. {rows.attrs['meaning']}", rows, OF_WORDS)
@@ -484,7 +499,7 @@ def _frequency(given: Reported) -> Iterator[Block]:
 def _adjusted(given: Reported) -> Iterator[Block]:
     """Contrasts before distances were adjusted for an attribute of words."""
     if "adjust" in given.post.attrs:
-        yield from frequency_sentences(given.post, given.prob)
+        yield from frequency_sentences(given.result, given.prob)
         found = adjustment(given.post, given.prob)
         found["contrast"] = [labelled(one, given.labels).replace(" - ", MINUS) for one in found["contrast"]]
         names = ("raw", "raw_low", "raw_high", "adjusted", "adjusted_low", "adjusted_high")
@@ -494,7 +509,7 @@ def _adjusted(given: Reported) -> Iterator[Block]:
 
 def _checks(given: Reported) -> Iterator[Block]:
     yield given.verdict.headline()
-    yield Items([*given.verdict.notes, *reservations(given.post)])
+    yield Items([*given.verdict.notes, *reservations(given.result)])
     yield Table("Figures of the fit", {"figure": "text", "value": "text"}, list(given.verdict.numbers().items()))
     found = check_predictions(given.post, (0.5, given.prob))
     found["connection"] = [labelled(name, given.labels) for name in found["connection"].fillna("all")]
@@ -572,9 +587,9 @@ def _coefficients(given: Reported) -> Iterator[Block]:
 
 def _method(given: Reported) -> str:
     """What was done, as a paper says it."""
-    attrs, record = given.post.attrs, stored_coverage(given.table)
+    attrs, record = given.post.attrs, given.coverage
     draws = given.post["posterior"].sizes["chain"] * given.post["posterior"].sizes["draw"]
-    versions = json.loads(attrs["versions"])
+    versions = given.result.versions
     where, listed_as = "", ""
     if record is not None:
         listed_as = f" of the list {record.word_list}"
@@ -601,7 +616,7 @@ def _method(given: Reported) -> str:
 
 
 def _reproduction(given: Reported) -> Iterator[Block]:
-    attrs, record = given.post.attrs, stored_coverage(given.table)
+    attrs, record = given.post.attrs, given.coverage
     words = "WORDS" if record is None else record.word_list
     source = {} if record is None else record.embedding or {}
     name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
@@ -627,7 +642,7 @@ def _reproduction(given: Reported) -> Iterator[Block]:
         else "",
     ]
     yield Items([sentence for sentence in beside if sentence])
-    versions = ", ".join(f"{name} {value}" for name, value in json.loads(attrs["versions"]).items())
+    versions = ", ".join(f"{name} {value}" for name, value in given.result.versions.items())
     yield Items(
         [
             f"Versions: {versions}.",

@@ -22,7 +22,6 @@ from bayesbias.comparison import (
 from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED, RAW, SIGN_RATE
 from bayesbias.diagnostics.convergence import Verdict, diagnose
 from bayesbias.diagnostics.summaries import PROB, share, signed
-from bayesbias.distances.storage import labels_of
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import Fit
@@ -60,71 +59,71 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     >>> bb.checks.verdict_sentences(post)[0].split(":")[0]
     'Not settled'
     """
-    Fit.read(post)
+    result = Fit.read(post)
     verdict = diagnose(post) if verdict is None else verdict
     if not isinstance(verdict, Verdict):
         raise InputError(f"verdict is {type(verdict).__name__}: give what diagnose returns")
     sentences = [] if verdict.ok else [verdict.headline()]
-    sentences += contrast_sentences(post, prob)
-    sentences += effective_sentences(post)
-    sentences += frequency_sentences(post, prob)
+    sentences += contrast_sentences(result, prob)
+    sentences += effective_sentences(result)
+    sentences += frequency_sentences(result, prob)
     sentences += verdict.notes
-    sentences += reservations(post)
+    sentences += reservations(result)
     return list(dict.fromkeys(sentences))
 
 
-def reservations(post: xr.DataTree) -> tuple[str, ...]:
+def reservations(result: Fit) -> tuple[str, ...]:
     """What a fit's model takes for granted."""
-    return RESERVATIONS.get(post.attrs.get("attribute_words", ""), ())
+    return RESERVATIONS.get(result.tree.attrs.get("attribute_words", ""), ())
 
 
-def contrast_sentences(post: xr.DataTree, prob: float) -> list[str]:
+def contrast_sentences(result: Fit, prob: float) -> list[str]:
     """What a fit says about its contrasts, the headline first."""
-    if post["posterior"].sizes["protected_word"] == 1:
+    if result.posterior.sizes["protected_word"] == 1:
         return ["There is one protected word only: read its own contrasts, there is no list to speak about."]
-    others = beside_associated(post)
+    others = beside_associated(result)
     if not others:
-        present = ", ".join(str(name) for name in post["posterior"]["connection"].to_numpy())
+        present = ", ".join(str(name) for name in result.posterior["connection"].to_numpy())
         return [f"The table holds {present} distances only: there is no contrast of associated words to report."]
-    sentences, told = [_contrast_sentence(post, others[0], prob)], others[:1]
+    sentences, told = [_contrast_sentence(result, others[0], prob)], others[:1]
     if OTHER not in others:
         sentences.append(ONE_GROUP)
-    for control in decomposable_controls(post)[:1]:
-        sentences.append(decomposition_sentence(decomposition(post, control, prob)))
+    for control in decomposable_controls(result)[:1]:
+        sentences.append(decomposition_sentence(decomposition(result.tree, control, prob)))
         told.append(control)
-    return sentences + [_brief_sentence(post, name, prob) for name in others if name not in told]
+    return sentences + [_brief_sentence(result, name, prob) for name in others if name not in told]
 
 
-def effective_sentences(post: xr.DataTree) -> list[str]:
+def effective_sentences(result: Fit) -> list[str]:
     """How many unrelated words the attribute lists of a fit are worth; nothing where it does not know."""
-    found = Fit(post).data.relatedness
+    found = result.data.relatedness
     if found is None:
         return []
     table = found.effective_words()
     lists = table[table["kind"] != "protected"].to_dict("records")
-    labels = labels_of(post)
+    labels = result.labels
     named = [f"{labels.get(row['list'], row['list'])} {row['effective']:.1f} of {row['words']}" for row in lists]
     return [f"Effective number of words, for the mean distance of each list: {'; '.join(named)}."]
 
 
-def frequency_sentences(post: xr.DataTree, prob: float = PROB) -> list[str]:
+def frequency_sentences(result: Fit, prob: float = PROB) -> list[str]:
     """Contrasts before they were adjusted for an attribute of words, if they were."""
-    if "adjust" not in post.attrs:
+    if "adjust" not in result.tree.attrs:
         return []
-    labels = labels_of(post)
+    labels = result.labels
     told = [
         f"{labelled(row['contrast'], labels).replace(' - ', MINUS)} was {signed(row['raw'])} "
         f"({signed(row['raw_low'])} to {signed(row['raw_high'])})"
-        for row in adjustment(post, prob).to_dict("records")
+        for row in adjustment(result.tree, prob).to_dict("records")
     ]
-    return [f"Before distances were adjusted for {post.attrs['adjust']}, {'; '.join(told)}."] if told else []
+    return [f"Before distances were adjusted for {result.tree.attrs['adjust']}, {'; '.join(told)}."] if told else []
 
 
-def _contrast_sentence(post: xr.DataTree, other: str, prob: float) -> str:
+def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
     """Yes, no or not settled; how much; for whom."""
-    table = contrasts(post, "associated", other, prob=prob)
+    table = contrasts(result.tree, "associated", other, prob=prob)
     kind = labelled(other, table.attrs.get("labels", {}), PHRASES)
-    row, similar = table.iloc[0], contrasts(post, "associated", other, prob=prob, population=SIMILAR).iloc[0]
+    row, similar = table.iloc[0], contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR).iloc[0]
     closer = row["mean"] < 0
     certainty = float(row["p_closer"]) if closer else 1 - float(row["p_closer"])
     direction, far = ("closer", "to") if closer else ("farther", "from")
@@ -171,8 +170,8 @@ def _answer(row: pd.Series, kind: str) -> str:
     )
 
 
-def _brief_sentence(post: xr.DataTree, other: str, prob: float) -> str:
-    table = contrasts(post, "associated", other, prob=prob)
+def _brief_sentence(result: Fit, other: str, prob: float) -> str:
+    table = contrasts(result.tree, "associated", other, prob=prob)
     row, labels = table.iloc[0], table.attrs.get("labels", {})
     settled = "excludes" if excludes_zero(row) else "includes"
     return (

@@ -14,7 +14,6 @@ from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import PROB, describe, share
-from bayesbias.distances.storage import language_of
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
@@ -185,7 +184,7 @@ def criterion(
     0     math    1.0
     1  algebra    2.0
     """
-    Fit.read(post)
+    result = Fit.read(post)
     pair = default_contrast([post])[0] if contrast is None else checked_contrast(contrast)
     outside, errors = _values(values, se)
     draws, chains = checked_draws(draws, chains)
@@ -196,9 +195,9 @@ def criterion(
     cells = cells_of({"fit": post}, pair, topic=True)
     every = list(dict.fromkeys(cells.word.tolist()))
     found = contrasts_of(cells, pair, every)
-    related = Fit(post).data.relatedness
+    related = result.data.relatedness
     held = [word for word in found.words.tolist() if word in outside.index]
-    attribute = None if adjust is None else word_values(held, adjust, frequencies, related, language_of(post))
+    attribute = None if adjust is None else word_values(held, adjust, frequencies, related, result.data.language)
     if attribute is not None:
         held = [word for word in held if word in attribute.numbers]
     missing = {
@@ -232,8 +231,8 @@ def criterion(
     fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
     groups = dict(
         zip(
-            post["constant_data/protected_word"].to_numpy().tolist(),
-            post["constant_data/group"].to_numpy().tolist(),
+            result.tree["constant_data/protected_word"].to_numpy().tolist(),
+            result.tree["constant_data/group"].to_numpy().tolist(),
             strict=True,
         )
     )

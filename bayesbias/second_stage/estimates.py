@@ -156,7 +156,7 @@ def default_contrast(fits: Iterable[xr.DataTree]) -> tuple[tuple[str, str], tupl
     """
     from bayesbias.comparison.contrast import beside_associated
 
-    first, *rest = [beside_associated(post) for post in fits]
+    first, *rest = [beside_associated(Fit(post)) for post in fits]
     common = [name for name in first if all(name in others for others in rest)]
     if not common:
         raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
@@ -211,7 +211,7 @@ def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: 
     parts = []
     for name, post in fits.items():
         try:
-            parts.append(_part(post, contrast, topic))
+            parts.append(_part(Fit(post), contrast, topic))
         except InputError as error:
             raise InputError(f"{name}: {error}" if len(fits) > 1 else str(error)) from error
     sizes = [len(part.y) for part in parts]
@@ -252,23 +252,23 @@ class _Part:
     sources: tuple[tuple[sparse.csr_array, np.ndarray], ...]
 
 
-def _part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
-    found = _words_part(post, contrast, topic)
-    if FRAMES not in post.children:
+def _part(result: Fit, contrast: tuple[str, str], topic: bool) -> _Part:
+    found = _words_part(result, contrast, topic)
+    if FRAMES not in result.tree.children:
         return found
-    shifts = flat_draws(post[f"{FRAMES}/word_shift"].to_numpy())
+    shifts = flat_draws(result.tree[f"{FRAMES}/word_shift"].to_numpy())
     names = found.data.protected_words.tolist()
     words = [names.index(word) for word in found.word.tolist()]
     connections = [found.data.connections.tolist().index(name) for name in found.connection.tolist()]
     return replace(found, covariance=found.covariance + np.cov(shifts[:, words, connections], rowvar=False))
 
 
-def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _Part:
+def _words_part(result: Fit, contrast: tuple[str, str], topic: bool) -> _Part:
     """The cells of one embedding, with the errors that words leave."""
-    data = Fit(post).data
+    data = result.data
     contrasted(*contrast, data.connections.tolist(), data.filled)
-    if "sd_factor" in post["posterior"]:
-        found = related_posterior(Fit(post).spec, data)
+    if "sd_factor" in result.posterior:
+        found = related_posterior(result.spec, data)
         kept = np.isin(data.connections[found.sums.connection], contrast)
         # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
         factors = np.sqrt(np.diag(found.grid.products))[found.sums.kind][kept]
@@ -283,7 +283,7 @@ def _words_part(post: xr.DataTree, contrast: tuple[str, str], topic: bool) -> _P
             factors=factors,
             sources=(),
         )
-    return _crossed_part(post, data, contrast)
+    return _crossed_part(result, data, contrast)
 
 
 def within_topics(data: Distances) -> FloatArray:
@@ -301,9 +301,9 @@ def within_topics(data: Distances) -> FloatArray:
     return covariance
 
 
-def _crossed_part(post: xr.DataTree, data: Distances, contrast: tuple[str, str]) -> _Part:
+def _crossed_part(result: Fit, data: Distances, contrast: tuple[str, str]) -> _Part:
     """Cells of a model whose scales are in its posterior: attribute words, word x group, residuals."""
-    posterior = post["posterior"]
+    posterior = result.posterior
     word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
     number = np.full(data.filled.shape, -1)
     number[word, connection] = np.arange(len(word))
@@ -325,7 +325,7 @@ def _crossed_part(post: xr.DataTree, data: Distances, contrast: tuple[str, str])
     sources = []
     if "attribute_sd" in posterior:
         sd = (
-            np.sqrt((Fit(post).by_connection("attribute_sd") ** 2).mean(axis=(0, 1)))
+            np.sqrt((result.by_connection("attribute_sd") ** 2).mean(axis=(0, 1)))
             if "attribute_class" in posterior["attribute_sd"].dims
             else np.full(len(data.connections), float(scales("attribute_sd")))
         )

@@ -26,7 +26,7 @@ import bayesbias as bb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import published_tables
-from inside import contrast_draws
+from inside import Fit, contrast_draws
 
 HERE = Path(__file__).parent / "results"
 SPLITS, DRAWS, PROB = 40, 400, 0.89
@@ -63,7 +63,7 @@ def estimates(half, population, seed):
     held = post["posterior"]["connection"].to_numpy().tolist()
     found = {}
     for name in (each for each in BESIDE if {each, "associated"} <= set(held)):
-        whole = contrast_draws(post, "associated", name, population)
+        whole = contrast_draws(Fit(post), "associated", name, population)
         found[name] = whole.mean(), whole.std(ddof=1)
     return found
 
