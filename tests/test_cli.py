@@ -597,7 +597,8 @@ def test_a_seed_that_no_file_holds_is_refused(here):
 def test_ctrl_c_is_said(tmp_path):
     program = (
         "import os, signal, time; from bayesbias import sweeps\n"
-        "def stopped(*_): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"  # another thread may receive it
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells start what runs behind without it
+        "def stopped(*_): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
         "sweeps.sweep = stopped\n"
         "from bayesbias.cli import main; main()"
     )
