@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import diagnostics
+from bayesbias import diagnostics, models
 from bayesbias.distances.distances import Distances
 
 DRAWS = 199
@@ -63,8 +63,8 @@ def test_a_wrong_engine_is_caught():
     rng = np.random.default_rng(0)
     ranks = []
     for _ in range(20):
-        truth = diagnostics.simulation.draw_truth(spec, data, rng)
-        drawn = table.assign(distance=diagnostics.simulation.draw_distances(spec, truth, data, rng))
+        truth = models.families.family_of(spec).drawn_truth(spec, data, rng)
+        drawn = table.assign(distance=models.families.family_of(spec).drawn_distances(spec, truth, data, rng))
         post = bb.fit(drawn, narrow, draws=99, chains=1, seed=1)
         ranks.append((post["posterior/sigma"].to_numpy()[0] < truth["sigma"]).sum(axis=0))
     found = diagnostics.false_positives.Ranks("narrow", "exact", 99, {"sigma": np.array(ranks)}, None)

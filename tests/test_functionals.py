@@ -8,6 +8,8 @@ from scipy import optimize, stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, models
+from bayesbias.models.families import family_of
+from bayesbias.models.results import Fit
 
 mixtures, functionals, contrast = _core.mixtures, models.functionals, comparison.contrast
 UNEQUAL = {
@@ -59,6 +61,10 @@ def associations_by_hand(kv, lists):
     return found, whole
 
 
+def functionals_of(post, cells, weights):
+    return family_of(Fit(post).spec).functionals(Fit(post), cells, weights)
+
+
 def unit(vectors):
     vectors = vectors.astype(float)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -78,7 +84,7 @@ def test_associations_are_double_centred_mean_distances(slice_vectors, fits, nam
 def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     """Another path to the same variance: the weights of single distances."""
     post = fits(name)
-    data = models.results.Fit(post).data
+    data = Fit(post).data
     raw, weights = raw_associations(data)
     matrix = association_matrix(data)
     related = data.relatedness
@@ -117,7 +123,7 @@ def association_matrix(data):
 
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits, name):
-    data = models.results.Fit(fits(name)).data
+    data = Fit(fits(name)).data
     before, _ = raw_associations(data)
     names = data.connections.tolist()
     own_list = data.attribute_words[
@@ -140,7 +146,7 @@ def test_rows_do_not_depend_on_the_seed(fits, rows):
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_pooled_rows_average_to_the_whole_list(fits, name):
     post = fits(name)
-    found = contrast.rows_of(models.results.Fit(post), "associated", "different", rows="pooled")
+    found = contrast.rows_of(Fit(post), "associated", "different", rows="pooled")
     weights = found.weights[found.kept]
     whole = found.words.combined(weights[None])
     assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
@@ -154,7 +160,7 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
 
 def pooling_of(post):
     """Raw associations, their weights, blocks, and the covariance of the deviations' errors by dense matrices."""
-    data = models.results.Fit(post).data
+    data = Fit(post).data
     raw, weights = raw_associations(data)
     groups = data.group_index
     block = groups if groups.max() == 1 else np.zeros(len(groups), dtype=np.intp)
@@ -232,7 +238,7 @@ def test_nuts_agrees_with_pooled_deviations(fits):
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):
-    parts = comparison.contrast.decomposition_parts(models.results.Fit(fits("religion")))
+    parts = comparison.contrast.decomposition_parts(Fit(fits("religion")))
     draws = parts.words.draws(50, np.random.default_rng(0))
     pieces = [draws[:, parts.of_word(place)] for place in range(4)]
     np.testing.assert_allclose(sum(pieces[:3]), pieces[3], atol=1e-10)
@@ -280,7 +286,7 @@ def test_quantities_without_error_are_what_they_are():
 @pytest.mark.parametrize("rows", ["pooled", "association"])
 @pytest.mark.parametrize("name", ["gender", "religion"])
 def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
-    found = contrast.rows_of(models.results.Fit(fits(name)), "associated", "different", rows=rows).words
+    found = contrast.rows_of(Fit(fits(name)), "associated", "different", rows=rows).words
     draws = found.draws(40_000, np.random.default_rng(2))
     np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
     np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)
@@ -337,7 +343,7 @@ def test_no_row_is_told_after_hard_debiasing_with_equalised_pairs(hard_debiased)
 
 def moments_from_every_distance(post, weights, scales, prior):
     """Mean and sd of weighted cells (m, J * K) at one point of the scales, from the covariance of all distances."""
-    data = models.results.Fit(post).data
+    data = Fit(post).data
     connections, words = len(data.connections), len(data.protected_words)
     k = np.tile(np.arange(connections), words)
     cells = prior.sd**2 * (k[:, None] == k) + np.diag(scales.s2[0, k])
@@ -361,15 +367,15 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     table = table[~(neutral & table["attribute_word"].isin(table["attribute_word"][neutral].unique()[:3]))]
     table = table[~((table["protected_word"] == "he") & (table["connection"] == "human"))]
     post = bb.fit(table, model, draws=400, seed=0)
-    data = models.results.Fit(post).data
+    data = Fit(post).data
     cells = functionals.cells_of(data)
     combine, parts = functionals.association_weights(
         cells, np.flatnonzero(cells.associated), functionals.whole_weights(data, cells, cells.associated)
     )
-    every = functionals.functionals_of(models.results.Fit(post), cells, parts).combined(combine)
+    every = functionals_of(post, cells, parts).combined(combine)
     assert every.root.shape[0] == 400
     one = replace(every, scales=every.scales.at(slice(7, 8)), centre=every.centre[7:8], root=every.root[7:8])
-    prior = models.marginal.prior_of_means(models.results.Fit(post).spec)
+    prior = models.marginal.prior_of_means(Fit(post).spec)
     weights = (combine @ functionals.by_connection(cells, parts)).toarray()
     mean, sd = moments_from_every_distance(post, weights, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
@@ -382,14 +388,14 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
 def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     post = bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0)
-    data = models.results.Fit(post).data
+    data = Fit(post).data
     cells = functionals.cells_of(data)
     words, names = np.arange(len(data.protected_words)), data.connections.tolist()
     columns = (np.full(len(words), names.index(name)) for name in ("associated", "human"))
     weights = functionals.difference_weights(cells, words, *columns)
-    every = functionals.functionals_of(models.results.Fit(post), cells, weights)
+    every = functionals_of(post, cells, weights)
     one = replace(every, scales=every.scales.at(slice(3, 4)), centre=every.centre[3:4], root=every.root[3:4])
-    prior = models.marginal.prior_of_means(models.results.Fit(post).spec)
+    prior = models.marginal.prior_of_means(Fit(post).spec)
     dense = functionals.by_connection(cells, weights).toarray()
     mean, sd = moments_from_every_distance(post, dense, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
@@ -400,8 +406,8 @@ def test_tables_with_many_holes_answer_with_draws(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
     post = bb.fit(holed, "crossed", draws=400, seed=0)
-    cells = functionals.cells_of(models.results.Fit(post).data)
+    cells = functionals.cells_of(Fit(post).data)
     weights = functionals.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
-    found = functionals.functionals_of(models.results.Fit(post), cells, weights)
+    found = functionals_of(post, cells, weights)
     draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)
     np.testing.assert_allclose(found.mean, (draws[:, :3, 0] - draws[:, :3, 1]).mean(axis=0))

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 import bayesbias as bb
 from bayesbias import _core, comparison, models
 from bayesbias.distances.distances import Distances
+from bayesbias.models.results import Fit
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
 SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}
@@ -90,10 +91,13 @@ def test_without_effects_the_density_is_a_product_of_normals(plain_table):
     data = Distances.read(table)
     pairs = bb.checks.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
     expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
-    found = comparison.loo.word_densities(models.results.Fit(post), data, np.arange(len(data.attribute_words)))
+    found = comparison.loo.word_densities(Fit(post), data, np.arange(len(data.attribute_words)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
     np.testing.assert_allclose(
-        comparison.loo.word_densities(models.results.Fit(post), data, np.array([3, 7])), expected[:, [3, 7]], rtol=0, atol=1e-10
+        comparison.loo.word_densities(Fit(post), data, np.array([3, 7])),
+        expected[:, [3, 7]],
+        rtol=0,
+        atol=1e-10,
     )
 
 
@@ -225,7 +229,7 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
     ]
     post = bb.checks.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
     expected = post["log_likelihood/distance"].to_numpy().reshape(400, -1)
-    density = models.fits.pair_density(models.results.Fit(post))
+    density = models.families.family_of(Fit(post).spec).density(Fit(post))
     joined = np.hstack([density(part) for part in models.fits.parts_of(expected.shape[1])])
     np.testing.assert_allclose(joined, expected, rtol=0, atol=1e-9)
 
@@ -262,7 +266,7 @@ class TestProtectedWords:
     def test_the_density_is_that_of_the_joint_normal(self, small_table):
         """Published, one draw: a word's distances under a connection are normal with covariance sigma^2 I + s^2 11'."""
         post, data = bb.fit(small_table, "published", draws=4, seed=0), Distances.read(small_table)
-        found = comparison.loo.protected_densities(models.results.Fit(post), data, np.arange(len(data.protected_words)))
+        found = comparison.loo.protected_densities(Fit(post), data, np.arange(len(data.protected_words)))
         posterior = post["posterior"].dataset.isel(chain=0, draw=0)
         for at, word in enumerate(data.protected_words):
             expected = 0.0
@@ -282,7 +286,7 @@ class TestProtectedWords:
         words = plain_table["protected_word"].unique()
         exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
         post, data = bb.fit(plain_table, "published", seed=0), Distances.read(plain_table)
-        found, k = comparison.loo._left_out(comparison.loo.protected_densities(models.results.Fit(post), data, np.arange(len(words))))
+        found, k = comparison.loo._left_out(comparison.loo.protected_densities(Fit(post), data, np.arange(len(words))))
         assert (k < 0.7).sum() >= 6
         assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
 
@@ -291,7 +295,7 @@ class TestProtectedWords:
         for at in (0, 5):
             rest = crossed_table[crossed_table["protected_word"] != data.protected_words[at]]
             without = bb.fit(rest, "crossed", draws=8000, seed=0)
-            found = logsumexp(comparison.loo.protected_densities(models.results.Fit(without), data, np.array([at]))) - np.log(8000)
+            found = logsumexp(comparison.loo.protected_densities(Fit(without), data, np.array([at]))) - np.log(8000)
             assert found == pytest.approx(post.attrs["log_evidence"] - without.attrs["log_evidence"], abs=0.5)
 
     def test_the_true_model_comes_first(self, crossed_table):

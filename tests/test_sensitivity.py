@@ -11,6 +11,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias import _core, comparison, models
 from bayesbias.distances.distances import Distances
+from bayesbias.models.results import Fit
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
 TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}
@@ -90,7 +91,7 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
     ],
 )
 def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
-    again = bb.fit(models.results.Fit(few).data.to_frame(), edited("published", *changes), seed=2)
+    again = bb.fit(Fit(few).data.to_frame(), edited("published", *changes), seed=2)
     expected = bb.contrasts(again, "associated", "human", population="similar").iloc[0]
     numbers = ["mean", "sd", "low", "high"]
     assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
@@ -186,7 +187,9 @@ def test_log_priors_are_those_of_scipy():
 
 def test_the_log_likelihood_is_the_sum_over_pairs(plenty):
     pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
-    np.testing.assert_allclose(comparison.sensitivity._log_likelihood(models.results.Fit(plenty)), pairs.sum(axis=2).ravel(), rtol=1e-12)
+    np.testing.assert_allclose(
+        models.families.family_of(Fit(plenty).spec).log_terms(Fit(plenty))[1], pairs.sum(axis=2).ravel(), rtol=1e-12
+    )
 
 
 def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
@@ -200,12 +203,12 @@ def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
 
 
 def test_a_model_is_read_back_from_its_fit(few, edited):
-    spec = models.results.Fit(few).spec
+    spec = Fit(few).spec
     assert spec == bb.load_model("published")
     path = edited("crossed", ("spread = 0.3", "spread = 0.1"))
     post = bb.fit(bb.calibration.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
     path.unlink()
-    assert models.results.Fit(post).spec.priors["attribute_sd"] == models.spec.Pooled(distribution="pooled", spread=0.1)
+    assert Fit(post).spec.priors["attribute_sd"] == models.spec.Pooled(distribution="pooled", spread=0.1)
 
 
 def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_left_alone():
@@ -408,7 +411,7 @@ def test_noise_is_far_below_the_influence_of_a_control_word(post, found):
 
 
 def test_words_whose_points_do_not_reach_get_points_of_their_own(post, found, monkeypatch):
-    monkeypatch.setattr(comparison.sensitivity, "moved_points", lambda points, spec, data: None)
+    monkeypatch.setattr(models.families, "moved_points", lambda points, spec, data: None)
     again = bb.checks.influence(post, second="human", words="protected").set_index("word")["shift_sd"]
     expected = found.query("kind == 'protected'").set_index("word")["shift_sd"]
     np.testing.assert_allclose(again[expected.index], expected, atol=0.05)

@@ -23,9 +23,9 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
-from bayesbias.models.fits import fit, pair_density, parts_of
+from bayesbias.models.families import family_of, parts_of
+from bayesbias.models.fits import fit
 from bayesbias.models.marginal import drawn_scales, variances_of
-from bayesbias.models.related import related_posterior, words_left_out
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 
@@ -186,8 +186,8 @@ def _judge(
     by_unit = None
     if unit == "pair":
         pairs = True
-    elif spec.related:
-        by_unit = _leave_related(spec, data)
+    elif unit == "attribute" and (exact := _left_out_exactly(spec, data)) is not None:
+        by_unit = exact
     elif spec.likelihood.family == "normal" and (unit != "protected" or spec.terms.protected_words == "normal"):
         by_unit = _leave_words(result, spec, table, data, unit, _part(done, 0.1, 0.4))
     else:
@@ -213,9 +213,11 @@ def _faults(result: Fit) -> list[str]:
     return [f"The fit should not be read: {fault}." for fault in diagnose(result.tree).faults] if chains else []
 
 
-def _leave_related(spec: ModelSpec, data: Distances) -> _Score:
-    """Log predictive density of each attribute word's distances given those of related words."""
-    values = words_left_out(related_posterior(spec, data), data)
+def _left_out_exactly(spec: ModelSpec, data: Distances) -> _Score | None:
+    """Log predictive density of each attribute word's distances given all others, where the model has it."""
+    values = family_of(spec).words_left_out(spec, data)
+    if values is None:
+        return None
     if alone := data.attribute_words[np.isnan(values)].tolist():
         raise InputError(
             f"no model of related words can predict the words that are alone in a list ({listed(alone)}): leave these "
@@ -349,7 +351,7 @@ def _columns(values: xr.DataArray) -> FloatArray:
 def _leave_pairs(result: Fit, done: Done) -> _Score:
     """Log predictive density of each pair given all others, and the effects of its words."""
     size, draws = result.tree["observed_data"].sizes["pair"], result.posterior.sizes
-    density = pair_density(result, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
+    density = family_of(result.spec).density(result, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
     values, bad = np.empty(size), 0
     for part in parts_of(size):
         values[part], k = _left_out(density(part))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -33,13 +33,11 @@ from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, Prepared, prepared, untested
-from bayesbias.models import exact, marginal
-from bayesbias.models.fits import fit, pair_density, parts_of
-from bayesbias.models.marginal import fit_for_crossed
-from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
-from bayesbias.models.related import log_terms, related_posterior
+from bayesbias.models.families import MomentsOf, family_of
+from bayesbias.models.fits import fit
+from bayesbias.models.moments import Moments
 from bayesbias.models.results import Fit
-from bayesbias.models.spec import Gamma, ModelSpec, log_priors
+from bayesbias.models.spec import Gamma, ModelSpec
 from bayesbias.words import CONTROLS, WordLists
 
 if TYPE_CHECKING:
@@ -235,11 +233,7 @@ def _power(result: Fit, spec: ModelSpec, contrast: str, given: FloatArray) -> pd
     shape, coords = [posterior.sizes[name] for name in steps], {name: posterior[name] for name in steps}
     kept = [str(name) for name in posterior.data_vars if name not in WORDS]
     asked = posterior[kept].assign({contrast: (steps, given.reshape(shape))})
-    if spec.related:
-        found, log_likelihood = _related_terms(result, spec)
-    else:
-        values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
-        found, log_likelihood = log_priors(values, result.priors()), _log_likelihood(result)
+    found, log_likelihood = family_of(spec).log_terms(result)
     priors = {name: each.reshape(shape) for name, each in found.items()}
     tree = xr.DataTree.from_dict(
         {
@@ -271,26 +265,8 @@ def _diagnosis(prior: float, likelihood: float) -> str:
     return "prior and data may disagree" if likelihood > MOST_POWER else "strong prior, weak likelihood"
 
 
-def _related_terms(result: Fit, spec: ModelSpec) -> tuple[dict[str, FloatArray], FloatArray]:
-    """Log priors by name and log likelihood, each (draws,), of a fit of related words."""
-    data = result.data
-    cells = result.draws("word_mean")[:, data.filled]
-    return log_terms(related_posterior(spec, data), cells, result.draws("sd_factor"))
-
-
-def _log_likelihood(result: Fit) -> FloatArray:
-    """Log likelihood (draws,) of all distances given everything."""
-    density = pair_density(result)
-    total = np.zeros(result.posterior.sizes["chain"] * result.posterior.sizes["draw"])
-    for part in parts_of(result.tree["observed_data"].sizes["pair"]):
-        total += density(part).sum(axis=1)
-    return total
-
-
 KINDS_OF_WORDS = ("all", "attribute", "protected", "stereotype")
 COLUMNS = ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
-
-MomentsWithout = Callable[[ModelSpec, Distances], Moments]
 
 
 @dataclass(frozen=True)
@@ -357,7 +333,7 @@ def influence(
     first, second = _connections(result, first, second)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     spec, data = _model_and_data(result)
-    moments, moments_without = _moments_with_points(spec, data, rng)
+    moments, moments_without = family_of(spec).moments(spec, data, rng)
     mean, sd = _contrast(moments, data, first, second)
     rows, left_out = [], []
     asked = _asked(data, words)
@@ -374,7 +350,7 @@ def influence(
     table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
     table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
     table.attrs = {"first": first, "second": second, "mean": mean, "sd": sd, "left_out": left_out}
-    table.attrs["population"] = GIVEN if spec.related else SIMILAR
+    table.attrs["population"] = GIVEN if family_of(spec).given else SIMILAR
     return table
 
 
@@ -395,26 +371,13 @@ def _connections(result: Fit, first: str, second: str | None) -> tuple[str, str]
 def _model_and_data(result: Fit) -> tuple[ModelSpec, Distances]:
     """The model of a fit and its distances, if an engine without chains can fit it."""
     spec = result.spec
-    if exact.obstacle(spec) is not None and (reason := marginal.obstacle(spec)) is not None:
+    family = family_of(spec)
+    if (reason := family.obstacle(spec)) is not None:
         raise InputError(
             f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
             "'crossed' or 'published' and ask for the influence there"
         )
-    data = result.data
-    return fit_for_crossed(spec, data) if spec.crossed or spec.related else (spec, data)
-
-
-def _moments_with_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsWithout]:
-    """The moments of the connection means, and a function to those of other data near by."""
-    if not spec.crossed:
-        return mean_moments(spec, data, rng), lambda spec, data: mean_moments(spec, data, rng)
-    points = scale_points(spec, data, rng)
-
-    def moments(spec: ModelSpec, data: Distances) -> Moments:
-        found = moved_points(points, spec, data)
-        return mean_moments(spec, data, rng) if found is None else found.moments
-
-    return points.moments, moments
+    return family.prepared(spec, result.data)
 
 
 def _asked(data: Distances, words: str) -> list[_Word]:
@@ -436,7 +399,7 @@ def _words(data: Distances, kind: str) -> list[_Word]:
 
 
 def _without(
-    held: NDArray[np.bool_], spec: ModelSpec, data: Distances, first: str, second: str, moments: MomentsWithout
+    held: NDArray[np.bool_], spec: ModelSpec, data: Distances, first: str, second: str, moments: MomentsOf
 ) -> tuple[float, float] | str:
     """Mean and sd of the contrast without the rows of a word, or why there is none."""
     left = set(data.connections[np.unique(data.connection[~held])].tolist())
@@ -444,8 +407,7 @@ def _without(
     if gone:
         return f"it has all distances of {' and '.join(gone)}"
     kept = data.part(~held)
-    if spec.crossed:
-        spec, kept = fit_for_crossed(spec, kept)
+    spec, kept = family_of(spec).prepared(spec, kept)
     try:
         return _contrast(moments(spec, kept), kept, first, second)
     except InputError as error:

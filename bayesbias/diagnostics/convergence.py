@@ -18,13 +18,14 @@ from bayesbias._core.related import MIDDLES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.confounds import Balance, known_balance
-from bayesbias.diagnostics.summaries import contrasted, flat_draws, interval_ends, variance_draws
+from bayesbias.diagnostics.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError
-from bayesbias.models.fits import ENGINES, predictive_generator, residuals
+from bayesbias.models.families import family_of
+from bayesbias.models.fits import ENGINES, predictive_generator
 from bayesbias.models.frames import frame_notes
-from bayesbias.models.related import further_word_sd, kernels_of
+from bayesbias.models.related import kernels_of
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import log_priors
 from bayesbias.words import controls_of
@@ -81,25 +82,8 @@ def check_predictions(
 
 
 def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
-    """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells.
-
-    Where attribute words have effects, the distance is one to a new attribute word; where words are related, to a
-    further word of the same list, around the mean of those there.
-    """
-    posterior, rng = result.posterior, predictive_generator(result, seed)
-    mean = posterior["word_mean"].to_numpy()
-    if result.related:
-        data = result.data
-        factor = result.by_connection("sd_factor")[:, :, None]
-        return flat_draws(data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(mean.shape))
-    sigma = posterior["sigma"].to_numpy()
-    spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
-    drawn = mean + spread * residuals(posterior.to_dataset(), mean.shape, rng)
-    parts = variance_draws(result)
-    if "attribute word" in parts:
-        variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
-        drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
-    return flat_draws(drawn)
+    """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells."""
+    return flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
 
 
 ENDS = (0.1, 0.3)

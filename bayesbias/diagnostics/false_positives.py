@@ -18,14 +18,13 @@ from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import (
     Shape,
     complete_truth,
-    draw_distances,
-    draw_truth,
     known_model,
     table_of_shape,
 )
 from bayesbias.diagnostics.summaries import PROB, flat_draws, interval_of
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
 from bayesbias.models.results import read_distances
 from bayesbias.models.spec import ModelSpec, load_model
@@ -171,8 +170,8 @@ def sbc(
     used, worst = engine, None
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
         for at in range(replicates):
-            truth = draw_truth(spec, data, rng)
-            simulated = table.assign(distance=draw_distances(spec, truth, data, rng))
+            truth = family_of(spec).drawn_truth(spec, data, rng)
+            simulated = table.assign(distance=family_of(spec).drawn_distances(spec, truth, data, rng))
             simulated.attrs["truth"] = "simulated"
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
             used = str(post.attrs["engine"])
@@ -366,7 +365,7 @@ def _simulated(
     for at in range(whole_number(replicates, "replicates")):
         rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at])
         drawn = complete_truth(spec, data, truth, rng)
-        yield table.assign(distance=draw_distances(spec, drawn, data, rng)), rng
+        yield table.assign(distance=family_of(spec).drawn_distances(spec, drawn, data, rng)), rng
 
 
 def _judged(

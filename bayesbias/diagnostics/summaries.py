@@ -18,7 +18,7 @@ from bayesbias._results import Result
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS
-from bayesbias.models.related import protected_root
+from bayesbias.models.families import family_of
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.word_draws import GROUP, statistics_of
 from bayesbias.models.word_draws import PROB as PROB
@@ -168,9 +168,6 @@ def word_statistics(words: xr.Dataset, name: str, prob: float) -> Mapping[str, F
     return found
 
 
-COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
-
-
 def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     """Shares of the variance of distances within each connection.
 
@@ -197,7 +194,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
-    parts = variance_draws(result)
+    parts = family_of(result.spec).variances(result)
     total = sum(parts.values())
     labels = [str(name) for name in result.posterior["connection"].to_numpy()]
     pieces = [
@@ -207,59 +204,6 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     table = pd.concat(pieces, ignore_index=True)
     order = {name: at for at, name in enumerate(labels)}
     return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
-
-
-def variance_draws(result: Fit) -> dict[str, FloatArray]:
-    """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
-    posterior = result.posterior
-    spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
-    if result.related:
-        return {"protected word": spread, **_related_variances(result, spread.shape)}
-    parts = {"protected word": spread}
-    if "attribute_sd" in posterior:
-        parts["attribute word"] = _attribute_variance(result, spread.shape)
-    if "interaction_sd" in posterior:
-        parts["word x group"] = np.broadcast_to(posterior["interaction_sd"].to_numpy()[:, :, None] ** 2, spread.shape)
-    sigma = posterior["sigma"].to_numpy()
-    residual = np.broadcast_to((sigma if sigma.ndim == 3 else sigma[:, :, None]) ** 2, spread.shape)
-    return parts | {"residual": _with_tails(residual, posterior, "nu")}
-
-
-def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatArray:
-    """The variance of Student's t where there are degrees of freedom of this name, infinite for 2 and fewer."""
-    if name not in posterior:
-        return scale2
-    nu = posterior[name].to_numpy()[:, :, None]
-    value: FloatArray = scale2 * np.divide(nu, nu - 2, out=np.full_like(nu, np.inf), where=nu > 2)
-    return value
-
-
-def _related_variances(result: Fit, shape: tuple[int, ...]) -> dict[str, FloatArray]:
-    """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
-
-    Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
-    """
-    data = result.data
-    root, sizes = protected_root(data), np.bincount(data.group_index)
-    by_group = np.stack([root[data.group_index == at].sum(axis=0) for at in range(len(sizes))])
-    squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
-    own, every = float((by_group**2).sum()), float((root.sum(axis=0) ** 2).sum())
-    total = squares / len(root)
-    within = (own - squares) / pairs if pairs else total
-    across = float(len(root) ** 2 - sizes @ sizes)
-    shared = (every - own) / across if across else within
-    parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
-    parts["residual"] = total - parts["attribute word"] - parts["word x group"]
-    factor = result.by_connection("sd_factor") ** 2
-    return {name: np.broadcast_to(factor * max(value, 0.0), shape) for name, value in parts.items()}
-
-
-def _attribute_variance(result: Fit, shape: tuple[int, ...]) -> FloatArray:
-    scale = result.posterior["attribute_sd"].to_numpy()
-    if scale.ndim == 2:
-        return np.broadcast_to(scale[:, :, None] ** 2, shape)
-    value: FloatArray = result.by_connection("attribute_sd") ** 2
-    return value
 
 
 NO_SPREAD = 1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import gammaln
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
@@ -20,10 +19,11 @@ from bayesbias.distances.frames import averaged
 from bayesbias.errors import InputError, shortened
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.adjust import adjusted_table, recorded, with_slope
-from bayesbias.models.draws import EFFECTS, MEANS, Draws, at_rows, dims_of, row_means
+from bayesbias.models.draws import EFFECTS, Draws, dims_of
+from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.marginal import PACKAGE, fit_for_crossed
-from bayesbias.models.related import draw_errors, protected_root, too_many_lists
+from bayesbias.models.marginal import PACKAGE
+from bayesbias.models.related import too_many_lists
 from bayesbias.models.results import Fit, assemble, read_distances
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, kept_words
@@ -213,9 +213,8 @@ def fit(
         note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
     chosen = choose_engine(spec, engine)
     draws, chains = checked_draws(draws, chains)
-    if spec.crossed or spec.related:
-        spec, data = fit_for_crossed(spec, data)
-    else:
+    spec, data = family_of(spec).prepared(spec, data)
+    if not (spec.crossed or spec.related):
         refuse_repeats(table, spec.name)
     draws, fewer = _fewer_draws(keep, spec, data, draws, chains)
     kept, why = _kept(keep, spec, data, draws, frames is not None)
@@ -312,8 +311,7 @@ def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Datas
         kept = posterior[[name for name in own if name in posterior]]
         return kept.isel({dim: at for dim, at in labels.items() if dim in kept.dims})
     spec = result.spec
-    if spec.crossed:
-        spec, data = fit_for_crossed(spec, data)
+    spec, data = family_of(spec).prepared(spec, data)
     steps, rng = result.posterior.sizes, np.random.default_rng(result.seed)
     engine = choose_engine(spec, result.engine)
     drawn = engine.draw(spec, data, steps["chain"], steps["draw"], rng, Keep(DRAWS, *places))
@@ -433,20 +431,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
     """
     result = Fit.read(post)
     rng, posterior = predictive_generator(result, seed), _thinned(result, draws)
-    places, drawn = result.places, {str(name): values.to_numpy() for name, values in posterior.data_vars.items()}
-    steps = (posterior.sizes["chain"], posterior.sizes["draw"])
-    if result.related:
-        data, factors = result.data, drawn["sd_factor"]
-        value = draw_errors(data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
-        for part in parts_of(value.shape[2]):
-            at = {dim: place[part] for dim, place in places.items()}
-            value[:, :, part] += at_rows("word_mean", drawn["word_mean"], at)
-        return _with_group(result, "posterior_predictive", value, posterior)
-    value = np.empty((*steps, len(places["connection"])))
-    for part in parts_of(value.shape[2]):
-        at = {dim: place[part] for dim, place in places.items()}
-        mean = row_means(drawn, at)
-        value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], at) * residuals(posterior, mean.shape, rng)
+    value = family_of(result.spec).predicted(result, posterior, rng)
     return _with_group(result, "posterior_predictive", value, posterior)
 
 
@@ -510,75 +495,16 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     posterior = _thinned(result, draws)
     thinned = post.copy()
     thinned["posterior"] = xr.DataTree(posterior)
-    density = pair_density(Fit(thinned))
+    density = family_of(result.spec).density(Fit(thinned))
     value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], result.tree["observed_data"].sizes["pair"]))
     for part in parts_of(value.shape[1]):
         value[:, part] = density(part)
     return _with_group(result, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
 
 
-def pair_density(result: Fit, step: int = 1) -> PairDensity:
-    """A function from a slice of the pairs to their log densities (draws, pairs) given everything, by every ``step``.
-
-    The pairs of a slice at once, so that large tables need no place for all.
-    """
-    places, y = result.places, result.tree["observed_data/distance"].to_numpy()
-    if result.related:
-        return _related_density(result, places, y, step)
-    drawn = {
-        name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
-        for name, values in result.posterior.data_vars.items()
-        if name in (*MEANS, "sigma", "nu")
-    }
-
-    def density(part: slice) -> FloatArray:
-        at = {dim: place[part] for dim, place in places.items()}
-        sigma = at_rows("sigma", drawn["sigma"], at, leading=1)
-        squares = ((y[part] - row_means(drawn, at, leading=1)) / sigma) ** 2
-        if "nu" not in drawn:
-            normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
-            return normal
-        nu = drawn["nu"][:, None]
-        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-        student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
-        return student
-
-    return density
-
-
-def _related_density(result: Fit, places: dict[str, np.ndarray], y: FloatArray, step: int) -> PairDensity:
-    """Log density of single distances to random words given the means of their cells: normal, sd from the vectors."""
-    posterior = result.posterior
-    means = posterior["word_mean"].to_numpy()
-    means = means.reshape(-1, *means.shape[2:])[::step]
-    sd = np.sqrt((protected_root(result.data) ** 2).sum(axis=1))
-    factor = result.by_connection("sd_factor").reshape(-1, means.shape[-1])[::step]
-
-    def density(part: slice) -> FloatArray:
-        word, connection = places["protected_word"][part], places["connection"][part]
-        sigma = factor[:, connection] * sd[word]
-        value: FloatArray = -0.5 * (((y[part] - means[:, word, connection]) / sigma) ** 2 + LOG_2PI) - np.log(sigma)
-        return value
-
-    return density
-
-
-def parts_of(pairs: int) -> Iterator[slice]:
-    """Slices of the pairs, few enough at a time for the memory."""
-    return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
-
-
 def predictive_generator(result: Fit, seed: int | None = None) -> np.random.Generator:
     """A generator for predictive draws, apart from the one that made the fit."""
     return np.random.default_rng([result.seed, 1] if seed is None else whole_number(seed, "seed", least=0, most=None))
-
-
-def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Standardised residuals (chain, draw, ...) of a fit's model: normal, or Student's t with the fit's nu."""
-    if "nu" not in posterior:
-        return rng.standard_normal(shape)
-    nu = posterior["nu"].to_numpy()
-    return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
 
 
 def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:

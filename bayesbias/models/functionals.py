@@ -38,8 +38,6 @@ from bayesbias.words import OWN, STEREOTYPES
 
 FRAMES = "frames"
 """Name of the group of a fit with sentence frames."""
-NORMAL_ENGINES = ("exact", "marginal")
-"""Engines of models whose residuals and words are normal."""
 NODES = 16
 """Nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding."""
 
@@ -528,37 +526,6 @@ def by_connection(cells: Cells, weights: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((total.data, (total.row, word * cells.connections + connection)), shape=shape)
 
 
-def is_exact(result: Fit) -> bool:
-    """Whether weighted sums of a fit's cells are known without draws.
-
-    They are for the model of related words; sentence frames and an estimated slope add errors of their own, of which
-    there are draws.
-    """
-    return result.related and _without_further_errors(result)
-
-
-def is_conditional(result: Fit) -> bool:
-    """Whether a fit's cells are normal given its scales: those of the exact and of the marginal engine are."""
-    return result.engine in NORMAL_ENGINES and not result.related and _without_further_errors(result)
-
-
-def _without_further_errors(result: Fit) -> bool:
-    """Whether a fit's distances are of words, not of sentences, and not adjusted with an estimated slope."""
-    return FRAMES not in result.tree.children and "slope" not in result.posterior
-
-
-def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
-    """Posterior of weighted sums (m, J * C) of a fit's cells.
-
-    Raises
-    ------
-    InputError
-        A fit that keeps summaries of words, of a model that answers with draws.
-    """
-    if is_exact(result):
-        return related_functionals(result.spec, result.data, cells, weights)
-    if is_conditional(result) and (found := conditional_functionals(result, cells, weights)) is not None:
-        return found
-    if result.summarised:
-        raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
-    return drawn_functionals(result.draws("word_mean"), cells, weights)
+def has_further_errors(result: Fit) -> bool:
+    """Whether a fit's means hold errors beyond the model's: of sentence frames, or of an estimated slope."""
+    return FRAMES in result.tree.children or "slope" in result.posterior

@@ -23,7 +23,6 @@ from bayesbias.comparison import (
 from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
 from bayesbias.diagnostics.summaries import (
-    COMPONENTS,
     PROB,
     beside,
     contrasted,
@@ -35,6 +34,7 @@ from bayesbias.diagnostics.summaries import (
 from bayesbias.diagnostics.topics import LISTS, TopicNull
 from bayesbias.distances.distances import STEREOTYPE
 from bayesbias.errors import InputError
+from bayesbias.models.families import COMPONENTS
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
     FAINT,

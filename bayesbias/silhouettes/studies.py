@@ -25,8 +25,8 @@ from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_m
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, in_all, look_up
 from bayesbias.models import load_model
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import Engine, choose_engine
-from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.spec import ModelSpec
 from bayesbias.silhouettes import studies
 from bayesbias.silhouettes.results import (
@@ -280,8 +280,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     engine = choose_engine(spec, "auto")
     if engine.name == "nuts":
         raise InputError(f"the model {spec.name!r} needs NUTS, which is too slow for thousands of fits: choose another")
-    if spec.crossed:
-        spec, data = fit_for_crossed(spec, data)
+    spec, data = family_of(spec).prepared(spec, data)
     contrast = contrasted(used["first"], used["second"], data.connections.tolist())
     fit = _Fit(
         spec,

@@ -1,0 +1,463 @@
+"""The families of models: what each analysis asks of a model, answered by one object for each family.
+
+Distances are independent given the means of cells, or attribute words have effects of their own, or the covariance of
+all distances is read off the vectors. Analyses ask :func:`family_of` and need not know which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import xarray as xr
+from scipy import sparse
+from scipy.special import gammaln
+
+from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError
+from bayesbias.models import exact, marginal
+from bayesbias.models.draws import DIMS, MEANS, at_rows, row_means
+from bayesbias.models.functionals import (
+    Cells,
+    Functionals,
+    conditional_functionals,
+    drawn_functionals,
+    has_further_errors,
+    related_functionals,
+)
+from bayesbias.models.marginal import fit_for_crossed
+from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
+from bayesbias.models.related import (
+    draw_errors,
+    further_word_sd,
+    log_terms,
+    priors_of,
+    protected_root,
+    related_posterior,
+    words_left_out,
+)
+from bayesbias.models.results import Fit
+from bayesbias.models.spec import ModelSpec, Pooled, common_of, log_priors
+
+PairDensity = Callable[[slice], FloatArray]
+MomentsOf = Callable[[ModelSpec, Distances], Moments]
+Truth = dict[str, FloatArray]
+LOG_2PI = float(np.log(2 * np.pi))
+PAIRS_AT_ONCE = 512
+"""Pairs whose draws are looked at together."""
+COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
+"""Parts of the variance of distances."""
+
+
+class Independent:
+    """Distances are independent given the mean of their protected word and connection, and the words given theirs."""
+
+    attribute_words: ClassVar[str] = "independent"
+    """What attribute words are taken for, as the attributes of a fit name it."""
+    given: ClassVar[bool] = False
+    """Whether moments of connection means speak about the given protected words, not about similar ones."""
+
+    @staticmethod
+    def holds(spec: ModelSpec) -> bool:
+        """Whether a model is of this family."""
+        return not spec.crossed and not spec.related
+
+    def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
+        """The model and the distances as the model takes them."""
+        return spec, data
+
+    def is_exact(self, result: Fit) -> bool:
+        """Whether sums of cells have the observed value as their posterior mean, known without draws."""
+        return False
+
+    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+        """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
+        if not has_further_errors(result) and self._obstacle(result.spec) is None and result.engine != "nuts":
+            found = conditional_functionals(result, cells, weights)
+            if found is not None:
+                return found
+        if result.summarised:
+            raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
+        return drawn_functionals(result.draws("word_mean"), cells, weights)
+
+    def _obstacle(self, spec: ModelSpec) -> str | None:
+        return exact.obstacle(spec)
+
+    def obstacle(self, spec: ModelSpec) -> str | None:
+        """Why the moments of a model are not known without chains, or None."""
+        return self._obstacle(spec)
+
+    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsOf]:
+        """Moments of the connection means, and a function to those of other data near by."""
+        return mean_moments(spec, data, rng), lambda spec, data: mean_moments(spec, data, rng)
+
+    def log_terms(self, result: Fit) -> tuple[dict[str, FloatArray], FloatArray]:
+        """Log priors by name and log likelihood of all distances given everything, each (draws,)."""
+        posterior = result.posterior
+        values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
+        density = self.density(result)
+        total = np.zeros(posterior.sizes["chain"] * posterior.sizes["draw"])
+        for part in parts_of(len(result.data.y)):
+            total += density(part).sum(axis=1)
+        return log_priors(values, result.priors()), total
+
+    def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
+        """Log density of each attribute word's distances given all others; None where draws must tell it."""
+        return None
+
+    def density(self, result: Fit, step: int = 1) -> PairDensity:
+        """A function from a slice of the pairs to their log densities (draws, pairs) given everything.
+
+        The pairs of a slice at once, so that large tables need no place for all; by every ``step`` of the draws.
+        """
+        places, y = result.places, result.data.y
+        drawn = {
+            name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
+            for name, values in result.posterior.data_vars.items()
+            if name in (*MEANS, "sigma", "nu")
+        }
+
+        def density(part: slice) -> FloatArray:
+            at = {dim: place[part] for dim, place in places.items()}
+            sigma = at_rows("sigma", drawn["sigma"], at, leading=1)
+            squares = ((y[part] - row_means(drawn, at, leading=1)) / sigma) ** 2
+            if "nu" not in drawn:
+                normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
+                return normal
+            nu = drawn["nu"][:, None]
+            constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+            student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
+            return student
+
+        return density
+
+    def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
+        """Predictive draws (chain, draw, pair) of the distances, for some draws of the posterior."""
+        places, drawn = result.places, {str(name): each.to_numpy() for name, each in posterior.data_vars.items()}
+        value = np.empty((posterior.sizes["chain"], posterior.sizes["draw"], len(places["connection"])))
+        for part in parts_of(value.shape[2]):
+            at = {dim: place[part] for dim, place in places.items()}
+            mean = row_means(drawn, at)
+            value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], at) * residuals(posterior, mean.shape, rng)
+        return value
+
+    def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
+        """Predictive draws (chain, draw, J, K) of one distance in each cell; NaN in empty cells.
+
+        Where attribute words have effects, the distance is one to a new attribute word.
+        """
+        posterior = result.posterior
+        mean, sigma = posterior["word_mean"].to_numpy(), posterior["sigma"].to_numpy()
+        spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
+        drawn: FloatArray = mean + spread * residuals(posterior, mean.shape, rng)
+        parts = self.variances(result)
+        if "attribute word" in parts:
+            variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
+            drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
+        return drawn
+
+    def variances(self, result: Fit) -> dict[str, FloatArray]:
+        """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
+        posterior = result.posterior
+        spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
+        parts = {"protected word": spread}
+        if "attribute_sd" in posterior:
+            scale = posterior["attribute_sd"].to_numpy()
+            by_list = scale[:, :, None] if scale.ndim == 2 else result.by_connection("attribute_sd")
+            parts["attribute word"] = np.broadcast_to(by_list**2, spread.shape)
+        if "interaction_sd" in posterior:
+            interaction = posterior["interaction_sd"].to_numpy()[:, :, None] ** 2
+            parts["word x group"] = np.broadcast_to(interaction, spread.shape)
+        sigma = posterior["sigma"].to_numpy()
+        residual = np.broadcast_to((sigma if sigma.ndim == 3 else sigma[:, :, None]) ** 2, spread.shape)
+        return parts | {"residual": _with_tails(residual, posterior, "nu")}
+
+    def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
+        """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
+        scales: Truth = {}
+        for name, size in scale_sizes(spec, data).items():
+            prior = spec.priors[name]
+            if isinstance(prior, Pooled):
+                common = spec.priors[common_of(name)].draw(rng, 1)
+                scales[common_of(name)] = common[0]
+                scales[name] = common * np.exp(prior.spread * rng.standard_normal(size))
+            else:
+                drawn = prior.draw(rng, max(size, 1))
+                scales[name] = drawn if size else drawn[0]
+        return with_effects(spec, data, scales, rng)
+
+    def completed_truth(
+        self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
+    ) -> Truth:
+        """Given parameters as arrays, with what is not given of the effects drawn."""
+        sizes = scale_sizes(spec, data)
+        effects = ("word_mean", "attribute_effect", "interaction_effect")
+        unknown = sorted(set(truth) - set(sizes) - set(effects))
+        missing = sorted(set(sizes) - set(truth))
+        if unknown or missing:
+            fault = f"does not know {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
+            raise InputError(f"the truth {fault}: the model {spec.name!r} has {', '.join(sizes)}")
+        labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
+        values = {name: as_array(name, truth[name], size, labels) for name, size in sizes.items()}
+        drawn = with_effects(spec, data, values, rng)
+        for name in set(truth) & set(effects):
+            given = np.asarray(truth[name], dtype=float)
+            needed = drawn[name].shape if name in drawn else ()
+            if given.shape != needed:
+                raise InputError(f"the truth's {name} has the shape {given.shape}, needed is {needed}")
+            drawn[name] = given
+        return drawn
+
+    def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
+        """A distance for each row given the parameters; not confined to [0, 2]."""
+        mean = row_means(truth, data.places, leading=0)
+        sigma = at_rows("sigma", truth["sigma"], data.places, leading=0)
+        student = "nu" in truth
+        noise = rng.standard_t(float(truth["nu"]), len(data.y)) if student else rng.standard_normal(len(data.y))
+        value: FloatArray = mean + sigma * noise
+        return value
+
+
+class Crossed(Independent):
+    """Attribute words have effects of their own, crossed with those of protected words."""
+
+    attribute_words = "modelled"
+
+    @staticmethod
+    def holds(spec: ModelSpec) -> bool:
+        """Whether a model is of this family."""
+        return spec.crossed
+
+    def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
+        """Each pair once, word x group only between known groups."""
+        return fit_for_crossed(spec, data)
+
+    def _obstacle(self, spec: ModelSpec) -> str | None:
+        return marginal.obstacle(spec)
+
+    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsOf]:
+        """Moments of the connection means, and of other data at the same points of the scales where these reach."""
+        points = scale_points(spec, data, rng)
+
+        def near(spec: ModelSpec, data: Distances) -> Moments:
+            found = moved_points(points, spec, data)
+            return mean_moments(spec, data, rng) if found is None else found.moments
+
+        return points.moments, near
+
+
+class Related(Independent):
+    """The covariance of all distances is read off the vectors, up to a factor for each kind of list."""
+
+    attribute_words = "related"
+    given = True
+
+    @staticmethod
+    def holds(spec: ModelSpec) -> bool:
+        """Whether a model is of this family."""
+        return spec.related
+
+    def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
+        """Each pair once."""
+        return fit_for_crossed(spec, data)
+
+    def is_exact(self, result: Fit) -> bool:
+        """Sentence frames and an estimated slope add errors of their own, of which there are draws."""
+        return not has_further_errors(result)
+
+    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+        """Posterior of weighted sums (m, J * C) of cells: exact."""
+        if self.is_exact(result):
+            return related_functionals(result.spec, result.data, cells, weights)
+        return drawn_functionals(result.draws("word_mean"), cells, weights)
+
+    def log_terms(self, result: Fit) -> tuple[dict[str, FloatArray], FloatArray]:
+        """Log priors by name and log likelihood, each (draws,)."""
+        data = result.data
+        cells = result.draws("word_mean")[:, data.filled]
+        return log_terms(related_posterior(result.spec, data), cells, result.draws("sd_factor"))
+
+    def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
+        """Log density of each attribute word's distances given those of all others; NaN for words alone in a list."""
+        return words_left_out(related_posterior(spec, data), data)
+
+    def density(self, result: Fit, step: int = 1) -> PairDensity:
+        """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""
+        places, y = result.places, result.data.y
+        means = result.draws("word_mean")[::step]
+        sd = np.sqrt((protected_root(result.data) ** 2).sum(axis=1))
+        factor = result.by_connection("sd_factor").reshape(-1, means.shape[-1])[::step]
+
+        def density(part: slice) -> FloatArray:
+            word, connection = places["protected_word"][part], places["connection"][part]
+            sigma = factor[:, connection] * sd[word]
+            value: FloatArray = -0.5 * (((y[part] - means[:, word, connection]) / sigma) ** 2 + LOG_2PI) - np.log(sigma)
+            return value
+
+        return density
+
+    def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
+        """Predictive draws (chain, draw, pair) of the distances to the same words, with correlated errors."""
+        places, steps = result.places, (posterior.sizes["chain"], posterior.sizes["draw"])
+        factors, means = posterior["sd_factor"].to_numpy(), posterior["word_mean"].to_numpy()
+        value = draw_errors(result.data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
+        for part in parts_of(value.shape[2]):
+            at = {dim: place[part] for dim, place in places.items()}
+            value[:, :, part] += at_rows("word_mean", means, at)
+        return value
+
+    def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
+        """A distance to a further word of the same list, around the mean of those that are there."""
+        data, factor = result.data, result.by_connection("sd_factor")[:, :, None]
+        drawn: FloatArray = data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(
+            result.posterior["word_mean"].shape
+        )
+        return drawn
+
+    def variances(self, result: Fit) -> dict[str, FloatArray]:
+        """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
+
+        Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
+        """
+        spread = result.posterior["connection_sd"].to_numpy() ** 2
+        data = result.data
+        root, sizes = protected_root(data), np.bincount(data.group_index)
+        by_group = np.stack([root[data.group_index == at].sum(axis=0) for at in range(len(sizes))])
+        squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
+        own, every = float((by_group**2).sum()), float((root.sum(axis=0) ** 2).sum())
+        total = squares / len(root)
+        within = (own - squares) / pairs if pairs else total
+        across = float(len(root) ** 2 - sizes @ sizes)
+        shared = (every - own) / across if across else within
+        parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
+        parts["residual"] = total - parts["attribute word"] - parts["word x group"]
+        factor = result.by_connection("sd_factor") ** 2
+        of_vectors = {name: np.broadcast_to(factor * max(part, 0.0), spread.shape) for name, part in parts.items()}
+        return {"protected word": spread, **of_vectors}
+
+    def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
+        """Factors from their prior; the means of cells are the observed ones."""
+        factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
+        return {"sd_factor": factors, "word_mean": observed_means(data)}
+
+    def completed_truth(
+        self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
+    ) -> Truth:
+        """Given parameters; ``word_mean`` follows ``connection_mean`` where that is given."""
+        if not {"sd_factor"} <= set(truth) <= {"sd_factor", "word_mean", "connection_mean"}:
+            raise InputError(
+                f"the truth has {', '.join(truth) or 'nothing'}: the model 'related' takes sd_factor, and word_mean or "
+                "connection_mean"
+            )
+        labels = {"connection": data.connections.tolist(), "attribute_class": data.connection_classes}
+        size = len(data.connection_classes)
+        values: Truth = {"sd_factor": as_array("sd_factor", truth["sd_factor"], size, labels)}
+        if "word_mean" in truth:
+            values["word_mean"] = np.asarray(truth["word_mean"], dtype=float)
+            if values["word_mean"].shape != data.filled.shape:
+                raise InputError(
+                    f"the truth's word_mean has the shape {values['word_mean'].shape}, needed is {data.filled.shape}"
+                )
+        elif "connection_mean" in truth:
+            mean = as_array("connection_mean", truth["connection_mean"], len(data.connections), labels)
+            values["word_mean"] = np.where(data.filled, mean, np.nan)
+        else:
+            values["word_mean"] = observed_means(data)
+        return values
+
+    def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
+        """A distance for each row given the parameters, with correlated errors."""
+        value: FloatArray = (
+            row_means(truth, data.places, leading=0) + draw_errors(data, truth["sd_factor"][None], rng)[0]
+        )
+        return value
+
+
+FAMILIES = (Related(), Crossed(), Independent())
+"""Every family of models."""
+
+
+def family_of(spec: ModelSpec) -> Independent:
+    """The family of a model."""
+    return next(family for family in FAMILIES if family.holds(spec))
+
+
+def parts_of(pairs: int) -> Iterator[slice]:
+    """Slices of the pairs, few enough at a time for the memory."""
+    return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
+
+
+def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Standardised residuals (chain, draw, ...) of a fit's model: normal, or Student's t with the fit's nu."""
+    if "nu" not in posterior:
+        return rng.standard_normal(shape)
+    nu = posterior["nu"].to_numpy()
+    return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
+
+
+def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatArray:
+    """The variance of Student's t where there are degrees of freedom of this name, infinite for 2 and fewer."""
+    if name not in posterior:
+        return scale2
+    nu = posterior[name].to_numpy()[:, :, None]
+    value: FloatArray = scale2 * np.divide(nu, nu - 2, out=np.full_like(nu, np.inf), where=nu > 2)
+    return value
+
+
+def observed_means(data: Distances) -> FloatArray:
+    """Mean distance of each cell, NaN where there is none."""
+    return np.where(data.filled, data.cells.mean, np.nan)
+
+
+def scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
+    """Parameter above the effects to its number of values, 0 for a single number."""
+    k = len(data.connections)
+    sizes = {"connection_mean": k, "connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 0}
+    if spec.crossed:
+        sizes["attribute_sd"] = 0 if spec.terms.attribute_sd == "shared" else len(data.attribute_classes)
+    if spec.terms.word_x_group:
+        sizes["interaction_sd"] = 0
+    if spec.likelihood.family == "student_t":
+        sizes["nu"] = 0
+    if spec.terms.protected_words == "student_t":
+        sizes["word_nu"] = 0
+    return sizes
+
+
+def as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]]) -> FloatArray:
+    """A parameter as an array (size,), from a number, numbers, or a mapping by label of its dimension."""
+    if isinstance(given, Mapping):
+        valid = labels.get(DIMS.get(name, ("",))[0], [])
+        if set(valid) - set(given):
+            raise InputError(f"the truth's {name} names {', '.join(map(str, given))}; needed are {', '.join(valid)}")
+        given = [given[label] for label in valid]
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.full((0, 0), np.nan)
+    if values.ndim and values.shape != (size,):
+        raise InputError(f"the truth's {name} is {given!r}: give a number, {size or 1} of them, or a mapping by label")
+    if not np.isfinite(values).all() or (name != "connection_mean" and (values < 0).any()):
+        needed = "finite numbers" if name == "connection_mean" else "numbers of at least 0"
+        raise InputError(f"the truth's {name} is {given!r}: give {needed}, in cosine distance")
+    return np.broadcast_to(values, (size,) if size else ()).copy()
+
+
+def with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:
+    """Parameters above the effects, with means of cells and effects drawn given these."""
+    shape = (len(data.protected_words), len(data.connections))
+    heavy = spec.terms.protected_words == "student_t"
+    cells = rng.standard_t(float(values["word_nu"]), shape) if heavy else rng.standard_normal(shape)
+    word_mean = values["connection_mean"] + values["connection_sd"] * cells
+    truth = {**values, "word_mean": np.where(data.filled, word_mean, np.nan)}
+    words = len(data.attribute_words)
+    if spec.crossed:
+        scale = values["attribute_sd"]
+        by_word = scale[data.class_index] if np.ndim(scale) else scale
+        truth["attribute_effect"] = by_word * rng.standard_normal(words)
+    if spec.terms.word_x_group:
+        drawn = values["interaction_sd"] * rng.standard_normal((words, len(data.group_names)))
+        truth["interaction_effect"] = np.where(data.compared, drawn, np.nan)
+    return truth
