@@ -18,6 +18,6 @@ model_of_text = models.spec.model_of_text
 related_model = models.related
 bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
 related_core = _core.related
-functionals, contrast = models.functionals, comparison.contrast
+functionals, cell_weights, contrast = models.functionals, models.cells, comparison.contrast
 draw_alike, Wanted = _core.topics.draw_alike, _core.topics.Wanted
 unit_rows = _core.vectors.unit_rows

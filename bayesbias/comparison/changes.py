@@ -28,8 +28,8 @@ from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of
 from bayesbias.errors import InputError
+from bayesbias.models.cells import cells_of, whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
-from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import (

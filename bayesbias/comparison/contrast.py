@@ -28,12 +28,8 @@ from bayesbias.diagnostics.summaries import (
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
-from bayesbias.models.families import family_of
-from bayesbias.models.functionals import (
+from bayesbias.models.cells import (
     Cells,
-    DrawnFunctionals,
-    Functionals,
-    NormalFunctionals,
     association_weights,
     cell_weights,
     cells_of,
@@ -42,6 +38,8 @@ from bayesbias.models.functionals import (
     nearness_weights,
     whole_weights,
 )
+from bayesbias.models.families import family_of
+from bayesbias.models.functionals import DrawnFunctionals, Functionals, NormalFunctionals
 from bayesbias.models.related import distance_sd
 from bayesbias.models.results import Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled

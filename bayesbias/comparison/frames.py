@@ -21,9 +21,9 @@ from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, ave
 from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.cells import cells_of, whole_weights
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
-from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.results import Fit
 from bayesbias.sentences import SAME, ContextVectors
 from bayesbias.words import WordLists, load_words

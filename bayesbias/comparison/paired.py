@@ -51,7 +51,8 @@ from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, share,
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels, relatedness_in_fit
 from bayesbias.errors import InputError, listed, many, shown
-from bayesbias.models.functionals import Cells, DrawnFunctionals, Functionals, cells_of
+from bayesbias.models.cells import Cells, cells_of
+from bayesbias.models.functionals import DrawnFunctionals, Functionals
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, WHOLE, controls_of, labelled
 

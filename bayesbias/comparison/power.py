@@ -28,9 +28,9 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
+from bayesbias.models.cells import cells_of, whole_weights
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
-from bayesbias.models.functionals import cells_of, whole_weights
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import RelatedPosterior, components_for, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, read_distances

@@ -18,9 +18,10 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
+from bayesbias.models.cell_errors import CellErrors, drawn_cell_errors, related_cell_errors
+from bayesbias.models.cells import Cells
 from bayesbias.models.draws import DIMS, MEANS, at_rows, row_means
 from bayesbias.models.functionals import (
-    Cells,
     Functionals,
     conditional_functionals,
     drawn_functionals,
@@ -106,6 +107,14 @@ class Independent:
     def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
         """Log density of each attribute word's distances given all others; None where draws must tell it."""
         return None
+
+    def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
+        """Means of cells under some connections with the covariance of their errors.
+
+        These are of attribute words like these; ``topic``, further words on the same topics, is no other thing for
+        models that do not know topics.
+        """
+        return drawn_cell_errors(result, connections)
 
     def density(self, result: Fit, step: int = 1) -> PairDensity:
         """A function from a slice of the pairs to their log densities (draws, pairs) given everything.
@@ -282,6 +291,10 @@ class Related(Independent):
     def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
         """Log density of each attribute word's distances given those of all others; NaN for words alone in a list."""
         return words_left_out(related_posterior(spec, data), data)
+
+    def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
+        """Errors are those of attribute lists like these, or with ``topic`` of further words on the same topics."""
+        return related_cell_errors(result, connections, topic)
 
     def density(self, result: Fit, step: int = 1) -> PairDensity:
         """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""

@@ -18,7 +18,7 @@ from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.functionals import cells_of, whole_weights
+from bayesbias.models.cells import cells_of, whole_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,

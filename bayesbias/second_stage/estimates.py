@@ -20,17 +20,13 @@ from bayesbias.comparison.changes import stacked_scatter
 from bayesbias.diagnostics.confounds import frequencies_by_name
 from bayesbias.diagnostics.summaries import contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.cell_errors import CellErrors
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.related import (
-    alike_within,
     cell_lists,
-    components_for,
-    refuse_many_cells,
-    related_posterior,
-    relatedness_for,
 )
 from bayesbias.models.results import Fit, read_distances
 
@@ -239,117 +235,21 @@ def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: 
     )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The cells of one embedding; ``sources`` are roots (n, units) of independent parts of the covariance."""
-
-    data: Distances
-    word: np.ndarray
-    connection: np.ndarray
-    y: FloatArray
-    covariance: FloatArray
-    factors: FloatArray | None
-    sources: tuple[tuple[sparse.csr_array, np.ndarray], ...]
-
-
-def _part(result: Fit, contrast: tuple[str, str], topic: bool) -> _Part:
-    found = _words_part(result, contrast, topic)
-    if FRAMES not in result.tree.children:
-        return found
-    shifts = flat_draws(result.tree[f"{FRAMES}/word_shift"].to_numpy())
-    names = found.data.protected_words.tolist()
-    words = [names.index(word) for word in found.word.tolist()]
-    connections = [found.data.connections.tolist().index(name) for name in found.connection.tolist()]
-    return replace(found, covariance=found.covariance + np.cov(shifts[:, words, connections], rowvar=False))
-
-
-def _words_part(result: Fit, contrast: tuple[str, str], topic: bool) -> _Part:
-    """The cells of one embedding, with the errors that words leave."""
+def _part(result: Fit, contrast: tuple[str, str], topic: bool) -> CellErrors:
+    """The cells of one embedding, with the errors that words and sentence frames leave."""
     data = result.data
     contrasted(*contrast, data.connections.tolist(), data.filled)
-    if "sd_factor" in result.posterior:
-        found = related_posterior(result.spec, data)
-        kept = np.isin(data.connections[found.sums.connection], contrast)
-        # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
-        factors = np.sqrt(np.diag(found.grid.products))[found.sums.kind][kept]
-        refuse_many_cells(len(found.sums.y))
-        covariance = within_topics(data) if topic else found.sums.covariance
-        return _Part(
-            data=data,
-            word=data.protected_words[found.sums.word[kept]],
-            connection=data.connections[found.sums.connection[kept]],
-            y=found.sums.y[kept],
-            covariance=covariance[np.ix_(kept, kept)] * np.outer(factors, factors),
-            factors=factors,
-            sources=(),
-        )
-    return _crossed_part(result, data, contrast)
+    errors = family_of(result.spec).cell_errors(result, contrast, topic)
+    if FRAMES not in result.tree.children:
+        return errors
+    shifts = flat_draws(result.tree[f"{FRAMES}/word_shift"].to_numpy())
+    names = data.protected_words.tolist()
+    words = [names.index(word) for word in errors.word.tolist()]
+    connections = [data.connections.tolist().index(name) for name in errors.connection.tolist()]
+    return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, connections], rowvar=False))
 
 
-def within_topics(data: Distances) -> FloatArray:
-    """Covariance (n, n) of cells' means for further words on the topics of their lists, for a factor of 1.
-
-    In each component the words of a list share the part that their similarity says, which belongs to the topic; what is
-    left is independent from word to word.
-    """
-    found = relatedness_for(data)
-    parts, lists = components_for(found, data.protected_words), cell_lists(data)
-    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
-    left = np.maximum(1 - alike_within(parts, same, shares), 0)
-    loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
-    covariance: FloatArray = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
-    return covariance
-
-
-def _crossed_part(result: Fit, data: Distances, contrast: tuple[str, str]) -> _Part:
-    """Cells of a model whose scales are in its posterior: attribute words, word x group, residuals."""
-    posterior = result.posterior
-    word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
-    number = np.full(data.filled.shape, -1)
-    number[word, connection] = np.arange(len(word))
-    cell = number[data.word, data.connection]
-    rows = cell >= 0
-    share = 1 / data.cells.n[word, connection]
-
-    def root(units: IntArray, scales: FloatArray) -> sparse.csr_array:
-        """(cells, units): the share of each unit in a cell's mean, times the scale of the cell's connection."""
-        values = (share * scales[connection])[cell[rows]]
-        return sparse.csr_array((values, (cell[rows], units[rows])), shape=(len(word), int(units.max()) + 1))
-
-    def scales(name: str) -> FloatArray:
-        return np.sqrt((posterior[name].to_numpy() ** 2).mean(axis=(0, 1)))
-
-    groups = data.group_index[data.word]
-    pair = data.word * len(data.attribute_words) + data.attribute
-    labels = data.attribute_words
-    sources = []
-    if "attribute_sd" in posterior:
-        sd = (
-            np.sqrt((result.by_connection("attribute_sd") ** 2).mean(axis=(0, 1)))
-            if "attribute_class" in posterior["attribute_sd"].dims
-            else np.full(len(data.connections), float(scales("attribute_sd")))
-        )
-        sources.append((root(data.attribute, sd), labels))
-    if "interaction_sd" in posterior:
-        units = data.attribute * len(data.group_names) + groups
-        names = np.array([f"{w}\t{g}" for w in labels for g in data.group_names])
-        sources.append((root(units, np.full(len(data.connections), float(scales("interaction_sd")))), names))
-    sigma = np.broadcast_to(scales("sigma"), (len(data.connections),))
-    names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
-    sources.append((root(pair, sigma), names))
-    covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
-    return _Part(
-        data=data,
-        word=data.protected_words[word],
-        connection=data.connections[connection],
-        y=data.cells.mean[word, connection],
-        covariance=covariance,
-        factors=None,
-        sources=tuple(sources),
-    )
-
-
-def _between(parts: Sequence[_Part], embedding: IntArray) -> tuple[str, FloatArray, tuple[str, ...]]:
+def _between(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, FloatArray, tuple[str, ...]]:
     """How the covariance between embeddings is known, and that covariance (n, n)."""
     size = len(embedding)
     if len(parts) == 1:
@@ -366,7 +266,7 @@ def _between(parts: Sequence[_Part], embedding: IntArray) -> tuple[str, FloatArr
     return SHARED, _shared(parts), ()
 
 
-def _shared_words(parts: Sequence[_Part]) -> bool:
+def _shared_words(parts: Sequence[CellErrors]) -> bool:
     """Whether any two embeddings have an attribute word in common."""
     seen: set[str] = set()
     for part in parts:
@@ -377,7 +277,7 @@ def _shared_words(parts: Sequence[_Part]) -> bool:
     return False
 
 
-def _stacked(parts: Sequence[_Part]) -> FloatArray | str:
+def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
     """The covariance of all cells from the vectors of all embeddings, or why there is none."""
     found = [part.data.relatedness for part in parts if part.data.relatedness is not None]
     if any(each.forms is not None for each in found):
@@ -428,7 +328,7 @@ def joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArr
     return units
 
 
-def _shared(parts: Sequence[_Part]) -> FloatArray:
+def _shared(parts: Sequence[CellErrors]) -> FloatArray:
     """The covariance between embeddings that words cause which both have.
 
     Each part of the covariance (attribute words, word x group, residuals) has one correlation over pairs of
@@ -458,7 +358,7 @@ def _shared(parts: Sequence[_Part]) -> FloatArray:
     return total + np.zeros((size, size))
 
 
-def _deviations(parts: Sequence[_Part]) -> tuple[FloatArray, FloatArray]:
+def _deviations(parts: Sequence[CellErrors]) -> tuple[FloatArray, FloatArray]:
     """Correlations over pairs of embeddings: of attribute words' mean deviations, and of what is left of each pair."""
     frames = []
     for part in parts:

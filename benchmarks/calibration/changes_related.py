@@ -24,7 +24,7 @@ import bayesbias as bb
 from bayesbias.comparison.changes import stacked_relatedness
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
 from bayesbias.distances.distances import Distances
-from bayesbias.models.functionals import cells_of
+from bayesbias.models.cells import cells_of
 from bayesbias.models.results import read_distances
 
 HERE = Path(__file__).parent / "results"

@@ -25,6 +25,7 @@ from common import HERE, SHARED
 from inside import (  # noqa: F401  (some for the scripts beside this one)
     Distances,
     Wanted,
+    cell_weights,
     contrast,
     draw_alike,
     functionals,

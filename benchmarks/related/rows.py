@@ -20,6 +20,7 @@ from nulls import (
     Parts,
     Vocabulary,
     arguments,
+    cell_weights,
     contrast,
     functionals,
     parsed,
@@ -142,10 +143,10 @@ class Associations:
 
 def associations_of(data):
     """The associations of a table."""
-    cells = functionals.cells_of(data)
+    cells = cell_weights.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = functionals.whole_weights(data, cells, cells.associated)
-    combine, parts = functionals.association_weights(cells, words, weights)
+    weights = cell_weights.whole_weights(data, cells, cells.associated)
+    combine, parts = cell_weights.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
     scale = contrast.POOL_SD * contrast.distance_sd(data)
     matrix = (combine @ parts).tocsr()
