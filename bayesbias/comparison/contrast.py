@@ -984,7 +984,8 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     """The joint posterior of weighted sums of mean distances.
 
     Every contrast is such a sum. For the model ``related`` the posterior is exact, a scale mixture of normals around
-    the observed values; other models answer with their draws, and with three groups or more they do not tell the lists
+    the observed values. ``published``, ``pooled`` and ``crossed`` are mixtures of the normals that they have given
+    their scales; models that NUTS fits answer with draws. With three groups or more these models do not tell the lists
     of other groups apart.
 
     Parameters
