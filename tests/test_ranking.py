@@ -8,6 +8,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import comparison
+from bayesbias.diagnostics import variance_components
 
 
 def planted(strength, seed=0, words=30, drop=()):
@@ -291,7 +292,7 @@ def test_probabilities_of_equal_embeddings_are_seldom_high_near_no_bias(bias, le
 
 def test_seeds_are_nested():
     """The mean square of seeds pools those of all strata with the seed: degrees of freedom by hand."""
-    layout = comparison.ranking.Layout(("corpus", "dims", "seed", "word_list"), nested=("seed", "corpus", "dims"))
+    layout = variance_components.Layout(("corpus", "dims", "seed", "word_list"), nested=("seed", "corpus", "dims"))
     labels = [layout.label(one) for one in layout.components]
     single = ["corpus", "dims", "corpus x dims x seed", "word_list", "corpus x dims", "corpus x word_list"]
     assert labels[:6] == single

@@ -11,7 +11,8 @@ from gensim.models import KeyedVectors
 from scipy.stats import chisquare
 
 import bayesbias as bb
-from bayesbias import _core, comparison, reliability
+from bayesbias import _core, reliability
+from bayesbias.diagnostics import variance_components
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
 """Four judges of six targets: Shrout and Fleiss (1979), table 2."""
@@ -413,9 +414,9 @@ def test_components_are_calibrated():
     rng = np.random.default_rng(6)
     sizes, ranks = (5, 4, 3), []
     for _ in range(400):
-        sds = comparison.ranking.PRIOR.from_normal(rng.normal(size=7))
+        sds = variance_components.PRIOR.from_normal(rng.normal(size=7))
         y, finite_population = simulated(sizes, sds, rng)
-        drawn = comparison.ranking.draw_by_marginal(_core.components.facet_sums(y, subsets(3)), 1, 199, rng)
+        drawn = variance_components.draw_by_marginal(_core.components.facet_sums(y, subsets(3)), 1, 199, rng)
         assert not drawn.faults
         ranks.append(
             np.concatenate(

@@ -1,0 +1,294 @@
+"""Variance components of scores with crossed and nested facets: exact draws given the standard deviations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import ndtri
+
+from bayesbias._checks import one_of
+from bayesbias._core.components import Component as Axes
+from bayesbias._core.components import FacetSums, facet_sums, noise_to
+from bayesbias._core.vectors import FloatArray
+from bayesbias._progress import progress
+from bayesbias.diagnostics.convergence import draw_faults, judged, unreadable
+from bayesbias.diagnostics.summaries import describe, flat_draws
+from bayesbias.errors import InputError
+from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.marginal import STAGES, explored, points_for
+from bayesbias.models.nuts import run_nuts
+from bayesbias.models.results import versions_of
+from bayesbias.models.spec import Exponential
+
+if TYPE_CHECKING:
+    pass
+
+
+PRIOR = Exponential(distribution="exponential", rate=2.0)
+"""Of every standard deviation, in units of the numbers' own."""
+FEWEST_POINTS = 4096
+LEAST_SD = 0.01
+"""Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
+CENTRE_SD = 5.0
+NOTHING_LEFT = 1e-20
+"""Share of the residual in the sum of squares that is rounding and no more."""
+MOST_WITH_GAPS = 2_000
+"""Numbers of an array with gaps up to which NUTS is tried unasked: a minute or two."""
+ENGINES = ("auto", "marginal", "nuts")
+STEPS = ("chain", "draw", "component")
+
+type Components = tuple[frozenset[str], ...]
+"""Facets of each component."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
+
+    sds: FloatArray
+    finite_population: FloatArray
+    stats: dict[str, Any]
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which effects an array has.
+
+    Attributes
+    ----------
+    facets
+        Names of its axes.
+    without
+        Facets whose own effect has been taken out of the array, so that it says nothing of it.
+    nested
+        A facet, and after it those within whose combinations its levels stand: level 0 of it is another thing in each.
+    """
+
+    facets: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+
+    @property
+    def components(self) -> Components:
+        """Sets of facets with an effect, the residual last."""
+        facets, nested = self.facets, frozenset(self.nested)
+        found: dict[frozenset[str], None] = {}
+        for chosen in (frozenset(one) for size in range(1, len(facets)) for one in combinations(facets, size)):
+            found[chosen | nested if self.nested and self.nested[0] in chosen else chosen] = None
+        own = [one for one in found if one != frozenset(facets) and not (len(one) == 1 and one <= {*self.without})]
+        return (*own, frozenset(facets))
+
+    def axes(self, component: frozenset[str]) -> Axes:
+        """Axes of a component."""
+        return tuple(axis for axis, name in enumerate(self.facets) if name in component)
+
+    def centred(self, axes: Axes) -> list[int]:
+        """Axes along which an effect has mean 0: all but those within which a nested facet stands."""
+        nested = [self.facets.index(name) for name in self.nested]
+        within = nested[1:] if nested and nested[0] in axes else []
+        return [axis for axis in axes if axis not in within]
+
+    def degrees(self, component: frozenset[str], shape: tuple[int, ...]) -> tuple[float, float]:
+        """Degrees of freedom of a component, and how many numbers share each of its effects."""
+        axes = self.axes(component)
+        centred = self.centred(axes)
+        freedom = np.prod([shape[axis] - (axis in centred) for axis in axes])
+        return float(freedom), float(np.prod([size for axis, size in enumerate(shape) if axis not in axes]))
+
+    def label(self, component: frozenset[str]) -> str:
+        """A component's name."""
+        return " x ".join(self.facets[axis] for axis in self.axes(component))
+
+
+def draw_components(
+    y: FloatArray,
+    layout: Layout,
+    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+) -> tuple[xr.DataTree, list[str]]:
+    """Posterior of the variance components of an array, and faults of the draws.
+
+    Parameters
+    ----------
+    y
+        One axis a facet, each of at least two levels; NaN are gaps. Of standard deviation 1.
+    layout
+        Names of the axes, and which effects there are.
+    engine, draws, chains, seed
+        As in :func:`fit`; ``"marginal"`` refuses gaps.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``component_sd`` (chain, draw, component), of levels like the observed ones, and
+        ``finite_population_sd``, of what the observed levels add in the mean over those of the other facets. With few
+        levels the first rests on its prior, the second does not.
+
+    Raises
+    ------
+    InputError
+        Gaps for the marginal engine.
+
+    References
+    ----------
+    Gelman, A. (2005). Analysis of variance: why it is more important than ever. Annals of Statistics 33(1).
+    https://doi.org/10.1214/009053604000001048
+    """
+    one_of(engine, ENGINES, "engine")
+    draws, chains = checked_draws(draws, chains)
+    used = used_seed(seed)
+    rng = np.random.default_rng(used)
+    gaps = bool(np.isnan(y).any())
+    if gaps and engine == "auto" and y.size > MOST_WITH_GAPS:
+        raise InputError(
+            f"{int(np.isnan(y).sum()):,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which "
+            "takes hours for so many: leave out the levels with gaps, or give engine='nuts'"
+        )
+    if gaps and engine == "marginal":
+        raise InputError("there are gaps, which the marginal engine cannot take: give engine='nuts' or 'auto'")
+    components = layout.components
+    chosen = "nuts" if gaps or engine == "nuts" else "marginal"
+    if chosen == "nuts":
+        drawn = draw_by_nuts(y, layout, chains, draws // chains, rng)
+    else:
+        nested = tuple(layout.facets.index(name) for name in layout.nested)
+        sums = facet_sums(y, [layout.axes(one) for one in components], nested)
+        drawn = draw_by_marginal(sums, chains, draws // chains, rng)
+    steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
+    labels = [layout.label(one) for one in components]
+    tree = xr.DataTree.from_dict(
+        {
+            "/posterior": xr.Dataset(
+                {"component_sd": (STEPS, drawn.sds), "finite_population_sd": (STEPS, drawn.finite_population)},
+                coords=steps | {"component": labels},
+            ),
+            "/sample_stats": xr.Dataset(
+                {name: (STEPS[: np.ndim(value)], value) for name, value in drawn.stats.items()}, coords=steps
+            ),
+            "/observed_data": xr.Dataset({"y": (layout.facets, y)}),
+            "/constant_data": xr.Dataset(
+                {
+                    "freedom": ("component", [layout.degrees(one, y.shape)[0] for one in components]),
+                    "shared_by": ("component", [layout.degrees(one, y.shape)[1] for one in components]),
+                },
+                coords={"component": labels},
+            ),
+        }
+    )
+    tree.attrs = {"engine": chosen, "seed": used, "versions": json.dumps(versions_of(chosen))}
+    return tree, drawn.faults
+
+
+def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+    """Importance sampling of the standard deviations' coordinates, in which the prior is standard normal."""
+
+    def log_density(theta: FloatArray) -> FloatArray:
+        sds = PRIOR.from_normal(theta)
+        value: FloatArray = sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
+        return value
+
+    if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
+        raise InputError(
+            "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
+            "that repeat each other, and leave them out"
+        )
+    guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
+    start: FloatArray = -ndtri(np.exp(-PRIOR.rate * guess)).astype(np.float64)
+    size = chains * draws
+    points = points_for(size, FEWEST_POINTS)
+    with progress("drawing variance components", sum(STAGES) + points):
+        found = explored(log_density, start, points, chains, draws, rng)
+    theta = found.drawn(size, rng).reshape(chains, draws, -1)
+    if found.fault is None:
+        faults = unreadable(judged(ess=found.points.ess))
+    else:
+        faults = [f"{found.fault}: drawn by NUTS on the same posterior.", *draw_faults(theta, found.stats)]
+    sds = PRIOR.from_normal(theta)
+    finite_population = np.sqrt(sums.finite_population(sds.reshape(size, -1) ** 2, rng)).reshape(sds.shape)
+    return Drawn(sds, finite_population, dict(found.stats), faults)
+
+
+def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+    """Every effect sampled by NUTS."""
+    import pymc as pm
+
+    at = np.nonzero(~np.isnan(y))
+    taken_out = [layout.facets.index(name) for name in layout.without]
+    places = [layout.axes(component) for component in layout.components]
+    with pm.Model() as model:
+        sds = pm.Exponential("component_sd", lam=PRIOR.rate, shape=len(places))
+        # of an effect that was taken out of the array its mean is free
+        shape = [y.shape[axis] for axis in taken_out]
+        means = pm.Normal("mean", 0.0, CENTRE_SD, shape=int(np.prod(shape)))
+        value = means[np.ravel_multi_index([at[axis] for axis in taken_out], shape) if shape else np.zeros_like(at[0])]
+        for number, axes in enumerate(places[:-1]):
+            shape = [y.shape[axis] for axis in axes]
+            effect = pm.Normal(f"effect_{number}", shape=int(np.prod(shape)))
+            value = value + sds[number] * effect[np.ravel_multi_index([at[axis] for axis in axes], shape)]
+        pm.Normal("score", value, sds[len(places) - 1], observed=y[at])
+    drawn, stats, _ = run_nuts(model, chains, draws, rng)
+    sds_drawn = drawn["component_sd"]
+    effects = [
+        (sds_drawn[..., number, None] * drawn[f"effect_{number}"]).reshape(
+            *sds_drawn.shape[:2], *(y.shape[axis] if axis in axes else 1 for axis in range(y.ndim))
+        )
+        for number, axes in enumerate(places[:-1])
+    ]
+    finite_population = sds_drawn.copy()
+    for number, axes in enumerate(places[:-1]):
+        finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
+    return Drawn(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats))
+
+
+def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
+    """Each component's standard deviation and share of the variance, with intervals.
+
+    Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``finite_population``
+    describes the observed levels, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
+    ``population_high`` of levels like them.
+    """
+    like = flat_draws(tree["posterior/component_sd"].to_numpy())
+    drawn = flat_draws(tree["posterior/finite_population_sd"].to_numpy()) if finite_population else like
+    constant = tree["constant_data"]
+    weight = (constant["freedom"] * constant["shared_by"]).to_numpy() if finite_population else 1.0
+    parts = drawn**2 * weight
+    described = {
+        "": describe(drawn, prob),
+        "share_": describe(parts / parts.sum(axis=1, keepdims=True), prob),
+        "population_": describe(like, prob),
+    }
+    columns = {"component": tree["posterior/component"].to_numpy()}
+    for prefix, ends in described.items():
+        columns[f"{prefix}mean"] = ends["mean"]
+        columns |= {f"{prefix}{name}": ends[name] for name in ("low", "high")}
+    table = pd.DataFrame(columns).rename(
+        columns={"mean": "sd", "share_mean": "share", "population_mean": "population_sd"}
+    )
+    return table if finite_population else table.iloc[:, :7]
+
+
+def _finite_spread(
+    effects: list[FloatArray], places: list[Axes], axes: Axes, shape: tuple[int, ...], layout: Layout
+) -> FloatArray:
+    """Standard deviation (chain, draw) of what levels at hand add, in the mean over those of the other facets."""
+    nested = tuple(layout.facets.index(name) for name in layout.nested)
+    kept = tuple(2 + axis for axis in range(len(shape)) if axis not in axes)
+    mean: FloatArray = np.zeros(1)
+    for effect, other in zip(effects, places[:-1], strict=True):
+        if set(axes) <= set(other) and not noise_to(other, axes, nested, places[-1]):
+            mean = mean + effect.mean(axis=kept, keepdims=True)
+    centred = layout.centred(axes)
+    for axis in centred:
+        mean = mean - mean.mean(axis=2 + axis, keepdims=True)
+    freedom = np.prod([shape[axis] - (axis in centred) for axis in axes])
+    spread: FloatArray = np.sqrt((mean**2).sum(axis=tuple(range(2, mean.ndim))) / freedom)
+    return spread
