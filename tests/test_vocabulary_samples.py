@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.embeddings.formats import keyed_vectors
+from bayesbias.embeddings.formats import keyed_vectors, load_lists
 from bayesbias.embeddings.samples import SAMPLE, drawn_rows, ordered_by_frequency, rates_of_places, sample_of
 
 SIZE = 12_000
@@ -101,6 +101,16 @@ class TestPart:
         assert found.attrs["coverage"] == expected.attrs["coverage"]
         assert bb.fit(found, seed=0).attrs["model"] == "related"
         assert bb.relatedness(found).ranks_by_word == bb.relatedness(expected).ranks_by_word
+
+    def test_other_words_beside_the_lists_change_nothing(self, ordered, tmp_path):
+        kv, lists = ordered
+        bb.save_embedding(kv, tmp_path / "a.txt")
+        others = [*kv.index_to_key[:900:3], lists.protected["a"][0].upper()]
+        part = load_lists(str(tmp_path / "a.txt"), lists, others)
+        assert len(part) == 60 + len({*others[:-1]} - {*lists.every_word()})
+        whole = bb.load_embedding(tmp_path / "a.txt")
+        assert sample_of(part).words == sample_of(bb.load_embedding(tmp_path / "a.txt", words=lists)).words
+        assert bb.checks.check_words(lists, part).text() == bb.checks.check_words(lists, whole).text()
 
     def test_a_part_of_vectors_in_memory(self, ordered):
         kv, lists = ordered

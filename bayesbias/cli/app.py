@@ -226,7 +226,9 @@ def distances(
     one_of(twins, ("once", "keep"), "twins")
     check_target(out, (".csv", ".parquet"), "a distance table")
     listed = load_words(words)
-    wanted = None if relatedness else spellings(listed.every_word(), case, listed.language)
+    wanted: Any = spellings(listed.every_word(), case, listed.language)
+    if relatedness:  # spellings other than those of the lists have ranks that the file's sample would not follow
+        wanted = listed if case == "as-is" else None
     kv = load_embedding(embedding, words=wanted, trust_pickle=trust_pickle)
     table = distance_table(
         kv,

@@ -235,7 +235,9 @@ def measured(
             tables[name] = read_distance_table(argument)
             continue
         with working(f"reading {name}"):
-            vectors.append(load_embedding(argument, trust_pickle=trust_pickle))
+            # spellings other than those of the lists have ranks that the file's sample would not follow
+            part = None if whole or case != "as-is" else listed
+            vectors.append(load_embedding(argument, part, trust_pickle))
         tables[name] = distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
     return tables, vectors
 

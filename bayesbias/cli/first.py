@@ -106,12 +106,14 @@ def check_words(
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
     from bayesbias.cli.screen import say, show, working
     from bayesbias.diagnostics import check_words as check
-    from bayesbias.embeddings import load_embedding
+    from bayesbias.diagnostics.word_lists import variants
+    from bayesbias.embeddings.formats import load_lists
     from bayesbias.words import load_words
 
     listed = load_words(words)
+    others = (form for word in listed.every_word() for form in variants(word))
     with working(f"reading {embedding}"):
-        kv = load_embedding(embedding, trust_pickle=trust_pickle)
+        kv = load_lists(embedding, listed, others, trust_pickle)
     found = check(listed, kv, frequencies)
     table = found.table().assign(effective=found.table()["effective"].map("{:.1f}".format).replace("nan", "unknown"))
     show(table[["list", "kind", "asked", "found", "effective"]], f"Word list {found.word_list} in {found.embedding}")

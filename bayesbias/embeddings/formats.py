@@ -240,6 +240,21 @@ def load_embedding(
         )
 
 
+def load_lists(path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False) -> KeyedVectors:
+    """The vectors of word lists and of other words, with the sample of the vocabulary that the lists alone would have.
+
+    Raises
+    ------
+    InputError
+        As in :func:`load_embedding`.
+    """
+    listed = _asked_lists(lists)
+    others = frozenset(form for word in also for form in composed(word)) - listed.words
+    wanted = _Asked(listed.words | others, listed.lists, others)
+    with np.errstate(over="ignore"):
+        return _from_file(path, wanted, trust_pickle, mmap=False)
+
+
 EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
 """Two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart."""
 
@@ -256,25 +271,31 @@ def composed(word: str) -> tuple[str, ...]:
 
 
 class _Asked(NamedTuple):
-    """Words to keep as files may hold them, and the words of the lists whose ranks a sample follows."""
+    """Words to keep as files may hold them, the words of the lists whose ranks a sample follows, and others."""
 
     words: frozenset[str]
     lists: tuple[tuple[str, ...], ...]
+    others: frozenset[str] = frozenset()
+    """Words among those to keep that a sample may hold too."""
 
 
 def _asked(words: Iterable[str] | WordLists | None) -> _Asked | None:
     if words is None:
         return None
     if isinstance(words, WordLists):
-        lists = [*words.stereotypes.values(), *words.controls.values()]
-        concepts = words.concepts
-        followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
-        return _Asked(frozenset(form for word in words.every_word() for form in composed(word)), followed)
+        return _asked_lists(words)
     wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
     return _Asked(frozenset(form for word in wanted for form in composed(word)), (tuple(dict.fromkeys(wanted)),))
+
+
+def _asked_lists(words: WordLists) -> _Asked:
+    concepts = words.concepts
+    lists = [*words.stereotypes.values(), *words.controls.values()]
+    followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
+    return _Asked(frozenset(form for word in words.every_word() for form in composed(word)), followed)
 
 
 def _sampled(
@@ -289,7 +310,8 @@ def _sampled(
     vectors_of
         The vectors of some rows of these, ascending.
     """
-    places = {key: at for at, key in enumerate(keys) if key in asked.words}
+    listed = asked.words - asked.others
+    places = {key: at for at, key in enumerate(keys) if key in listed}
     followed = []
     for words in asked.lists:
         forms = [next((form for form in composed(word) if form in places), None) for word in words]
