@@ -8,7 +8,7 @@ from scipy import optimize, stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, models
-from bayesbias.models.families import family_of
+from bayesbias.models import families
 from bayesbias.models.results import Fit
 
 mixtures, functionals, contrast = _core.mixtures, models.functionals, comparison.contrast
@@ -62,7 +62,7 @@ def associations_by_hand(kv, lists):
 
 
 def functionals_of(post, cells, weights):
-    return family_of(Fit(post).spec).functionals(Fit(post), cells, weights)
+    return families.functionals_of(Fit(post), cells, weights)
 
 
 def unit(vectors):

@@ -38,7 +38,7 @@ from bayesbias.models.cells import (
     nearness_weights,
     whole_weights,
 )
-from bayesbias.models.families import family_of
+from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.functionals import DrawnFunctionals, Functionals, NormalFunctionals
 from bayesbias.models.related import distance_sd
 from bayesbias.models.results import Fit
@@ -161,7 +161,7 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
         return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, weights, DIFFERENCE)
     chosen = np.flatnonzero(kept)
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
-    words = family_of(result.spec).functionals(result, cells, between)
+    words = functionals_of(result, cells, between)
     return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
 
 
@@ -175,7 +175,7 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
     weights = whole_weights(data, cells, kept)
     words = np.flatnonzero(kept)
     combine, parts = association_weights(cells, words, weights)
-    raw = family_of(result.spec).functionals(result, cells, parts).combined(combine)
+    raw = functionals_of(result, cells, parts).combined(combine)
     rows = Rows(raw.combined(weights[words][None]), raw, kept, weights, kind, tuple(_doubts(data, cells)))
     if kind == RAW or not isinstance(raw, NormalFunctionals):
         return rows
@@ -498,7 +498,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     # list by list: the words' difference of this list and the others, less that of the mean word
     of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
     every = sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr")
-    found = family_of(result.spec).functionals(result, cells, every)
+    found = functionals_of(result, cells, every)
     # the nearness of a list is the mean word's difference of this list and the others
     mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))
     combine = sparse.hstack([sparse.eye_array(len(kept) * size), -mean_word], format="csr")
@@ -778,12 +778,12 @@ def decomposition_parts(result: Fit, second: str | None = None, population: str 
     labels: tuple[str, ...] = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
     if why_no_association(data, cells):
         kept, weights, first = _difference_parts(data, cells, second)
-        words = family_of(result.spec).functionals(result, cells, first)
+        words = functionals_of(result, cells, first)
         whole: Functionals = words.combined(np.kron(np.eye(3), weights[kept][None]).astype(float))
         of_word = labels
     else:
         kept, weights, combine, first = decomposition_weights(data, cells, second)
-        words = family_of(result.spec).functionals(result, cells, first).combined(combine)
+        words = functionals_of(result, cells, first).combined(combine)
         whole = words.combined(whole_parts(weights[kept], int(kept.sum())))
         of_word = (ASSOCIATION, NEAR_LISTS, NEAR_WORD, labels[-1])
     if population == SIMILAR:
@@ -1026,7 +1026,7 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     if not cells.filled[word, places[column]].all():
         raise InputError("weights fall on cells without a distance: give 0 to these (NaN in bb.checks.mean_distances)")
     matrix = cell_weights(sums, word, places[column], given[sums, word, column], cells, len(given))
-    return family_of(result.spec).functionals(result, cells, matrix)
+    return functionals_of(result, cells, matrix)
 
 
 def _checked_weights(weights: object, data: Distances, lists: list[str]) -> FloatArray:

@@ -75,7 +75,7 @@ class Independent:
 
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
-        if not has_further_errors(result) and self._obstacle(result.spec) is None and result.engine != "nuts":
+        if not has_further_errors(result) and self.obstacle(result.spec) is None and result.engine != "nuts":
             found = conditional_functionals(result, cells, weights)
             if found is not None:
                 return found
@@ -83,12 +83,9 @@ class Independent:
             raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
         return drawn_functionals(result.draws("word_mean"), cells, weights)
 
-    def _obstacle(self, spec: ModelSpec) -> str | None:
-        return exact.obstacle(spec)
-
     def obstacle(self, spec: ModelSpec) -> str | None:
         """Why the moments of a model are not known without chains, or None."""
-        return self._obstacle(spec)
+        return exact.obstacle(spec)
 
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsOf]:
         """Moments of the connection means, and a function to those of other data near by."""
@@ -243,7 +240,8 @@ class Crossed(Independent):
         """Each pair once, word x group only between known groups."""
         return fit_for_crossed(spec, data)
 
-    def _obstacle(self, spec: ModelSpec) -> str | None:
+    def obstacle(self, spec: ModelSpec) -> str | None:
+        """Why the moments of a model are not known without chains, or None."""
         return marginal.obstacle(spec)
 
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsOf]:
@@ -395,6 +393,11 @@ FAMILIES = (Related(), Crossed(), Independent())
 def family_of(spec: ModelSpec) -> Independent:
     """The family of a model."""
     return next(family for family in FAMILIES if family.holds(spec))
+
+
+def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+    """Posterior of weighted sums (m, J * C) of a fit's cells."""
+    return family_of(result.spec).functionals(result, cells, weights)
 
 
 def parts_of(pairs: int) -> Iterator[slice]:

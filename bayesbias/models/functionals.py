@@ -1,4 +1,4 @@
-"""Cells of protected words and lists, and posteriors of weighted sums of their mean distances.
+"""Posteriors of weighted sums of the mean distances of cells.
 
 Every linear question (a contrast, an association, a part of a decomposition, a mean over a group) is a set of weights
 over cells. For the model of related words the answer is exact: given the factors everything is normal around what was
