@@ -107,7 +107,7 @@ def raw_associations(data):
     """The posterior of a table's raw associations, and the weights of the words."""
     cells = models.cells.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = models.cells.whole_weights(data, cells, cells.associated)
+    weights = models.cells.whole_weights(data, cells.associated)
     combine, parts = models.cells.association_weights(cells, words, weights)
     raw = functionals.related_functionals(bb.load_model("related"), data, cells, parts).combined(combine)
     return raw, weights[words]
@@ -116,7 +116,7 @@ def raw_associations(data):
 def association_matrix(data):
     """Weights (J, J * C) of the associations, dense."""
     cells = models.cells.cells_of(data)
-    weights = models.cells.whole_weights(data, cells, cells.associated)
+    weights = models.cells.whole_weights(data, cells.associated)
     combine, parts = models.cells.association_weights(cells, np.flatnonzero(cells.associated), weights)
     return (combine @ parts).toarray()
 
@@ -370,7 +370,7 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     data = Fit(post).data
     cells = models.cells.cells_of(data)
     combine, parts = models.cells.association_weights(
-        cells, np.flatnonzero(cells.associated), models.cells.whole_weights(data, cells, cells.associated)
+        cells, np.flatnonzero(cells.associated), models.cells.whole_weights(data, cells.associated)
     )
     every = functionals_of(post, cells, parts).combined(combine)
     assert every.root.shape[0] == 400

@@ -77,7 +77,7 @@ def test_sums_of_cells_have_the_dense_covariance(many):
     data = data_of(many)
     cells = models.cells.cells_of(data)
     words = np.arange(WORDS)
-    weights = models.cells.whole_weights(data, cells, cells.associated)
+    weights = models.cells.whole_weights(data, cells.associated)
     combine, parts = models.cells.association_weights(cells, words, weights)
     own = combine @ parts
     every = sparse.vstack([own[[0, 7, 170]], (weights @ own.toarray())[None]], format="csr")

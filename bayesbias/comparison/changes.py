@@ -28,7 +28,7 @@ from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of
 from bayesbias.errors import InputError
-from bayesbias.models.cells import cells_of, whole_weights
+from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
@@ -441,8 +441,7 @@ def by_covariance(
 
 def _whole(words: FloatArray, data: Distances) -> FloatArray:
     """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
-    cells = cells_of(data)
-    weights = np.column_stack([whole_weights(data, cells, own) for own in data.filled.T])
+    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
     value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
     return value
 

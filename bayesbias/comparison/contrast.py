@@ -154,7 +154,7 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
     names = data.connections.tolist()
     places = [names.index(first), names.index(second)]
     kept = cells.filled[:, places].all(axis=1)
-    weights = whole_weights(data, cells, kept)
+    weights = whole_weights(data, kept)
     if not kept.any():
         draws = result.draws("connection_mean")
         whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
@@ -172,7 +172,7 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
     are pooled here.
     """
     data, kept = result.data, cells.associated
-    weights = whole_weights(data, cells, kept)
+    weights = whole_weights(data, kept)
     words = np.flatnonzero(kept)
     combine, parts = association_weights(cells, words, weights)
     raw = functionals_of(result, cells, parts).combined(combine)
@@ -494,7 +494,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
         raise InputError(f"there are no associations: {lacking}")
     kept = np.flatnonzero(cells.associated)
     lists, size = cells.columns[cells.connections :], len(cells.lists)
-    weights = whole_weights(data, cells, cells.associated)
+    weights = whole_weights(data, cells.associated)
     # list by list: the words' difference of this list and the others, less that of the mean word
     of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
     every = sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr")
@@ -599,7 +599,7 @@ def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN
         means = result.draws("connection_mean")[:, places]
     else:
         data = result.data
-        weights = whole_weights(data, cells_of(data), kept)
+        weights = whole_weights(data, kept)
         words = result.draws("word_mean")[:, kept][:, :, places]
         means = np.einsum("djk,j->dk", words, weights[kept])
     difference: FloatArray = means[:, 0] - means[:, 1]
@@ -648,7 +648,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     rows = []
     for other in beside_associated(result):
         places = [names.index(OWN), names.index(other)]
-        weights = whole_weights(data, cells, cells.filled[:, places].all(axis=1))
+        weights = whole_weights(data, cells.filled[:, places].all(axis=1))
         values = flat_draws(before)[:, :, places] @ [1.0, -1.0]
         drawn = np.nan_to_num(values) @ weights[:, None]
         if family_of(result.spec).is_exact(result):  # the mean is the observed one, and draws tell of the errors
@@ -805,7 +805,7 @@ def _difference_parts(
     words = np.flatnonzero(kept)
     pairs = [(places[0], places[1]), (places[1], places[2]), (places[0], places[2])]
     parts = [difference_weights(cells, words, *(np.full(len(words), place) for place in pair)) for pair in pairs]
-    return kept, whole_weights(data, cells, kept), sparse.vstack(parts, format="csr")
+    return kept, whole_weights(data, kept), sparse.vstack(parts, format="csr")
 
 
 def whole_parts(weights: FloatArray, count: int) -> FloatArray:
@@ -836,7 +836,7 @@ def decomposition_weights(
             f"a decomposition needs words of each group with distances to every stereotype list and to {second} words, "
             f"and {listed(gone)} has none"
         )
-    weights, words = whole_weights(data, cells, kept), np.flatnonzero(kept)
+    weights, words = whole_weights(data, kept), np.flatnonzero(kept)
     count, groups = len(words), len(cells.lists)
     own = list_difference_weights(cells, words, cells.own[words])
     near = nearness_weights(cells, weights)

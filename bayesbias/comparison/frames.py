@@ -21,7 +21,7 @@ from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, ave
 from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.cells import cells_of, whole_weights
+from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.results import Fit
@@ -160,7 +160,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     a, b = names.index(first), names.index(second)
     whole = contrast_draws(result, first, second)
     data = result.data
-    weights = whole_weights(data, cells_of(data), filled[:, [a, b]].all(axis=1))
+    weights = whole_weights(data, filled[:, [a, b]].all(axis=1))
     shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
     shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
     parts = []

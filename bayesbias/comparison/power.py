@@ -28,7 +28,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
-from bayesbias.models.cells import cells_of, whole_weights
+from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
@@ -283,7 +283,7 @@ def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     both = ~np.isnan(share).any(axis=1)
     if not both.any():
         raise InputError(f"no protected word has distances under both {first} and {second}")
-    coefficients = np.nan_to_num(share) * whole_weights(data, cells_of(data), both)[:, None]
+    coefficients = np.nan_to_num(share) * whole_weights(data, both)[:, None]
     same, shares = found.overlaps(member, data.attribute_words.tolist())
     across = np.moveaxis(shares @ parts.correlations.T + same[:, :, None], 2, 0)
     different = np.diagonal(shares, axis1=0, axis2=1).T

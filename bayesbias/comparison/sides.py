@@ -80,7 +80,7 @@ def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows
     if lacking or rows == DIFFERENCE:
         return _difference_sums(data, cells, [first] if second is None else [first, second])
     words = np.flatnonzero(cells.associated)
-    weights = whole_weights(data, cells, cells.associated)
+    weights = whole_weights(data, cells.associated)
     combine, parts = association_weights(cells, words, weights)
     return Sums(_with_whole(combine, weights[words]), parts, cells.associated, RAW)
 
@@ -101,12 +101,12 @@ def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> S
         else cell_weights(np.arange(len(words)), words, columns[0], np.ones(len(words)), cells, len(words))
     )
     own = sparse.csr_array(sparse.eye_array(len(words)))
-    return Sums(_with_whole(own, whole_weights(data, cells, kept)[words]), parts, kept, DIFFERENCE)
+    return Sums(_with_whole(own, whole_weights(data, kept)[words]), parts, kept, DIFFERENCE)
 
 
 def _mean_weights(data: Distances, cells: Cells, place: int) -> sparse.csr_array:
     """Weights (1, J * C) of the mean distance of the words that have a connection."""
-    weights = whole_weights(data, cells, cells.filled[:, place])
+    weights = whole_weights(data, cells.filled[:, place])
     words = np.flatnonzero(weights)
     return cell_weights(np.zeros_like(words), words, np.full(len(words), place), weights[words], cells, 1)
 

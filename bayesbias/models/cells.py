@@ -139,9 +139,11 @@ def word_weights(groups: Sequence[str], chosen: NDArray[np.bool_], listed: Seque
     return weights
 
 
-def whole_weights(data: Distances, cells: Cells, chosen: NDArray[np.bool_]) -> FloatArray:
-    """:func:`word_weights` of a table's protected words."""
-    return word_weights(data.groups.tolist(), chosen, cells.columns[cells.connections :])
+def whole_weights(data: Distances, chosen: NDArray[np.bool_]) -> FloatArray:
+    """:func:`word_weights` of a table's protected words; groups with a word that has stereotypes have a list."""
+    own = np.isin(data.connection, np.flatnonzero(data.connections == OWN))
+    listed = np.unique(data.groups[np.unique(data.word[own])])
+    return word_weights(data.groups.tolist(), chosen, [name for name in listed.tolist() if name])
 
 
 def cell_weights(

@@ -18,7 +18,7 @@ from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cells import cells_of, whole_weights
+from bayesbias.models.cells import whole_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,
@@ -93,8 +93,8 @@ def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
 
 def related_moments(spec: ModelSpec, data: Distances) -> Moments:
     """Mean and covariance of the mean over these protected words, for each connection; groups weigh the same."""
-    found, cells = related_posterior(spec, data), cells_of(data)
-    by_word = np.stack([whole_weights(data, cells, filled) for filled in data.filled.T])
+    found = related_posterior(spec, data)
+    by_word = np.stack([whole_weights(data, filled) for filled in data.filled.T])
     own = found.sums.connection == np.arange(len(data.connections))[:, None]
     return found.moments(np.where(own, by_word[:, found.sums.word], 0.0))
 

@@ -145,7 +145,7 @@ def associations_of(data):
     """The associations of a table."""
     cells = cell_weights.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = cell_weights.whole_weights(data, cells, cells.associated)
+    weights = cell_weights.whole_weights(data, cells.associated)
     combine, parts = cell_weights.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
     scale = contrast.POOL_SD * contrast.distance_sd(data)
