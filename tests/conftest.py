@@ -30,8 +30,48 @@ def threads(request, monkeypatch):
         yield request.param
 
 
+LEFT_OUT = pytest.StashKey[int]()
+"""How many tests are left out, because they are marked full."""
+
+
 def pytest_addoption(parser):
-    parser.addoption("--full", action="store_true", help="studies in full size: pytest -m study --full")
+    parser.addoption("--full", action="store_true", help="every test, and studies in full size: pytest -m study --full")
+
+
+def pytest_configure(config):
+    config.stash[LEFT_OUT] = 0
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(CountOfWorkers(config.stash))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--full"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    items[:] = [item for item in items if not item.get_closest_marker("full")]
+    config.stash[LEFT_OUT] = len(left_out)
+    config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+
+
+class CountOfWorkers:
+    """Tells the controller of pytest-xdist how many tests its workers left out: each worker collects all tests."""
+
+    def __init__(self, stash):
+        self.stash = stash
+
+    def pytest_testnodedown(self, node):
+        self.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", self.stash[LEFT_OUT])
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.stash[LEFT_OUT]:
+        terminalreporter.write_line(f"{config.stash[LEFT_OUT]} tests marked full were left out: they run with --full")
 
 
 @pytest.fixture(scope="session")

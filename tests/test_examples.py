@@ -12,7 +12,7 @@ MODULES = (
     *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "sentences", "silhouettes"),
     "stability",
 )
-SLOW = {"reliability.reliability_regression", "plots.plot_factors"}
+FULL = {"reliability.reliability_regression", "plots.plot_factors"}
 """They sample with NUTS, whose first compilation takes twenty seconds."""
 HOW = doctest.NORMALIZE_WHITESPACE
 
@@ -33,10 +33,13 @@ def functions():
 FUNCTIONS = functions()
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_the_examples_of(name, tmp_path, monkeypatch, request):
-    if name in SLOW and not request.config.getoption("--full"):
-        pytest.skip("samples with NUTS: run with --full")
+def cases():
+    """The names of all functions; those in FULL run only with --full."""
+    return [pytest.param(name, marks=[pytest.mark.full] if name in FULL else []) for name in sorted(FUNCTIONS)]
+
+
+@pytest.mark.parametrize("name", cases())
+def test_the_examples_of(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = doctest.DocTestFinder(recurse=False).find(FUNCTIONS[name], name, globs={"bb": bb})
     examples = [one for one in found if one.examples]
