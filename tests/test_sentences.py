@@ -482,6 +482,7 @@ class TestFramesAsRandomEffect:
         assert "List lengths are those for these frames" in planned.text()
 
     @pytest.mark.nuts
+    @pytest.mark.full
     def test_nuts_agrees(self):
         import pymc as pm
 
