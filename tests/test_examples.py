@@ -12,8 +12,8 @@ MODULES = (
     *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "sentences", "silhouettes"),
     "stability",
 )
-FULL = {"reliability.reliability_regression", "plots.plot_factors"}
-"""They sample with NUTS, whose first compilation takes twenty seconds."""
+FULL = {"reliability.reliability_regression", "plots.plot_factors", "plots.plot_side_effects"}
+"""They sample with NUTS, whose first compilation takes twenty seconds, or train classifiers to draw a picture."""
 HOW = doctest.NORMALIZE_WHITESPACE
 
 

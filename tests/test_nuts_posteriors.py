@@ -103,17 +103,18 @@ def test_the_model_of_related_words_samples(script, monkeypatch):
 
 
 @pytest.mark.nuts
-def test_the_joint_model_of_tables_samples(script, monkeypatch):
-    monkeypatch.setattr(models.nuts, "TUNE", 100)
+def test_the_joint_model_of_tables_samples(script, stored, monkeypatch):
+    """One short run at the place of the stored posterior, which a long run found."""
+    monkeypatch.setattr(models.nuts, "TUNE", 60)
     before, after = script.CASES["changes"].tables()
-    words = before["protected_word"].unique()[[0, 1, 6, 7]]
-    few = [table[table["protected_word"].isin(words)] for table in (before, after)]
-    fast = bb.compare(before=few[0], after=few[1], model="change", draws=400, seed=1)
-    slow = bb.compare(before=few[0], after=few[1], model="change", engine="nuts", seed=1, draws=100, chains=2)
-    assert slow.engine == "nuts"
-    for name in (*fast.connections, None):
-        one, other = fast.changes(name), slow.changes(name)
-        np.testing.assert_allclose(one["mean"], other["mean"], atol=other["sd"].max())
-    covariance = slow.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
+    found = bb.compare(before=before, after=after, model="change", engine="nuts", seed=1, draws=60, chains=2)
+    assert found.engine == "nuts"
+    nuts = stored("changes")
+    for name in (*found.connections, None):
+        theirs = nuts[nuts["variable"] == f"change of {name or 'contrast'}"]
+        apart = np.abs(found.changes(name)["mean"].to_numpy() - theirs["mean"]) / theirs["sd"]
+        assert apart.max() < 2, name
+    covariance = found.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
     np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))
-    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.25)
+    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.15)
+    assert 0.7 < float(found.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3
