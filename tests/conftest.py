@@ -1,8 +1,11 @@
 """Fixtures: shared reference data, the bundled vectors, one fit."""
 
+import hashlib
 import os
+import pickle
 import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import wraps
 from importlib.metadata import entry_points
 from io import StringIO
 from pathlib import Path
@@ -30,8 +33,48 @@ def threads(request, monkeypatch):
         yield request.param
 
 
+LEFT_OUT = pytest.StashKey[int]()
+"""How many tests are left out, because they are marked full."""
+
+
 def pytest_addoption(parser):
-    parser.addoption("--full", action="store_true", help="studies in full size: pytest -m study --full")
+    parser.addoption("--full", action="store_true", help="every test, and studies in full size: pytest -m study --full")
+
+
+def pytest_configure(config):
+    config.stash[LEFT_OUT] = 0
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(CountOfWorkers(config.stash))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--full"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    items[:] = [item for item in items if not item.get_closest_marker("full")]
+    config.stash[LEFT_OUT] = len(left_out)
+    config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+
+
+class CountOfWorkers:
+    """Tells the controller of pytest-xdist how many tests its workers left out: each worker collects all tests."""
+
+    def __init__(self, stash):
+        self.stash = stash
+
+    def pytest_testnodedown(self, node):
+        self.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", self.stash[LEFT_OUT])
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.stash[LEFT_OUT]:
+        terminalreporter.write_line(f"{config.stash[LEFT_OUT]} tests marked full were left out: they run with --full")
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +92,45 @@ def shared() -> Path:
     if os.environ.get("BAYESBIAS_REQUIRE_SHARED"):
         pytest.fail(f"the reference data are required, and {folder} does not hold them")
     pytest.skip(f"the reference data are not at {folder}; set BAYESBIAS_SHARED to where they are")
+
+
+REMEMBERED = ("distance_table", "fit")
+"""Public functions that examples call with the same arguments again and again."""
+
+
+@pytest.fixture(scope="session")
+def results():
+    """What the remembered functions returned, by function and arguments."""
+    return {}
+
+
+@pytest.fixture
+def remembered(results, monkeypatch):
+    """Examples take tables and fits from an earlier example that asked for the same: the same functions, once a call.
+
+    Each gets a copy. What depends on a file is made again, for the file may be another one.
+    """
+    for name in REMEMBERED:
+        monkeypatch.setattr(bb, name, once_a_call(getattr(bb, name), results))
+
+
+def once_a_call(function, results):
+    """The function, which looks in ``results`` first."""
+
+    @wraps(function)
+    def remember(*args, **kwargs):
+        given = [*args, *kwargs.values()]
+        if any(isinstance(value, str | os.PathLike) and Path(value).exists() for value in given):
+            return function(*args, **kwargs)
+        try:
+            key = hashlib.sha256(pickle.dumps((function.__name__, args, sorted(kwargs.items())))).digest()
+        except (pickle.PicklingError, AttributeError, TypeError):  # a function without a name, an open file
+            return function(*args, **kwargs)
+        if key not in results:
+            results[key] = function(*args, **kwargs)
+        return results[key].copy(deep=True)
+
+    return remember
 
 
 @pytest.fixture

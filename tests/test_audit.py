@@ -266,11 +266,13 @@ class TestWorkers:
         pd.testing.assert_frame_equal(beside.words, unshared.words, check_exact=True)
 
     @pytest.mark.reproducible
+    @pytest.mark.full
     def test_blocks_in_processes_give_the_same_bits(self, file, unshared):
         found = bb.audit(file, GROUPS, executor="processes", workers=2)
         pd.testing.assert_frame_equal(found.words, unshared.words, check_exact=True)
         assert len(unshared.words) == 70_000
 
+    @pytest.mark.full
     def test_blocks_on_dask_give_the_same_bits(self, file, unshared):
         distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
         with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:

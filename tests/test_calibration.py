@@ -278,6 +278,7 @@ def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_heavier_tails_shrink_an_extreme_word_less():
     shape = {"groups": {"g": 8, "h": 7}, "stereotypes": {"g": 6, "h": 6}, "human": 8}
     means = 0.9 + 0.02 * np.random.default_rng(0).standard_normal((15, 3))

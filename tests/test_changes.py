@@ -414,7 +414,9 @@ def test_components_and_back():
 
 
 @pytest.mark.study
-@pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
+@pytest.mark.parametrize(
+    ("moved", "seed"), [(MOVED, 0), pytest.param(MOVED | {"connection_mean": 0.0}, 500, marks=pytest.mark.full)]
+)
 def test_intervals_cover_known_changes(moved, seed, sized):
     """So many of the 89% intervals cover that 1 in 300 right programs would have fewer."""
     covered, tables = [], sized(200, 16)
@@ -430,6 +432,7 @@ def test_intervals_cover_known_changes(moved, seed, sized):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_nuts_agrees_with_the_differences(tables, result, monkeypatch):
     monkeypatch.setattr(models.nuts, "TUNE", 500)
     fast = result

@@ -71,6 +71,7 @@ woman = ["nurse", ["dancer", "dancers"], "maid", "teacher"]
 """
 
 
+@pytest.mark.full
 def test_run_takes_words_of_several_forms(here, slice_vectors):
     bb.save_embedding(slice_vectors, "mine.npz")
     Path("forms.toml").write_text(FORMS, encoding="utf-8")
@@ -91,6 +92,7 @@ def test_the_random_lists_of_run_are_1000(here):
     assert "1000" in out
 
 
+@pytest.mark.full
 def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_path):
     bb.save_embedding(slice_vectors, "mine.npz")
     code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--seed", "3")
@@ -466,6 +468,7 @@ def debiased_file(tmp_path_factory):
     return path
 
 
+@pytest.mark.full
 def test_compare_gives_what_the_functions_give(here, debiased_file):
     code, out, errors = here(
         "compare", "google-news-slice", debiased_file, "--words", "gender", "--seed", 3, "-o", "c.csv",
@@ -542,6 +545,7 @@ def test_compare_refuses_with_a_sentence(here, arguments, message):
     assert "Traceback" not in errors
 
 
+@pytest.mark.full
 def test_similarities_come_from_a_file(here, debiased_file, slice_vectors):
     names = slice_vectors.index_to_key
     rows = [(names[at], names[at + 7], at / 10) for at in range(40)]
@@ -560,6 +564,7 @@ def test_similarities_come_from_a_file(here, debiased_file, slice_vectors):
     assert "put a header above it" in " ".join(errors.split())
 
 
+@pytest.mark.full
 def test_demo_writes_pictures_and_reports_and_debiases(here):
     code, out, errors = here("demo", "--debias", "--words", "race", "--out", "d")
     assert (code, errors) == (0, "")

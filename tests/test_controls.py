@@ -203,6 +203,7 @@ objects = "words for objects"
 """
 
 
+@pytest.mark.full
 def test_run_takes_a_list_with_its_own_controls(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(TOML, encoding="utf-8")

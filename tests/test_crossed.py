@@ -602,6 +602,7 @@ def standard_errors_apart(weighted, walked):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_nuts_and_the_marginal_engine_agree():
     table = simulated()
     marginal = bb.fit(table, seed=1)
@@ -614,6 +615,7 @@ def test_nuts_and_the_marginal_engine_agree():
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeypatch):
     """A limit that no table keeps sends the engine to NUTS on the same marginal posterior."""
     table = simulated()

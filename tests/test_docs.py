@@ -1,5 +1,6 @@
 """The site of the documentation: its code runs, its links lead somewhere, and no public name is missing."""
 
+import ast
 import importlib.util
 import inspect
 import re
@@ -26,11 +27,6 @@ VECTORS = {
     "sweeps.md": {"vectors/coha-1900.bin": "weat7"},
 }
 """Files of vectors that a page names, and the word list that they hold."""
-LESS = {
-    "judging.md": {"epochs=20": "epochs=4", "sentences=4_000": "sentences=1_500", "runs=5": "runs=2"},
-    "explanation/calibration.md": {"rate(table)": "rate(table, replicates=5)"},
-}
-"""What a page asks for, and what is asked for unless tests run in full size."""
 FENCE = re.compile(r"^(`{3,})(?!.*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
 
 
@@ -77,16 +73,46 @@ def given(tmp_path, monkeypatch, text_encoder, random_embedding):
     return give
 
 
-@pytest.mark.study
+def python_of(page):
+    """The Python blocks of a page."""
+    return re.findall(r"^```python\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", sorted(page for page in PAGES if "```python" in PAGES[page]))
+def test_the_public_names_and_arguments_of(page):
+    """Blocks are Python, what they call below ``bb`` is public, and it takes the arguments that they name."""
+    for block in python_of(page):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.Attribute) and (path := public_path(node)):
+                assert resolved(path) is not None, f"bb.{'.'.join(path)}"
+            if isinstance(node, ast.Call) and (path := public_path(node.func)):
+                keywords = {keyword.arg: None for keyword in node.keywords if keyword.arg}
+                inspect.signature(resolved(path)).bind_partial(**keywords)
+
+
+def public_path(node):
+    """The names below ``bb`` of ``bb.a.b``, or none."""
+    path = []
+    while isinstance(node, ast.Attribute):
+        path.insert(0, node.attr)
+        node = node.value
+    return path if isinstance(node, ast.Name) and node.id == "bb" else []
+
+
+def resolved(path):
+    thing = bb
+    for name in path:
+        thing = getattr(thing, name)
+    return thing
+
+
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what a reader is told of these files
 @pytest.mark.parametrize("page", RUN)
-def test_the_code_of(page, given, sized):
+def test_the_code_of(page, given):
     given(page)
-    text, names = PAGES[page], {"__name__": "__main__"}
-    for written, less in LESS.get(page, {}).items():
-        assert written in text
-        text = text.replace(written, sized(written, less))
-    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+    names = {"__name__": "__main__"}
+    for block in python_of(page):
         exec(compile(block, page, "exec"), names)
     plt.close("all")
     if page == "judging.md":

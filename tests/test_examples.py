@@ -12,8 +12,8 @@ MODULES = (
     *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "sentences", "silhouettes"),
     "stability",
 )
-SLOW = {"reliability.reliability_regression", "plots.plot_factors"}
-"""They sample with NUTS, whose first compilation takes twenty seconds."""
+FULL = {"reliability.reliability_regression", "plots.plot_factors", "plots.plot_side_effects"}
+"""They sample with NUTS, whose first compilation takes twenty seconds, or train classifiers to draw a picture."""
 HOW = doctest.NORMALIZE_WHITESPACE
 
 
@@ -33,10 +33,14 @@ def functions():
 FUNCTIONS = functions()
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_the_examples_of(name, tmp_path, monkeypatch, request):
-    if name in SLOW and not request.config.getoption("--full"):
-        pytest.skip("samples with NUTS: run with --full")
+def cases():
+    """The names of all functions; those in FULL run only with --full."""
+    return [pytest.param(name, marks=[pytest.mark.full] if name in FULL else []) for name in sorted(FUNCTIONS)]
+
+
+@pytest.mark.usefixtures("remembered")
+@pytest.mark.parametrize("name", cases())
+def test_the_examples_of(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = doctest.DocTestFinder(recurse=False).find(FUNCTIONS[name], name, globs={"bb": bb})
     examples = [one for one in found if one.examples]

@@ -82,6 +82,14 @@ entry.load()()
 """
 
 
+def test_what_the_page_adds_fits_the_package(extended):
+    """The files are new, the changes apply to what stands there (both by the fixture), and all of it is Python."""
+    sources = list((extended / "bayesbias").rglob("*.py"))
+    assert len(sources) > len(list((ROOT / "bayesbias").rglob("*.py")))
+    for path in sources:
+        compile(path.read_text(encoding="utf-8"), path.name, "exec")
+
+
 @pytest.fixture(scope="module")
 def said(extended):
     """What a program finds that imports the extended package, and what its command prints."""
@@ -97,17 +105,20 @@ def said(extended):
     return json.loads(first) | {"command": command}
 
 
+@pytest.mark.full
 def test_the_metric(said):
     value, expected = said["metric"]
     assert value == pytest.approx(expected, abs=1e-6)
     assert "centroid" in said["metrics"]
 
 
+@pytest.mark.full
 def test_the_debiasing_method_and_its_option_on_the_command_line(said):
     assert said["debiased"] < 1e-6
     assert "centre" in said["command"]
 
 
+@pytest.mark.full
 def test_the_engine_the_prior_the_model_the_list_and_the_picture(said):
     assert said["engines"] == ["exact", "thinned"]
     (mean, sd), (other, _) = said["sigma"]

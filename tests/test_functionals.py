@@ -205,6 +205,7 @@ def test_pooled_rows_are_those_of_the_definition(fits, name):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_nuts_agrees_with_pooled_deviations(fits):
     """The hierarchy of deviations in PyMC, for a factor that is known."""
     import nutpie

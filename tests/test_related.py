@@ -419,6 +419,7 @@ class TestModel:
         assert stats.binom(60, 0.89).sf(covered - 1) > 0.001
 
     @pytest.mark.nuts
+    @pytest.mark.full
     def test_nuts_agrees(self, small):
         exact = bb.fit(small[2], draws=16_000, seed=1)
         nuts = bb.fit(small[2], engine="nuts", draws=8_000, seed=2)

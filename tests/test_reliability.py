@@ -527,6 +527,7 @@ def test_what_scores_leave_open_is_said(scores):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_nuts_agrees_and_takes_gaps(scores):
     exact = bb.reliability.variance_components(scores, draws=4000, seed=1).table()
     drawn = bb.reliability.variance_components(scores, engine="nuts", draws=4000, seed=1)

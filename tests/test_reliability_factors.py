@@ -402,6 +402,7 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
 
 @pytest.mark.nuts
 @pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.full
 def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     columns, y, groupings = crossed()
     groupings = groupings[2 - count :]
@@ -559,6 +560,7 @@ def planted():
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_what_was_planted_is_found(planted):
     table = planted.table().set_index("term")
     assert list(planted.table().columns) == [
@@ -588,6 +590,7 @@ def test_what_was_planted_is_found(planted):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_the_posterior_is_arviz_s(planted):
     summary = az.summary(planted.posterior, var_names=["coefficient", "group_sd", "residual_sd"], round_to="none")
     assert summary["r_hat"].max() < 1.01
@@ -606,6 +609,7 @@ def test_the_posterior_is_arviz_s(planted):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_the_notes_and_the_sentence(planted):
     assert planted.references == {"measure": "db_wa"}
     assert planted.levels == {"word": 60, "algorithm": 2, "corpus": 3}

@@ -206,6 +206,7 @@ def test_what_a_report_on_a_comparison_refuses(hostile, hostile_table, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_the_commands_make_the_same_fit(tmp_path, slice_vectors, hard_debiased):
     """What a command cannot say is said beside it: another prior, a debiased embedding."""
     table = bb.distance_table(slice_vectors, "gender")

@@ -95,6 +95,7 @@ class TestTheSecondStage:
         assert draws.coefficients.std() == pytest.approx(sd, rel=0.02)
 
     @pytest.mark.nuts
+    @pytest.mark.full
     def test_nuts_agrees(self):
         import pymc as pm
 

@@ -418,7 +418,7 @@ class TestFramesAsRandomEffect:
             ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
         assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
 
-    @pytest.mark.parametrize("frames", [4, 8, 16])
+    @pytest.mark.parametrize("frames", [4, *(pytest.param(frames, marks=pytest.mark.full) for frames in (8, 16))])
     def test_intervals_for_frames_like_these_cover(self, frames):
         rng, held, plain = np.random.default_rng(frames), 0, 0
         replicates = 60
@@ -482,6 +482,7 @@ class TestFramesAsRandomEffect:
         assert "List lengths are those for these frames" in planned.text()
 
     @pytest.mark.nuts
+    @pytest.mark.full
     def test_nuts_agrees(self):
         import pymc as pm
 

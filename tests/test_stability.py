@@ -292,6 +292,7 @@ def test_logarithm_and_gaps():
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_a_grid_with_gaps_goes_to_nuts():
     table, _ = grid(1.0, 0.5, 4, 0.1, seeds=2, lists=1)
     whole = bb.stability.setting_components(table, "value", seed=0).table().set_index("component")

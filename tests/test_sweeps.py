@@ -156,6 +156,7 @@ def children(process):
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 @pytest.mark.study
+@pytest.mark.full
 def test_killed_coordinators_and_workers_lose_nothing(made, written, tmp_path, sized):
     """kill -9 at random moments, of the coordinator and of workers in turn; then the sweep is finished."""
     rng, out = np.random.default_rng(5), tmp_path / "out"
@@ -196,6 +197,7 @@ def test_a_sweep_goes_on_when_a_worker_dies(made, written, tmp_path):
     assert bb.sweep(written, tmp_path / "out", "serial").hash == made.hash
 
 
+@pytest.mark.full
 def test_dask_finishes_when_a_worker_is_killed(made, plan, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
     with (

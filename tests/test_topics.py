@@ -295,7 +295,9 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, new
     assert abs(unrelated["cosine_reached"]) < 0.05
 
 
-@pytest.mark.parametrize("name", ["gender", "weat1", "weat6", "weat7", "weat8"])
+@pytest.mark.parametrize(
+    "name", ["weat6", *(pytest.param(name, marks=pytest.mark.full) for name in ("gender", "weat1", "weat7", "weat8"))]
+)
 def test_the_null_is_as_wide_as_the_posterior(news, name):
     """Two answers to two questions on one scale: unlike random lists gave .8 to 2.3 times the posterior's sd."""
     null = bb.topic_null(news, name)

@@ -31,6 +31,7 @@ def disagreements(exact, nuts):
 @pytest.mark.nuts
 @pytest.mark.study
 @pytest.mark.parametrize("model", ["published", "pooled"])
+@pytest.mark.full
 def test_exact_agrees_with_nuts(shared, model, sized):
     rows = bb.read_distance_table(shared / "paper_tables" / f"{TABLE}.csv")
     exact = bb.fit(rows, model, engine="exact", draws=16_000, seed=1)
@@ -45,6 +46,7 @@ def test_exact_agrees_with_nuts(shared, model, sized):
 
 @pytest.mark.nuts
 @pytest.mark.study
+@pytest.mark.full
 def test_baseline_equals_importance_sampling(shared, sized):
     """The baseline model on a small table, against self-normalised importance sampling from the dense marginal."""
     from scipy import stats

@@ -73,6 +73,7 @@ def found(reml):
     return bb.reliability.reliability_regression(table.assign(log_senses=np.log(table["n_senses"])))
 
 
+@pytest.mark.full
 @pytest.mark.nuts
 def test_coefficients_are_those_of_reml(found, reml):
     table = found.table().set_index("term")
@@ -86,6 +87,7 @@ def test_coefficients_are_those_of_reml(found, reml):
     assert table.loc["residual", "mean"] == pytest.approx(np.sqrt(reml["var_residual"]), rel=0.01)
 
 
+@pytest.mark.full
 @pytest.mark.nuts
 def test_shares_hold_those_of_reml_and_groupings_are_not_settled(found, reml):
     table = found.table().set_index("term")
@@ -105,6 +107,7 @@ def test_shares_hold_those_of_reml_and_groupings_are_not_settled(found, reml):
     assert "2 levels of algorithm and 3 levels of corpus cannot settle how much levels differ" in found.notes[-1]
 
 
+@pytest.mark.full
 @pytest.mark.nuts
 def test_it_samples_well(found):
     assert not any("should not be read" in note for note in found.notes)
