@@ -402,7 +402,6 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
 
 @pytest.mark.nuts
 @pytest.mark.parametrize("count", [0, 1, 2])
-@pytest.mark.full
 def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     columns, y, groupings = crossed()
     groupings = groupings[2 - count :]

@@ -80,8 +80,14 @@ def test_nothing_is_fetched_and_nothing_is_too_wide(opened, made, kind):
         assert page.title() != "x"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("kind", "scheme"),
+    [
+        *((kind, "light") for kind in KINDS),
+        ("fit", "dark"),
+        *(pytest.param(kind, "dark", marks=pytest.mark.full) for kind in KINDS[1:]),
+    ],
+)
 def test_axe_finds_no_violation(opened, kind, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe").Axe()
     for size in SIZES:
