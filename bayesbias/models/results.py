@@ -276,7 +276,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     post
         A result of :func:`fit`, or the ``posterior`` of a :class:`Comparison`.
     path
-        A file that ends in ``.nc``. (``post.to_zarr`` writes Zarr.)
+        A file that ends in ``.nc``.
 
     Raises
     ------
