@@ -33,7 +33,7 @@ from bayesbias.diagnostics import (
     variance_shares,
 )
 from bayesbias.distances import Relatedness
-from bayesbias.models import ModelSpec, add_log_likelihood, add_predictive, word_draws
+from bayesbias.models import ModelSpec, add_log_likelihood, add_predictive
 from bayesbias.reporting.sentences import verdict_sentences
 from bayesbias.sweeps import Sweep
 from bayesbias.words import PairList, WordList
@@ -75,5 +75,4 @@ __all__ = [
     "similarity_shift",
     "variance_shares",
     "verdict_sentences",
-    "word_draws",
 ]

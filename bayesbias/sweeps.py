@@ -24,7 +24,7 @@ import pandas as pd
 import xarray as xr
 from pydantic import Field
 
-from bayesbias._checks import flag, one_of, whole_number
+from bayesbias._checks import flag, whole_number
 from bayesbias._executors import Pools, executors, one_thread, workers_asked
 from bayesbias._files import Document, check, home_folder, read_text, read_toml, whole_file, write_text
 from bayesbias._progress import progress
@@ -40,7 +40,6 @@ from bayesbias.errors import InputError, many, shortened
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.models.fits import checked_draws
 from bayesbias.models.results import Fit
-from bayesbias.models.word_draws import KEEPS
 from bayesbias.words import WHOLE, list_words
 
 if TYPE_CHECKING:
@@ -74,8 +73,6 @@ class SweepPlan(Document):
         ``"none"``, the name of a method of :func:`debias`, or a mapping with ``method`` and its options.
     engine, draws, chains, adjust
         As :func:`fit` takes them.
-    keep
-        What a fit keeps of single words, as :func:`fit` takes it; by default a summary, of adjusted distances draws.
     case
         As :func:`distance_table` takes it.
     population
@@ -93,7 +90,6 @@ class SweepPlan(Document):
     engine: str = "auto"
     draws: int = 4000
     chains: int = 4
-    keep: str | None = None
     adjust: str | None = None
     case: str = "as-is"
     population: str = "given"
@@ -266,8 +262,6 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     checked_draws(plan.draws, plan.chains)
     for seed in plan.seeds:
         whole_number(seed, "a seed", least=0, most=None)
-    if plan.keep is not None:
-        one_of(plan.keep, KEEPS, "keep")
     bundled = {
         "embeddings": set(list_embeddings()["name"]),
         "words": set(list_words()["name"]),
@@ -276,8 +270,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     }
     found = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
     methods = [_method(each) for each in plan.debiasing]
-    options = plan.model_dump(include={"engine", "draws", "chains", "keep", "adjust", "case", "population", "save"})
-    options["keep"] = plan.keep or ("summary" if plan.adjust is None else "draws")
+    options = plan.model_dump(include={"engine", "draws", "chains", "adjust", "case", "population", "save"})
     chosen: list[dict[str, Any]] = [
         {"embedding": embedding, "words": words, "debiasing": method}
         for embedding, method, words in product(found["embeddings"], methods, found["words"])
@@ -484,7 +477,7 @@ def _fitted(task: Task) -> xr.DataTree:
         table = distance_table(kv, settings["words"], case=options["case"])
     else:
         table = read_distance_table(settings["table"])
-    how = {name: options[name] for name in ("engine", "draws", "chains", "keep", "adjust")}
+    how = {name: options[name] for name in ("engine", "draws", "chains", "adjust")}
     return fit(table, settings["model"], seed=settings["seed"], **how)
 
 

@@ -1,7 +1,6 @@
 """Audits of whole vocabularies: shrinkage, false signs, and the words of real vectors."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -253,42 +252,7 @@ def test_a_vocabulary_without_other_words_is_refused():
         bb.audit(kv, {"men": ["he", "him"], "women": ["she", "her"]})
 
 
-class TestWorkers:
-    @pytest.mark.reproducible
-    def test_threads_of_linear_algebra_change_no_bit(self, file, unshared, threads):
-        here = bb.audit(file, GROUPS)
-        pd.testing.assert_frame_equal(here.words, unshared.words, check_exact=True)
-
-    @pytest.mark.reproducible
-    def test_blocks_in_threads_give_the_same_bits(self, file, unshared):
-        with ThreadPoolExecutor(2) as pool:
-            beside = bb.audit(file, GROUPS, executor=pool)
-        pd.testing.assert_frame_equal(beside.words, unshared.words, check_exact=True)
-
-    @pytest.mark.reproducible
-    @pytest.mark.full
-    def test_blocks_in_processes_give_the_same_bits(self, file, unshared):
-        found = bb.audit(file, GROUPS, executor="processes", workers=2)
-        pd.testing.assert_frame_equal(found.words, unshared.words, check_exact=True)
-        assert len(unshared.words) == 70_000
-
-    @pytest.mark.full
-    def test_blocks_on_dask_give_the_same_bits(self, file, unshared):
-        distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-            found = bb.audit(file, GROUPS, executor=cluster.scheduler_address)
-        pd.testing.assert_frame_equal(found.words, unshared.words, check_exact=True)
-
-    def test_workers_need_a_path(self):
-        kv = KeyedVectors(3)
-        kv.add_vectors(["a", "b"], np.eye(2, 3, dtype=np.float32))
-        with pytest.raises(InputError, match="given is KeyedVectors: give the path"):
-            bb.audit(kv, GROUPS, executor="processes")
-        with pytest.raises(InputError, match="valid are 'processes', 'serial'"):
-            bb.audit("google-news-slice", "gender", executor="thread")
-
-    def test_a_file_that_changes_is_refused(self, file):
-        from bayesbias.comparison.audits import _Source
-
-        with pytest.raises(InputError, match="has changed since the audit began"):
-            _Source(str(file), (1, 2)).vectors()
+@pytest.mark.reproducible
+def test_threads_of_linear_algebra_change_no_bit(file, unshared, threads):
+    here = bb.audit(file, GROUPS)
+    pd.testing.assert_frame_equal(here.words, unshared.words, check_exact=True)

@@ -103,7 +103,7 @@ def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_p
     for kind, file, options in (
         ("contrasts", "fit.nc", ("--second", "human", "--prob=0.5")),
         ("distances", "distances.csv", ("--protected-word", "algebra")),
-        ("variance", "fit.nc", ()),
+        ("decomposition", "fit.nc", ()),
     ):
         code, _, errors = here("plot", kind, f"made/{file}", "-o", f"{kind}.png", *options)
         assert code == 0, errors

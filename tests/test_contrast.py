@@ -319,10 +319,3 @@ def test_weat_of_the_same_words_stands_beside_the_contrast():
     table = bb.contrasts(bb.fit(bb.distance_table(kv, words), seed=0))
     assert table.attrs["weat_d"] == pytest.approx(float(expected), abs=1e-5)
     assert f"WEAT's effect size of the same words is {float(expected):.2f}" in size_sentence(table)
-
-
-def test_the_answer_does_not_depend_on_what_a_fit_keeps(religion, religion_fit):
-    kept = bb.fit(religion, seed=1, keep="summary")
-    for rows in ("pooled", "association", "difference"):
-        first, second = (bb.contrasts(post, rows=rows) for post in (religion_fit, kept))
-        pd.testing.assert_frame_equal(first, second, rtol=1e-9)

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import bayesbias as bb
 
@@ -336,14 +335,10 @@ def test_arviz_works_on_a_fit(religion):
     assert ranking.index.tolist() == ["crossed", "published", "pooled"]
 
 
-def test_netcdf_and_zarr_keep_everything(tmp_path, religion_fit):
+def test_netcdf_keeps_everything(tmp_path, religion_fit):
     bb.save_fit(religion_fit, tmp_path / "fit.nc")
     back = bb.load_fit(tmp_path / "fit.nc")
     assert back.identical(religion_fit)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        religion_fit.to_zarr(tmp_path / "fit.zarr")
-        assert xr.open_datatree(tmp_path / "fit.zarr", engine="zarr").load().identical(religion_fit)
 
 
 def test_a_fit_is_saved_whole_or_not_at_all(tmp_path, religion_fit):

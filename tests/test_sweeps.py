@@ -70,7 +70,7 @@ def test_every_combination_is_fitted_once(made, plan):
     stored = pd.read_parquet(made.folder / "contrasts.parquet")
     pd.testing.assert_frame_equal(stored, made.contrasts)
     row = made.fits.iloc[3]
-    again = bb.fit(bb.read_distance_table(row["table"]), row["model"], seed=int(row["seed"]), keep="summary", **DRAW)
+    again = bb.fit(bb.read_distance_table(row["table"]), row["model"], seed=int(row["seed"]), **DRAW)
     expected = bb.contrasts(again, "associated", "human")
     own = made.contrasts[made.contrasts["fit"].eq(row["fit"]) & made.contrasts["contrast"].eq("associated - human")]
     np.testing.assert_array_equal(own["mean"], expected["mean"])
@@ -383,7 +383,6 @@ def test_the_command(made, written, program):
         ({"draws": -4}, "draws is -4"),
         ({"seeds": [-1]}, "a seed is -1"),
         ({"seeds": [2**63]}, "a seed is 9223372036854775808"),
-        ({"keep": "foo"}, "keep is 'foo'"),
         ({"debiasing": ["hrd"]}, "hrd"),
     ],
 )

@@ -46,7 +46,7 @@ MOST = 20
 """Words of an audit that the screen shows."""
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
-Workers = Annotated[int | None, typer.Option(help="Processes; a sweep takes one for each processor.", min=1)]
+Workers = Annotated[int | None, typer.Option(help="Processes; one for each processor unless given.", min=1)]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")]
 
 
@@ -177,8 +177,6 @@ def audit(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all words, .parquet.")] = None,
     report: Report = None,
     picture: Picture = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
 ) -> None:
     """Which words of the vocabulary lean to one social group, and how sure that is."""
     from bayesbias.cli.arguments import check_target
@@ -191,12 +189,9 @@ def audit(
     if out is not None:
         check_target(out, (".parquet",), "an audit")
     asked = {"level": level, "rope": rope, "seed": seed}
-    if workers is not None or scheduler is not None:
-        found = audit_of(embedding, groups, **asked, executor=scheduler or "processes", workers=workers)  # type: ignore[arg-type]
-    else:
-        with working("reading the embedding"):
-            kv = load_embedding(embedding, trust_pickle=trust_pickle)
-        found = audit_of(kv, groups, **asked)  # type: ignore[arg-type]
+    with working("reading the embedding"):
+        kv = load_embedding(embedding, trust_pickle=trust_pickle)
+    found = audit_of(kv, groups, **asked)  # type: ignore[arg-type]
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
     called = found.table()
     title = f"Words called: {min(len(called), MOST)} of {len(called):,}"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, as_completed
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,18 +24,17 @@ from bayesbias._core.shrinkage import (
     shared_variance,
 )
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._executors import Pools, executors, one_thread, workers_asked
-from bayesbias._files import check_target, home_folder, whole_file
+from bayesbias._executors import one_thread
+from bayesbias._files import check_target, whole_file
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, signed
 from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
-from bayesbias.embeddings import Embedding, about, find_words, load_embedding, opened
+from bayesbias.embeddings import Embedding, about, find_words, opened
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
-    from distributed import Client
     from gensim.models import KeyedVectors
 
 SAMPLE = 20_000
@@ -47,8 +43,7 @@ RELATED_SAMPLE, FIELDS = 2000, 300
 """Words from which it is read how alike two protected words are, and words whose cosines to them are looked at."""
 BLOCK = 8192
 RANGE = 8 * BLOCK
-"""Words of a file that are one piece of work."""
-MAPPED = (".npz", ".safetensors")
+"""Words whose numbers are made at once."""
 BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer": None}
 """Frequency bands by place in a file that is ordered by frequency."""
 SHAPES = {"mixture": True, "normal": False}
@@ -163,8 +158,6 @@ def audit(
     prob: float = PROB,
     sample: int = SAMPLE,
     seed: int = 0,
-    executor: str | Executor | Client = "serial",
-    workers: int | None = None,
 ) -> Audit:
     """Which words of the vocabulary lean to one social group, and how sure that is.
 
@@ -189,10 +182,6 @@ def audit(
         Mass of the intervals.
     sample, seed
         Words from which that distribution is fitted, drawn at random, and the seed of the draw.
-    executor, workers
-        Where blocks of the vocabulary are made, as in :func:`sweep`: ``"serial"`` (here), ``"processes"``, the address
-        of a Dask scheduler, a ``distributed.Client`` or another executor; all but the first need the path of a file
-        that every worker sees. The bits do not depend on it among machines whose linear algebra has the same kernels.
 
     Returns
     -------
@@ -202,8 +191,7 @@ def audit(
     Raises
     ------
     InputError
-        Fewer than two groups with two words each that are found, a word in two groups, a level or rope out of range,
-        workers without the path of a file, or a file that changes meanwhile.
+        Fewer than two groups with two words each that are found, a word in two groups, a level or rope out of range.
 
     References
     ----------
@@ -223,7 +211,7 @@ def audit(
     if rope < 0:
         raise InputError(f"rope is {rope}: give a distance of at least 0")
     most, start = whole_number(sample, "sample", least=500), whole_number(seed, "seed", least=0, most=None)
-    vectors, source = _given(kv, executor)
+    vectors = opened(kv)
     lists = load_words(groups) if isinstance(groups, str | Path) else groups
     held, missing = _groups(vectors, lists)
     protected = unit_rows(
@@ -249,9 +237,7 @@ def audit(
         mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
         relation = _relation(vectors, list(held.values()))
         side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
-    with ExitStack() as stack:
-        pools = executors(executor, workers_asked(workers), stack)
-        numbers = _blocks(vectors, source, rows, side, pools)
+        numbers = _blocks(vectors, rows, side)
     words = _table(vectors, rows, list(held), numbers, prob, relation is not None)
     words["called"] = words["s_value"] <= level
     return Audit(
@@ -268,18 +254,6 @@ def audit(
         if isinstance(lists, WordLists)
         else {},
     )
-
-
-def _given(kv: Embedding, executor: str | Executor | Client) -> tuple[KeyedVectors, _Source | None]:
-    """The embedding, and how workers find it; None where none is needed."""
-    if isinstance(executor, str) and executor == "serial":
-        return opened(kv), None
-    if not isinstance(kv, str | Path):
-        raise InputError(f"workers open the embedding by its path, and given is {type(kv).__name__}: give the path")
-    file = home_folder(kv)
-    path = str(file.resolve()) if file.is_file() else str(kv)
-    state = _state(path)
-    return _opened(path, state), _Source(path, state)
 
 
 @dataclass(frozen=True)
@@ -402,10 +376,6 @@ class _Side:
         """Contrast, standard error, shrunken mean and sd, P(below 0) and P(inside the rope), with RIPA in a row of its
         own for each contrast: (contrasts, 7, n).
         """
-        with one_thread():
-            return self._numbers(vectors, rows)
-
-    def _numbers(self, vectors: NDArray[np.floating], rows: NDArray[np.intp]) -> FloatArray:
         values, scatter, ripa = _measured(vectors, rows, self.protected, self.weights, self.owner, self.relation)
         pieces = []
         for at, mixture in enumerate(self.mixtures):
@@ -415,68 +385,14 @@ class _Side:
         return np.array(pieces)
 
 
-class _Source(NamedTuple):
-    """An embedding that a worker opens by itself."""
-
-    path: str
-    state: tuple[int, int]
-
-    def vectors(self) -> NDArray[np.floating]:
-        """The vectors, mapped where the format allows.
-
-        Raises
-        ------
-        InputError
-            The file is not the one that it was.
-        """
-        if self.state != _state(self.path):
-            raise InputError(f"{self.path} has changed since the audit began: begin again")
-        found: NDArray[np.floating] = _opened(self.path, self.state).vectors
-        return found
-
-
-def _state(path: str) -> tuple[int, int]:
-    """Size and time of change of a file; (0, 0) of a bundled name."""
-    file = home_folder(path)
-    return (file.stat().st_size, file.stat().st_mtime_ns) if file.is_file() else (0, 0)
-
-
-@lru_cache(maxsize=1)
-def _opened(path: str, state: tuple[int, int]) -> KeyedVectors:
-    """An embedding, kept over the blocks that one worker makes."""
-    return load_embedding(path, mmap=path.endswith(MAPPED))
-
-
-def _block_of_file(source: _Source, rows: tuple[int, int, tuple[int, ...]], side: _Side) -> FloatArray:
-    """A block of words of a file, from the first row up to the last, some left out."""
-    begin, end, without = rows
-    return side.block(source.vectors(), np.setdiff1d(np.arange(begin, end), without))
-
-
-def _blocks(kv: KeyedVectors, source: _Source | None, rows: NDArray[np.intp], side: _Side, pools: Pools) -> FloatArray:
-    """The numbers of all words (contrasts, 7, n), each block of the file by itself; any order gives the same bits."""
-    starts = range(0, len(kv.index_to_key), RANGE)
-    own = np.setdiff1d(np.arange(len(kv.index_to_key)), rows)
+def _blocks(kv: KeyedVectors, rows: NDArray[np.intp], side: _Side) -> FloatArray:
+    """The numbers of all words (contrasts, 7, n), each block of the vocabulary by itself."""
     found = np.empty((len(side.weights), 7, len(rows)))
-    with progress("auditing the vocabulary", len(rows)) as done, pools() as pool:
-        flying = {}
-        counted = 0
-        for begin in starts:
-            end = min(begin + RANGE, len(kv.index_to_key))
-            place = slice(*np.searchsorted(rows, (begin, end)).tolist())
-            if source is None:
-                found[:, :, place] = side.block(kv.vectors, rows[place])
-                done(counted := counted + place.stop - place.start)
-            else:
-                without = tuple(own[(own >= begin) & (own < end)].tolist())
-                flying[pool.submit(_block_of_file, source, (begin, end, without), side)] = place
-        try:
-            for future in as_completed(flying):
-                place = flying[future]
-                found[:, :, place] = future.result()
-                done(counted := counted + place.stop - place.start)
-        except BrokenExecutor as error:
-            raise InputError(f"a worker died, perhaps for memory: give fewer workers, or 'serial' ({error})") from error
+    with progress("auditing the vocabulary", len(rows)) as done:
+        for begin in range(0, len(kv.index_to_key), RANGE):
+            place = slice(*np.searchsorted(rows, (begin, begin + RANGE)).tolist())
+            found[:, :, place] = side.block(kv.vectors, rows[place])
+            done(place.stop)
     return found
 
 

@@ -306,7 +306,7 @@ def contrasts(
     1           math  math  0.018
     2        algebra  math  0.026
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     region = interval(rope, "rope")
@@ -485,7 +485,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     1    jew  christian  False -0.027
     2    jew     muslim  False  0.053
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
     data = result.data
@@ -753,7 +753,7 @@ def decomposition(
     2     whole list      associated - human -0.019
     3           math             association  0.018
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     prob = probability(prob, "prob")
     names = result.data.protected_words
     parts = decomposition_parts(result, second, population)
@@ -964,7 +964,7 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.mean_distances(post).columns.tolist()
     ['math', 'arts', 'human', 'neutral']
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     data = result.data
     cells = cells_of(data)
     places = _list_places(data, cells)
@@ -1017,7 +1017,7 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     >>> round(float(found.mean[0]), 3), round(float(found.below(0.0)[0]), 3)
     (0.043, 0.132)
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     data = result.data
     cells = cells_of(data)
     places = _list_places(data, cells)

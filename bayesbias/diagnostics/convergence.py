@@ -335,7 +335,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.headline()
     'This fit can be read, within limits.'
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]
     stats = result.tree["sample_stats"].data_vars if "sample_stats" in result.tree.children else {}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None

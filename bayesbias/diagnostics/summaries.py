@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,10 +19,10 @@ from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS
 from bayesbias.models.families import family_of
 from bayesbias.models.results import Fit, read_distances
-from bayesbias.models.word_draws import GROUP, statistics_of
-from bayesbias.models.word_draws import PROB as PROB
 from bayesbias.words import counterparts
 
+PROB = 0.89
+"""The share of posterior mass in an interval unless another is asked for, as in the published study."""
 ETI, HDI = "eti", "hdi"
 INTERVALS = {ETI: sorted_interval, HDI: shortest_interval}
 """ArviZ's names of the two kinds of interval, equal-tailed and of highest density, and what finds their ends."""
@@ -95,7 +94,7 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     Raises
     ------
     InputError
-        An unknown kind of interval; one that a fit with summaries of its words does not have.
+        An unknown kind of interval.
 
     Examples
     --------
@@ -107,14 +106,16 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     1  connection_mean   different  0.94
     2  connection_mean       human  0.94
     """
-    result = Fit.read(post, summaries=True)
+    result = Fit.read(post)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")
     one_of(ci_kind, INTERVALS, "ci_kind")
     places = result.places
     pieces = []
-    for name, values, numbers in _described(result, prob, ci_kind):
+    for name, values in result.posterior.data_vars.items():
         if name in LEFT_OUT and not effects:
             continue
+        numbers = describe(flat_draws(values.to_numpy()), prob, ci_kind)
+        values = values[0, 0]
         labels = [str(dim) for dim in values.dims]
         shape = values.shape
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
@@ -134,38 +135,6 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     table = table.assign(**{column: table[column].astype("string") for column in shown})
     table.attrs |= {"prob": prob, "ci_kind": ci_kind}
     return table
-
-
-def _described(result: Fit, prob: float, ci_kind: str) -> Iterator[tuple[str, xr.DataArray, Mapping[str, FloatArray]]]:
-    """Name, an array with the dimensions, and moments and intervals of each parameter of a fit."""
-    for name, values in result.posterior.data_vars.items():
-        yield str(name), values[0, 0], describe(flat_draws(values.to_numpy()), prob, ci_kind)
-    if result.summarised:
-        if ci_kind == HDI:
-            raise InputError(
-                "ci_kind='hdi': this fit keeps summaries of its words, with equal-tailed intervals; fit with "
-                "keep='draws' for others"
-            )
-        words = result.tree[GROUP].to_dataset()
-        for name in (name for name in ("word_mean", *EFFECTS) if name in words):
-            yield name, words[name][0], word_statistics(words, name, prob)
-
-
-def word_statistics(words: xr.Dataset, name: str, prob: float) -> Mapping[str, FloatArray]:
-    """Moments and intervals of single words, from the summaries that a fit keeps.
-
-    Raises
-    ------
-    InputError
-        An interval that is not among them.
-    """
-    found = statistics_of(words, name, prob)
-    if found is None:
-        raise InputError(
-            f"prob={prob:g}: this fit keeps summaries of its words, with intervals of 0.95, 0.89 and 0.5; "
-            "fit with keep='draws' for others"
-        )
-    return found
 
 
 def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Models of distances: specification, engines, and the fit."""
 
-from bayesbias.models.fits import add_log_likelihood, add_predictive, fit, list_models, word_draws
+from bayesbias.models.fits import add_log_likelihood, add_predictive, fit, list_models
 from bayesbias.models.results import load_fit, save_fit
 from bayesbias.models.spec import ModelSpec, load_model
 
@@ -13,5 +13,4 @@ __all__ = [
     "load_fit",
     "load_model",
     "save_fit",
-    "word_draws",
 ]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bayesbias._core.vectors import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 DIMS = {
     "connection_mean": ("connection",),
@@ -42,15 +39,12 @@ class Draws:
         Facts about the fit as a whole.
     notes
         Sentences on how the draws were made, where it was not the usual way.
-    words
-        Summaries of single words, where their draws are not kept.
     """
 
     posterior: Mapping[str, FloatArray]
     sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)
     attrs: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    words: xr.Dataset | None = None
 
 
 def dims_of(name: str, values: FloatArray) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from bayesbias.errors import InputError
 from bayesbias.models import related
 from bayesbias.models.draws import Draws
 from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
-from bayesbias.models.word_draws import ALL, Keep, kept_words, taker_for
+from bayesbias.models.word_draws import DrawsOfWords
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -38,9 +38,7 @@ def obstacle(spec: ModelSpec) -> str | None:
     return "it has a common intercept, which ties the connections together" if spec.terms.intercept else None
 
 
-def sample(
-    spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
-) -> Draws:
+def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Independent draws from the posterior.
 
     Connections with a sigma of their own are independent of each other; with one sigma for all they share the outer
@@ -52,7 +50,7 @@ def sample(
         The distances of a connection do not vary, so that sigma has no posterior.
     """
     if spec.related:
-        return kept_words(related.sample(spec, data, chains, draws, rng), data, keep)
+        return related.sample(spec, data, chains, draws, rng)
     priors = priors_of(spec)
     size, connections = chains * draws, len(data.connections)
     mu, s, sigma = np.empty((3, size, connections))
@@ -62,7 +60,7 @@ def sample(
         evidence, outside = evidence + grid.log_evidence, max(outside, grid.outside)
         for k, block_s, block_mu in zip(block, grid_draws.s, grid_draws.mu, strict=True):
             mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
-    taker = taker_for(keep, data, size)
+    taker = DrawsOfWords(data, size)
     _draw_words(data, mu, s, sigma, rng, taker)
 
     def by_chain(values: FloatArray) -> FloatArray:

@@ -79,8 +79,6 @@ class Independent:
             found = conditional_functionals(result, cells, weights)
             if found is not None:
                 return found
-        if result.summarised:
-            raise InputError("this fit keeps summaries of its words, and this needs their draws: fit with keep='draws'")
         return drawn_functionals(result.draws("word_mean"), cells, weights)
 
     def obstacle(self, spec: ModelSpec) -> str | None:

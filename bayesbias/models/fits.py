@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,18 +16,16 @@ from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.distances.frames import averaged
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.adjust import adjusted_table, recorded, with_slope
-from bayesbias.models.draws import EFFECTS, Draws, dims_of
+from bayesbias.models.draws import Draws
 from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.marginal import PACKAGE
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.results import Fit, assemble, read_distances
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.word_draws import ALL, DRAWS, KEEPS, MOST_NUMBERS, SUMMARY, Keep, kept_words
-from bayesbias.words import words_given
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -45,8 +43,6 @@ class Engine:
         Specification to the reason why this engine cannot fit it, or None.
     sample
         Specification, data, chains, draws in each chain and a generator to draws.
-    streams
-        Whether ``sample`` takes ``keep`` too, what is kept of words, so that their draws need not all be held.
     independent
         Whether draws are independent, but where statistics of the sampler tell of divergent transitions: NUTS took
         over.
@@ -55,21 +51,12 @@ class Engine:
     name: str
     obstacle: Callable[[ModelSpec], str | None]
     sample: Callable[..., Draws]
-    streams: bool = False
     independent: bool = False
-
-    def draw(
-        self, spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator, keep: Keep
-    ) -> Draws:
-        """Draws, with what is to be kept of single words."""
-        if self.streams:
-            return self.sample(spec, data, chains, draws, rng, keep)
-        return kept_words(self.sample(spec, data, chains, draws, rng), data, keep)
 
 
 ENGINES = (
-    Engine("exact", exact.obstacle, exact.sample, streams=True, independent=True),
-    Engine("marginal", marginal.obstacle, marginal.sample, streams=True, independent=True),
+    Engine("exact", exact.obstacle, exact.sample, independent=True),
+    Engine("marginal", marginal.obstacle, marginal.sample, independent=True),
     Engine("nuts", nuts.obstacle, nuts.sample),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""
@@ -98,10 +85,12 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     return engine
 
 
+MOST_NUMBERS = 2**26
+"""Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
 RELATED_NUMBERS = 2**24
-"""Draws times cells up to which ``keep="auto"`` keeps all draws of the model of related words: 128 megabytes."""
+"""The same of the model of related words, which holds several arrays of this size at once."""
 FEWEST_DRAWS = 500
-"""Draws that such a fit has at least."""
+"""Draws that a fit of a large table has at least."""
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 UNRELATED = (
     "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "
@@ -120,7 +109,6 @@ def fit(
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     priors: Mapping[str, Mapping[str, Any]] | None = None,
-    keep: str = AUTO,
 ) -> xr.DataTree:
     """The posterior of a model of distances.
 
@@ -139,7 +127,8 @@ def fit(
         quadrature), ``"marginal"`` (crossed models: importance sampling of the scales, everything else exact) or
         ``"nuts"`` (PyMC).
     draws
-        Draws kept in all, split evenly over ``chains``.
+        Draws in all, split evenly over ``chains``. Fewer are made, but at least 500, where these times the parameters
+        of single words are more than 2**26 numbers (half a gigabyte; of the model ``related`` 2**24); notes say so.
     seed
         Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
 
@@ -155,21 +144,12 @@ def fit(
         Priors in place of the model's: parameter name to what a model file gives for it, such as
         ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field. The
         fit records the model with these priors, and its notes name them.
-    keep
-        Of single words, ``"draws"`` or a ``"summary"``: moments, median and equal-tailed intervals (50%, 89%, 95%) of
-        each protected word, of its contrasts and of the effects of each attribute word, and the draws of means over
-        words. ``"auto"`` keeps draws where these are at most 2**26 numbers (draws x parameters of single words, half a
-        gigabyte), else a summary, and notes say so; of the model ``related``, whose contrasts do not depend on draws,
-        it keeps fewer draws where there are more than 2**24 numbers, but at least 500. Summaries are for tables of many
-        words: :func:`summary` and :func:`diagnose` take them, and :func:`contrasts` with ``rows="difference"``;
-        what needs draws says so, and :func:`checks.word_draws <bayesbias.checks.word_draws>` gives those of some words.
 
     Returns
     -------
     DataTree
-        ArviZ groups ``posterior``, ``observed_data``, ``constant_data``; ``words`` where summaries are kept; and
-        ``sample_stats`` from NUTS and the marginal engine (``pareto_k`` and ``importance_ess``). Posterior variables:
-        ``connection_mean``,
+        ArviZ groups ``posterior``, ``observed_data``, ``constant_data``; and ``sample_stats`` from NUTS
+        and the marginal engine (``pareto_k`` and ``importance_ess``). Posterior variables: ``connection_mean``,
         ``connection_sd`` (connection), ``word_mean`` (protected_word, connection), ``sigma`` (connection, or none
         where it is shared); crossed models add ``attribute_effect`` (attribute_word), ``attribute_sd``
         (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, group) and
@@ -197,13 +177,10 @@ def fit(
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
     if adjust is not None:
-        if keep == SUMMARY:
-            raise InputError("keep='summary' is for distances as they are: adjusted ones need the draws of words")
-        how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors, "keep": DRAWS}
+        how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors}
         return _adjusted_fit(table, adjust, frequencies, how | {"seed": used_seed(seed)})
     if frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    one_of(keep, KEEPS, "keep")
     by_frame, table = table, averaged(table)
     data = read_distances(table)
     frames = frame_data(by_frame, data)
@@ -216,114 +193,29 @@ def fit(
     spec, data = family_of(spec).prepared(spec, data)
     if not (spec.crossed or spec.related):
         refuse_repeats(table, spec.name)
-    draws, fewer = _fewer_draws(keep, spec, data, draws, chains)
-    kept, why = _kept(keep, spec, data, draws, frames is not None)
-    why = (*fewer, *why)
+    draws, why = _fewer_draws(spec, data, draws, chains)
     data = replace(data, notes=(*note, *data.notes, *why))
     used = used_seed(seed)
-    drawn = chosen.draw(spec, data, chains, draws // chains, np.random.default_rng(used), kept)
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
     post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
 
 
-def _fewer_draws(keep: str, spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
-    """Draws of a fit of related words, with a note where they are fewer than was asked for.
-
-    Weighted sums of cells are exact, so that draws are for pictures and for further protected words.
-    """
-    cells = int(data.filled.sum())
-    least = -(-FEWEST_DRAWS // chains) * chains
-    most = max(RELATED_NUMBERS // cells // chains * chains, least)
-    if not spec.related or keep != AUTO or draws <= most:
-        return draws, ()
-    note = (
-        f"{most:,} draws are kept, not {draws:,}: the table has {cells:,} cells (protected words x connections). "
-        "Contrasts, associations and decompositions do not depend on draws (keep='draws' keeps all)."
-    )
-    return most, (note,)
-
-
-def _kept(keep: str, spec: ModelSpec, data: Distances, draws: int, frames: bool) -> tuple[Keep, tuple[str, ...]]:
-    """What is kept of single words, with a note where that was not asked for.
-
-    Raises
-    ------
-    InputError
-        A summary of a fit whose sentence frames change the draws of words.
-    """
-    if frames and keep == SUMMARY:
-        raise InputError("keep='summary' is for words without sentence frames: these need the draws of words")
+def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
+    """Draws of a fit, with a note where they are fewer than was asked for because the table has many words."""
     size = int(data.filled.sum())
     if spec.crossed:
         size += len(data.attribute_words) * (1 + spec.terms.word_x_group * len(data.group_names))
-    if keep != AUTO or frames or size * draws <= MOST_NUMBERS:
-        return (Keep(SUMMARY) if keep == SUMMARY else ALL), ()
+    least = -(-FEWEST_DRAWS // chains) * chains
+    numbers = RELATED_NUMBERS if spec.related else MOST_NUMBERS
+    most = max(numbers // size // chains * chains, least)
+    if draws <= most:
+        return draws, ()
     note = (
-        f"Of single words a summary is kept, not their draws: {size:,} parameters of words times {draws:,} draws are "
-        f"more than {MOST_NUMBERS:,} numbers (keep='draws' keeps them)."
+        f"{most:,} draws are made, not {draws:,}: the model has {size:,} parameters of single words (protected words "
+        f"x connections, attribute words), and draws times these may be {numbers:,} numbers."
     )
-    return Keep(SUMMARY), (note,)
-
-
-def word_draws(post: xr.DataTree, words: Iterable[str] | str | Path) -> xr.Dataset:
-    """Draws of single words, also of a fit that keeps summaries.
-
-    The fit is made again with its seed, so that the draws are those behind its summaries.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-    words
-        Protected words, attribute words or both, or what :func:`load_list` takes.
-
-    Returns
-    -------
-    Dataset
-        ``word_mean`` (chain, draw, protected_word, connection) of the protected words among them; ``attribute_effect``
-        (chain, draw, attribute_word) and ``interaction_effect`` (chain, draw, attribute_word, group) of the attribute
-        words, where the model has them.
-
-    Raises
-    ------
-    InputError
-        No word, or one that is not in the fit.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, "crossed", seed=0, keep="summary")
-    >>> dict(bb.checks.word_draws(post, ["math"])["word_mean"].sizes)
-    {'chain': 4, 'draw': 1000, 'protected_word': 1, 'connection': 4}
-    """
-    result = Fit.read(post, summaries=True)
-    data = result.data
-    asked = list(dict.fromkeys(words_given(words, "words")))
-    known = (data.protected_words, data.attribute_words)
-    places = [np.flatnonzero(np.isin(names, asked)) for names in known]
-    if unknown := [word for word in asked if not any(word in names for names in known)]:
-        raise InputError(f"the fit has no word {shortened(unknown, 5)}: give protected or attribute words of it")
-    labels = {"protected_word": places[0], "attribute_word": places[1]}
-    own = ["word_mean"] if len(places[0]) else []
-    own += [name for name in EFFECTS if len(places[1])]
-    if not result.summarised:
-        posterior = result.posterior
-        kept = posterior[[name for name in own if name in posterior]]
-        return kept.isel({dim: at for dim, at in labels.items() if dim in kept.dims})
-    spec = result.spec
-    spec, data = family_of(spec).prepared(spec, data)
-    steps, rng = result.posterior.sizes, np.random.default_rng(result.seed)
-    engine = choose_engine(spec, result.engine)
-    drawn = engine.draw(spec, data, steps["chain"], steps["draw"], rng, Keep(DRAWS, *places))
-    held = {name: drawn.posterior[name] for name in own if name in drawn.posterior}
-    every = {"connection": data.connections, "group": data.group_names}
-    every |= {dim: names[at] for (dim, at), names in zip(labels.items(), known, strict=True)}
-    dims = {name: ("chain", "draw", *dims_of(name, values)) for name, values in held.items()}
-    used = {dim for names in dims.values() for dim in names}
-    return xr.Dataset(
-        {name: (dims[name], values) for name, values in held.items()},
-        coords={dim: names for dim, names in every.items() if dim in used},
-    )
+    return most, (note,)
 
 
 def _adjusted_fit(

@@ -29,7 +29,7 @@ from bayesbias.distances.tables import once
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
-from bayesbias.models.word_draws import ALL, Keep, taker_for
+from bayesbias.models.word_draws import DrawsOfWords
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)
@@ -470,9 +470,7 @@ def obstacle(spec: ModelSpec) -> str | None:
     return "it has a common intercept" if spec.terms.intercept else None
 
 
-def sample(
-    spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator, keep: Keep = ALL
-) -> Draws:
+def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by importance sampling of the scales, then exact Gaussian draws of everything else.
 
     Raises
@@ -496,7 +494,7 @@ def sample(
         warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
     theta = found.drawn(size, rng)
     effects = EFFECTS if spec.terms.word_x_group else EFFECTS[:1]
-    taker = taker_for(keep, data, size, effects, target.mean.mean)
+    taker = DrawsOfWords(data, size, effects, target.mean.mean)
     posterior = draw_given_scales(target, data, theta, rng, taker)
     by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
     return taker.into(Draws(by_chain, found.stats, attrs, notes), chains)

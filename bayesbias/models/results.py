@@ -26,8 +26,6 @@ from bayesbias.distances.storage import (
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
-from bayesbias.models.word_draws import GROUP as WORDS
-from bayesbias.models.word_draws import keeps_summaries
 
 if TYPE_CHECKING:
     pass
@@ -51,8 +49,7 @@ def assemble(
 
     Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
     the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
-    ``sample_stats`` where the sampler gives any; ``words`` where summaries of these are kept; ``relatedness`` where the
-    table carries it.
+    ``sample_stats`` where the sampler gives any; ``relatedness`` where the table carries it.
     """
     labels = {
         "protected_word": data.protected_words,
@@ -95,8 +92,6 @@ def assemble(
     if drawn.sample_stats:
         stats = {name: (("chain", "draw")[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
         groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
-    if drawn.words is not None:
-        groups[f"/{WORDS}"] = drawn.words
     if data.relatedness is not None:
         groups[f"/{KEY}"] = relatedness_group(data.relatedness)
     tree = xr.DataTree.from_dict(groups)
@@ -122,13 +117,13 @@ class Fit:
     tree: xr.DataTree
 
     @classmethod
-    def read(cls, given: object, summaries: bool = False, where: str = "what was given") -> Fit:
+    def read(cls, given: object, where: str = "what was given") -> Fit:
         """A fit, checked; one that was read before stays as it is.
 
         Raises
         ------
         InputError
-            What is no fit, or, unless ``summaries`` will do, a fit without the draws of its words.
+            What is no fit.
         """
         tree = given.tree if isinstance(given, Fit) else given
         if not isinstance(tree, xr.DataTree):
@@ -137,20 +132,13 @@ class Fit:
             raise InputError(
                 f"{where} is the posterior of a comparison, not a fit: use the methods of bb.checks.Comparison(tree)"
             )
-        kept = keeps_summaries(tree)
-        needed = (WORDS if kept else "posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")
+        needed = ("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")
         for group, variable in needed:
             if group not in tree.children or variable not in tree[group].data_vars:
                 raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")
         missing = {"seed", "coverage", "model", "versions"} - set(tree.attrs)
         if missing or int(tree["constant_data/n"].sum()) != tree["observed_data"].sizes["pair"]:
             raise InputError(f"{where} is only a part of a fit: give the whole tree that fit returns")
-        if kept and not summaries:
-            raise InputError(
-                f"{where} keeps summaries of its words, and this needs their draws: fit with keep='draws', which takes "
-                "8 bytes for each draw and word, or fit a part of the table; bb.checks.word_draws(post, words) gives "
-                "the draws of some words"
-            )
         return given if isinstance(given, Fit) else cls(tree)
 
     @cached_property
@@ -228,11 +216,6 @@ class Fit:
         return "sd_factor" in self.tree["posterior"]
 
     @property
-    def summarised(self) -> bool:
-        """Whether summaries of the words are kept in place of their draws."""
-        return keeps_summaries(self.tree)
-
-    @property
     def posterior(self) -> xr.Dataset:
         """The group ``posterior``."""
         return self.tree["posterior"].dataset
@@ -278,7 +261,7 @@ def read_distances(given: object, check: bool = True) -> Distances:
         As in :meth:`Distances.read`; what is no fit.
     """
     if isinstance(given, xr.DataTree | Fit):
-        return Fit.read(given, summaries=True).data
+        return Fit.read(given).data
     return Distances.read(given, check)
 
 
@@ -293,7 +276,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     post
         A result of :func:`fit`, or the ``posterior`` of a :class:`Comparison`.
     path
-        A file that ends in ``.nc``. (``post.to_zarr`` writes Zarr.)
+        A file that ends in ``.nc``.
 
     Raises
     ------
@@ -358,7 +341,7 @@ def load_fit(path: str | Path) -> xr.DataTree:
             if name in posterior.data_vars:
                 posterior[name] = posterior[name].astype(float)
         if "paired" not in tree.children:  # what compare returns is kept on disk too
-            Fit.read(tree, True, str(file))
+            Fit.read(tree, str(file))
     except InputError:
         raise
     except Exception as error:  # damaged files raise a dozen kinds

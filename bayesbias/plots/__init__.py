@@ -14,13 +14,11 @@ from bayesbias.plots.changes import plot_change as plot_change
 from bayesbias.plots.changes import plot_side_effects as plot_side_effects
 from bayesbias.plots.changes import plot_similarity_shift as plot_similarity_shift
 from bayesbias.plots.fits import plot_association as plot_association
-from bayesbias.plots.fits import plot_attribute_effects as plot_attribute_effects
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
 from bayesbias.plots.fits import plot_decomposition as plot_decomposition
 from bayesbias.plots.fits import plot_overview as plot_overview
 from bayesbias.plots.fits import plot_predictions as plot_predictions
-from bayesbias.plots.fits import plot_variance as plot_variance
 from bayesbias.plots.metrics import plot_plan as plot_plan
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
@@ -35,7 +33,6 @@ from bayesbias.plots.sentences import plot_templates as plot_templates
 from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
 from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement
-from bayesbias.plots.stability import plot_word_bias as plot_word_bias
 from bayesbias.plots.tables import plot_distances as plot_distances
 from bayesbias.plots.tables import plot_relatedness as plot_relatedness
 from bayesbias.plots.tables import plot_variogram as plot_variogram
@@ -47,8 +44,6 @@ OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "decomposition": plot_decomposition,
     "coefficients": plot_coefficients,
     "predictions": plot_predictions,
-    "variance": plot_variance,
-    "attribute-effects": plot_attribute_effects,
     "relatedness": plot_relatedness,
     "variogram": plot_variogram,
     "templates": plot_templates,

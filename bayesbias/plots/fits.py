@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.patches import Rectangle
 
-from bayesbias._checks import interval, one_of, probability, whole_number
+from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison import (
     GIVEN,
@@ -29,12 +29,9 @@ from bayesbias.diagnostics.summaries import (
     interval_ends,
     share,
     signed,
-    variance_shares,
 )
 from bayesbias.diagnostics.topics import LISTS, TopicNull
-from bayesbias.distances.distances import STEREOTYPE
 from bayesbias.errors import InputError
-from bayesbias.models.families import COMPONENTS
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
     FAINT,
@@ -54,7 +51,6 @@ from bayesbias.plots.style import (
     note_below,
     note_beside,
     one_panel,
-    place_legend,
     spread_rows,
     style_axes,
     word_labels,
@@ -440,65 +436,6 @@ def plot_decomposition(
     return figure
 
 
-def plot_attribute_effects(post: xr.DataTree, prob: float = PROB, most: int = 12) -> Figure:
-    """How far each attribute word lies from all protected words, beyond the mean of its class.
-
-    One panel a class (stereotype, and each control list), words sorted; of long lists the ``most`` closest and the
-    ``most`` farthest are shown. Thick bars are 50%, thin ones ``prob`` equal-tailed intervals.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit` with a crossed model.
-    prob
-        Posterior mass of the thin bars.
-    most
-        Words shown at either end of a list.
-
-    Raises
-    ------
-    InputError
-        The model has no effects of attribute words.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
-    >>> post = bb.fit(table, "crossed", draws=400, seed=0)
-    >>> bb.plots.plot_attribute_effects(post).savefig("attributes.png")
-    """
-    result = Fit.read(post)
-    prob, most = probability(prob, "prob"), whole_number(most, "most")
-    if "attribute_effect" not in result.posterior:
-        raise InputError(f"the model {result.model!r} has no effects of attribute words: fit a crossed model")
-    effects = result.draws("attribute_effect")
-    words = result.posterior["attribute_word"].to_numpy()
-    classes = result.tree["constant_data/class"].to_numpy()
-    said = result.labels
-    looks = connection_looks(result.tree["constant_data/connection"].to_numpy().tolist(), said)
-    looks = {STEREOTYPE: LOOKS["associated"], **looks}
-    present = [name for name in looks if name in set(classes)]
-    panels = []
-    for name in present:
-        own = np.flatnonzero(classes == name)
-        order = own[np.argsort(effects[:, own].mean(axis=0))]
-        panels.append((name, order if len(order) <= 2 * most + 1 else np.r_[order[:most], order[-most:]], len(order)))
-    tallest = max(len(shown) for _, shown, _ in panels)
-    with mpl.rc_context(FONT):
-        figure = new_figure(3.5 * len(panels), 0.2 * tallest + 1.3)
-        axes_row = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
-        for axes, (name, shown, size) in zip(axes_row, panels, strict=True):
-            gap = len(shown) < size
-            heights = -np.arange(len(shown), dtype=float) - np.where(gap & (np.arange(len(shown)) >= most), 0.8, 0)
-            draw_intervals(axes, heights, effects[:, shown], prob, looks[name])
-            if gap:
-                axes.text(0.02, -most + 0.1, f"… {size - len(shown)} more …", fontsize=7.5, va="center")
-            style_axes(axes, "effect on cosine distance", f"{said.get(name, name)} ({size} words)")
-            mark_line(axes, 0.0)
-            axes.set_yticks(heights, word_labels(words[shown], [""] * len(shown)).tolist(), fontsize=7.5)
-            axes.set_ylim(-tallest - 0.8, 0.8)
-    return figure
-
-
 DENSITY_DRAWS = 4000
 
 
@@ -597,57 +534,3 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
-
-
-LOOK = {
-    "protected word": ("#0072B2", "//"),
-    "attribute word": ("#E69F00", ""),
-    "word x group": ("#CC79A7", "\\\\"),
-    "residual": ("#D9D9D9", ""),
-}
-"""Colour (Okabe and Ito) and hatching: either tells the parts apart."""
-LEAST = 0.06
-
-
-def plot_variance(post: xr.DataTree, ax: Axes | None = None) -> Figure:
-    """Posterior mean shares of the variance of distances: protected word, attribute word, word x group, residual.
-
-    A large share of the attribute word is what makes intervals that take distances for independent too narrow.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-    ax
-        Axes to draw on; by default those of a new figure.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> bb.plots.plot_variance(post).savefig("variance.png")
-    """
-    result = Fit.read(post)
-    table = variance_shares(post)
-    connections = list(dict.fromkeys(table["connection"]))
-    with mpl.rc_context({**FONT, "hatch.linewidth": 0.5}):
-        figure, axes = one_panel(ax, 7.0, 0.38 * len(connections) + 1.5)
-        left = np.zeros(len(connections))
-        heights = -np.arange(len(connections), dtype=float)
-        for name in (part for part in COMPONENTS if part in set(table["component"])):
-            share = table.loc[table["component"] == name, "mean"].to_numpy()
-            colour, hatch = LOOK[name]
-            axes.barh(heights, share, 0.7, left, color=colour, hatch=hatch, edgecolor="white", label=name)
-            for height, begin, width in zip(heights, left, share, strict=True):
-                if width > LEAST:
-                    box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8} if hatch else None
-                    axes.text(
-                        begin + width / 2, height, f"{100 * width:.0f}%", ha="center", va="center", color=INK, bbox=box
-                    )
-            left += share
-        style_axes(axes, "share of the variance within a connection", "Where the spread of distances comes from")
-        axes.set_xlim(0, 1)
-        said = result.labels
-        axes.set_yticks(heights, [said.get(name, name) for name in connections])
-        place_legend(figure, axes, ax, "lower center", ncols=4)
-    return figure

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesbias._checks import flag, several, whole_number
+from bayesbias._checks import flag, several
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics.summaries import share
 from bayesbias.embeddings import Setting
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     FAINT,
     FONT,
@@ -27,7 +26,6 @@ from bayesbias.plots.style import (
     new_figure,
     note_below,
     note_beside,
-    one_panel,
     style_axes,
     word_labels,
 )
@@ -138,93 +136,6 @@ def _labels(
         if begin < len(inner):
             axes.axhline(begin - 0.5, color="white", linewidth=2.2)
             axes.axvline(begin - 0.5, color="white", linewidth=2.2)
-
-
-FIRST, SECOND = Look("#0072B2", "s", "first"), Look("#D55E00", "o", "second")
-WIDEST_WORDS = 72
-"""Letters on a line of the title."""
-SHOWN = 3
-"""Words of the pairs that the axis names."""
-
-
-def plot_word_bias(
-    study: DirectBiasStudy,
-    setting: tuple[str, str, int, int] | None = None,
-    words: int = 30,
-    ax: Axes | None = None,
-) -> Figure:
-    """The words with the largest cosine with the direction of the pairs, on the side to which they lean.
-
-    Parameters
-    ----------
-    study
-        What :func:`direct_bias_study` returns.
-    setting
-        Corpus, algorithm, dimensions and seed; None takes the first of those with the most dimensions.
-    words
-        How many words, the most biased ones.
-    ax
-        Axes to draw on; by default those of a new figure.
-
-    Raises
-    ------
-    InputError
-        A setting that the study does not hold.
-
-    Examples
-    --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
-    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
-    >>> bb.plots.plot_word_bias(study).savefig("words.png")
-    """
-    check_kind(study, DirectBiasStudy, "plot_word_bias", "direct_bias_study")
-    words = whole_number(words, "words")
-    chosen = _setting(study, setting)
-    bias = study.bias.iloc[study.settings.index(chosen)]
-    shown = bias.loc[bias.abs().sort_values(ascending=False, kind="stable").index[:words]].sort_values(ascending=False)
-    heights = -np.arange(len(shown), dtype=float)
-    values = shown.to_numpy(dtype=float)
-    first, second = (shortened([pair[side] for pair in study.pairs], SHOWN) for side in (0, 1))
-    with mpl.rc_context(FONT):
-        figure, axes = one_panel(ax, 6.6, 0.19 * len(shown) + 1.2)
-        across = ("axes fraction", "data")
-        for look, own in ((FIRST, values >= 0), (SECOND, values < 0)):
-            axes.hlines(heights[own], 0, values[own], color=look.colour, linewidth=1.4)
-            axes.scatter(values[own], heights[own], s=24, marker=look.marker, color=look.colour, zorder=3)
-        for height, value, word in zip(heights, values, word_labels(shown.index, [""] * len(shown)), strict=True):
-            left = value >= 0
-            axes.annotate(
-                word,
-                (0, height),
-                xytext=(-5 if left else 5, 0),
-                textcoords="offset points",
-                ha="right" if left else "left",
-                va="center",
-                fontsize=8,
-            )
-        for place, side, look, told in ((0.0, "left", SECOND, second), (1.0, "right", FIRST, first)):
-            axes.annotate(f"to {told}", (place, 0.85), xycoords=across, ha=side, va="center", color=look.colour)
-        title = fill(f"The {len(shown)} most biased of {len(bias)} words, {chosen.label}", WIDEST_WORDS)
-        style_axes(axes, "cosine with the direction of the pairs", title)
-        axes.axvline(0, color=INK, linewidth=0.9)
-        axes.set_yticks([])
-        axes.set_ylim(-len(shown) + 0.4, 1.5)
-        most = 1.08 * float(np.abs(values).max())
-        axes.set_xlim(-most, most)
-        note_below(figure, *study.notes, ax=ax)
-    return figure
-
-
-def _setting(study: DirectBiasStudy, setting: object) -> Setting:
-    """A setting of the study."""
-    settings = study.settings
-    if setting is None:
-        return max(settings, key=lambda one: one.dims)
-    if not isinstance(setting, tuple) or setting not in settings:
-        held = ", ".join(repr(tuple(one)) for one in settings[:SHOWN]) + ", …" * (len(settings) > SHOWN)
-        raise InputError(f"setting is {setting!r}, which the study does not hold: it holds {held}")
-    return settings[settings.index(setting)]
 
 
 PANELS = {

@@ -144,7 +144,6 @@ def calls(tmp_path_factory, random_embedding, text_encoder):
         "checks.check_words": {"words": LISTS, "kv": kv, "frequencies": dict.fromkeys(LISTS.every_word(), 1.0)},
         "checks.add_log_likelihood": {"post": post},
         "checks.add_predictive": {"post": post, "seed": 1, "draws": 8},
-        "checks.word_draws": {"post": post, "words": ["p", "k"]},
         "checks.adjustment": {"post": bb.fit(table, "crossed", draws=200, seed=1, adjust=length)},
         "checks.bootstrap_metric": {"name": "weat", "kv": kv, "query": QUERY, "draws": 10, "posterior": False},
         "checks.check_relatedness": {"data": related},

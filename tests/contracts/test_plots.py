@@ -21,8 +21,6 @@ OF_A_FIT = {
     "coefficients": bb.plot_coefficients,
     "predictions": bb.plots.plot_predictions,
     "contrasts": lambda post: bb.plot_contrasts(post, second="neutral"),
-    "variance": bb.plots.plot_variance,
-    "attribute effects": bb.plots.plot_attribute_effects,
     "contrasts with a rope": lambda post: bb.plot_contrasts(post, second="neutral", rope=0.05),
 }
 
@@ -171,8 +169,6 @@ def test_pictures_of_one_panel_take_axes():
         "plot_templates",
         "plot_topic_null",
         "plot_trend",
-        "plot_variance",
-        "plot_word_bias",
     }
     for plot in with_axes().values():
         assert "\nax\n    Axes to draw on" in inspect.cleandoc(plot.__doc__)
@@ -184,7 +180,7 @@ def test_axes_that_are_given_are_drawn_on(fits):
     table = table_of(4)
     draws = (
         lambda ax: bb.plot_contrasts(fits["four words"], second="human", ax=ax),
-        lambda ax: bb.plots.plot_variance(fits["four words"], ax=ax),
+        lambda ax: bb.plot_contrasts(fits["four words"], second="neutral", ax=ax),
         lambda ax: bb.plot_distances(table, ax=ax),
         lambda ax: bb.plot_distances(table, "word1", ax=ax),
     )
@@ -232,22 +228,6 @@ def test_raw_distances_show_every_pair():
 def test_a_word_that_is_not_there_is_refused():
     with pytest.raises(bb.InputError, match=r"no protected word 'jedi'; it holds word0, word1"):
         bb.plot_distances(table_of(2), "jedi")
-
-
-def test_attribute_effects_show_the_ends_of_long_lists_and_need_a_crossed_model():
-    table = table_of(4, ("associated", "neutral"), size=30)
-    figure = bb.plots.plot_attribute_effects(bb.fit(table, seed=0), most=5)
-    assert [len(axes.get_yticks()) for axes in figure.axes] == [10, 10]
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["stereotype (30 words)", "neutral (30 words)"]
-    assert sum("20 more" in text for text in texts(figure)) == 1
-    with pytest.raises(bb.InputError, match="fit a crossed model"):
-        bb.plots.plot_attribute_effects(bb.fit(table, "published", seed=0))
-
-
-def test_variance_bars_are_the_shares():
-    post = bb.fit(table_of(4), seed=0)
-    widths = sorted(bar.get_width() for bar in bb.plots.plot_variance(post).axes[0].patches)
-    assert widths == pytest.approx(sorted(bb.checks.variance_shares(post)["mean"]))
 
 
 def test_calibration_is_drawn_with_its_errors():
@@ -758,7 +738,6 @@ OF_RELIABILITY = {
     "agreement": lambda made: bb.plots.plot_rank_agreement(made["one_list"]),
     "decay": lambda made: bb.plots.plot_bias_decay(made["study"]),
     "bootstrap": lambda made: bb.plots.plot_bias_bootstrap(made["one_list"], algorithm="sgns"),
-    "words": lambda made: bb.plots.plot_word_bias(made["study"], words=5),
 }
 
 
@@ -1044,34 +1023,9 @@ def test_the_bootstrap_has_a_panel_for_each_setting(study):
             bb.plots.plot_bias_bootstrap(study, **options)
 
 
-def test_biased_words_stand_on_the_side_to_which_they_lean(study):
-    setting = ("all $x$", "sgns", 8, 1)
-    figure = bb.plots.plot_word_bias(study, setting, words=10)
-    bias = study.bias.loc[setting]
-    most = bias.loc[bias.abs().nlargest(10).index].sort_values(ascending=False)
-    axes = figure.axes[0]
-    np.testing.assert_allclose(points(axes), most)
-    np.testing.assert_allclose(points(axes, 1), -np.arange(10))
-    words = {text.get_text(): text for text in axes.texts}
-    assert list(words)[:10] == most.index.tolist()
-    for word, value in most.items():
-        assert words[word].get_horizontalalignment() == ("right" if value >= 0 else "left")
-    assert to_hex(words["to he, man, boy, …"].get_color()) == "#0072b2"
-    assert "all $x$ sgns 8 seed 1" in titles(figure)[0]
-    every = bb.plots.plot_word_bias(study, words=1000)
-    assert f"The {study.bias.shape[1]} most biased" in titles(every)[0]
-    assert " 8 seed 0" in titles(every)[0]
-    for options, message in (
-        ({"setting": ("all", "glove", 8, 1)}, "which the study does not hold: it holds"),
-        ({"words": 0}, "words is 0: give a whole number of at least 1"),
-    ):
-        with pytest.raises(bb.InputError, match=message):
-            bb.plots.plot_word_bias(study, **options)
-
-
 @pytest.mark.parametrize(
     "plot",
-    [bb.plots.plot_rank_agreement, bb.plots.plot_bias_decay, bb.plots.plot_bias_bootstrap, bb.plots.plot_word_bias],
+    [bb.plots.plot_rank_agreement, bb.plots.plot_bias_decay, bb.plots.plot_bias_bootstrap],
 )
 def test_what_is_no_study_is_refused(plot):
     with pytest.raises(

@@ -6,7 +6,6 @@ import pytest
 import bayesbias as bb
 
 TABLE = "religion_group_reddit_dataset"
-"""``benchmarks/engines.py`` takes all tables."""
 
 
 def disagreements(exact, nuts):
