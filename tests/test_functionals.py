@@ -381,6 +381,10 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     mean, sd = moments_from_every_distance(post, weights, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
     np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
+    whole = one.combined(np.full((1, len(mean)), 1 / len(mean)))  # more terms than are looked up in pairs
+    mean, sd = moments_from_every_distance(post, weights.mean(axis=0)[None], one.scales, prior)
+    np.testing.assert_allclose(whole.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(whole.sd, sd, rtol=1e-6)
     drawn = every.draws(4000, np.random.default_rng(1))
     np.testing.assert_allclose(drawn.mean(axis=0), every.mean, atol=4 * every.sd.max() / np.sqrt(4000))
     np.testing.assert_allclose(drawn.std(axis=0), every.sd, rtol=0.06)

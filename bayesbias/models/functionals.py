@@ -202,27 +202,47 @@ class ConditionalFunctionals(Marginals):
     def mixture(self) -> NormalMixture:
         """The marginal posteriors."""
         share, variance, slope = self.kinds
-        kind = self.totals.kind.ravel()
-        member = sparse.csr_array(
-            (np.ones(np.count_nonzero(kind >= 0)), (np.flatnonzero(kind >= 0), kind[kind >= 0])),
-            shape=(len(kind), len(self.totals.count)),
-        )
-        summed = sparse.diags_array(self.totals.total.ravel()) @ member
-        means, sds = np.empty((2, len(share), self.combine.shape[0]))
+        kind, filled = self.totals.kind.ravel(), np.flatnonzero(self.totals.kind.ravel() >= 0)
+        shape = (len(kind), len(self.totals.count))
+        member = sparse.csr_array((np.ones(len(filled)), (filled, kind[filled])), shape=shape)
+        weight = self.combine @ (self.parts @ member).toarray()
+        total = self.combine @ (self.parts @ (sparse.diags_array(self.totals.total.ravel()) @ member)).toarray()
         centre = np.einsum("bkn,bn->bk", slope, self.centre)
+        means = share @ total.T + centre @ weight.T + self.prior_mean * weight.sum(axis=1)
+        # words of one list have the same weights in the means that all share
+        distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
         spread = np.einsum("bkn,bnr->bkr", slope, self.root)
-        step = max(1, AT_ONCE // max(1, self.parts.shape[1]))
-        for begin in range(0, self.combine.shape[0], step):
-            own = slice(begin, begin + step)
-            weights = sparse.csr_array(self.combine[own] @ self.parts)
-            weight = (weights @ member).toarray()
-            means[:, own] = share @ (weights @ summed).toarray().T + centre @ weight.T
-            means[:, own] += self.prior_mean * weight.sum(axis=1)
-            # words of one list have the same weights in the means that all share
-            distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
-            shared = np.stack([((one @ spread) ** 2).sum(axis=1) for one in distinct], axis=1)
-            sds[:, own] = np.sqrt(variance @ (weights.power(2) @ member).toarray().T + shared[:, same.ravel()])
+        shared = np.stack([((one @ spread) ** 2).sum(axis=1) for one in distinct], axis=1)
+        sds = np.sqrt(variance @ self._squares(member).T + shared[:, same.ravel()])
         return NormalMixture(np.full(len(share), 1 / len(share)), means, sds)
+
+    def _squares(self, member: sparse.csr_array) -> FloatArray:
+        """Sums of squared weights of the cells of each kind, (m, kinds)."""
+        value = np.empty((self.combine.shape[0], member.shape[1]))
+        terms = np.diff(self.combine.indptr)
+        many = np.flatnonzero(terms > FEW_TERMS)
+        for rows in np.array_split(many, max(1, len(many) * self.parts.shape[1] // AT_ONCE)):
+            weights = sparse.csr_array(self.combine[rows] @ self.parts)
+            value[rows] = (weights.power(2) @ member).toarray()
+        few = np.flatnonzero(terms <= FEW_TERMS)
+        if not len(few):
+            return value
+        # sums of few parts: products of each two parts are enough, although a part may hold every cell
+        slots = np.arange(int(terms[few].max()))
+        places = self.combine.indptr[few][:, None] + slots
+        real = slots < terms[few][:, None]
+        places = np.where(real, places, 0)
+        columns, values = self.combine.indices[places], np.where(real, self.combine.data[places], 0.0)
+        for kind in range(member.shape[1]):
+            own = self.parts @ sparse.diags_array(member[:, [kind]].toarray().ravel())
+            products = sparse.csr_array(own @ own.T)
+            found = [
+                values[:, one] * values[:, two] * products[columns[:, one], columns[:, two]]
+                for one in slots.tolist()
+                for two in slots.tolist()
+            ]
+            value[few, kind] = np.sum(found, axis=0)
+        return np.maximum(value, 0.0)
 
     @property
     def mean(self) -> FloatArray:
@@ -276,8 +296,12 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     return NormalFunctionals(mean, roots, classes, factor_posterior(spec, data))
 
 
-POINTS = 1000
-"""Draws of the scales that stand for their posterior."""
+FEWEST_POINTS, POINTS = 250, 1000
+"""Draws of the scales that stand for their posterior: fewest and most."""
+NUMBERS = 2**22
+"""Sums times points that are kept, as far as there are points enough."""
+FEW_TERMS = 6
+"""Parts of a sum whose products are looked up pair by pair."""
 
 
 def conditional_functionals(result: Fit, cells: Cells, weights: sparse.csr_array) -> ConditionalFunctionals | None:
@@ -287,7 +311,8 @@ def conditional_functionals(result: Fit, cells: Cells, weights: sparse.csr_array
     """
     spec, data = result.spec, result.data
     drawn = drawn_scales(result.posterior)
-    some = np.linspace(0, len(drawn["sigma"]) - 1, min(POINTS, len(drawn["sigma"]))).round().astype(np.intp)
+    points = min(len(drawn["sigma"]), POINTS, max(FEWEST_POINTS, NUMBERS // max(1, weights.shape[0])))
+    some = np.linspace(0, len(drawn["sigma"]) - 1, points).round().astype(np.intp)
     scales = variances_of(
         {name: value[some] for name, value in drawn.items()}, len(data.connections), len(data.attribute_classes)
     )
