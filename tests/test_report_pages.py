@@ -228,6 +228,7 @@ def test_what_has_no_report_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     from bayesbias.cli import main
 

@@ -128,6 +128,7 @@ def test_planted_groups_are_found_only_where_they_are(redundant):
     assert table.loc["cluster", "chance"] == pytest.approx(0.52, abs=0.02)
 
 
+@pytest.mark.full
 def test_any_direction_can_be_found_again_in_real_vectors(slice_vectors):
     """Random groups of 7 + 7 words whose difference is removed: a classifier finds their words' sides nonetheless."""
     shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], None)
@@ -219,6 +220,7 @@ def test_a_table_of_all_figures(found):
     assert all(sentence.endswith(".") for sentence in found.sentences)
 
 
+@pytest.mark.full
 def test_a_seed_gives_the_same(found, tables, slice_vectors, debiased):
     again = bb.side_effects(*tables, slice_vectors, debiased)
     pd.testing.assert_frame_equal(again.recovery, found.recovery)

@@ -230,6 +230,7 @@ def pool_of_processes(seed):
     )
 
 
+@pytest.mark.full
 def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, tmp_path, monkeypatch):
     plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "seeds": [0, 1, 2, 3], **DRAW}
     monkeypatch.setattr("bayesbias.sweeps.executors", lambda *_: lambda: pool_of_processes(1))
@@ -238,6 +239,7 @@ def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, 
     assert "its worker process died 3 times" in found.fits["reason"][1]
 
 
+@pytest.mark.full
 def test_an_executor_that_takes_no_more_work_is_an_error(tables, tmp_path):
     plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "seeds": [0, 1, 2, 3], **DRAW}
     with pool_of_processes(2) as pool, pytest.raises(bb.InputError, match="the executor takes no work any more"):

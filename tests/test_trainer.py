@@ -94,6 +94,7 @@ CODE = (
 )
 
 
+@pytest.mark.full
 def test_other_processes_train_the_same(kvs, capsys):
     exec(CODE)
     here = capsys.readouterr().out
@@ -292,6 +293,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, limited_files, toy):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
+@pytest.mark.full
 def test_interrupt_keeps_what_is_done_and_stops_the_rest(tmp_path):
     code = (
         "import faulthandler, signal, bayesbias as bb\n"
