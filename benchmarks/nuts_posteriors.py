@@ -19,25 +19,13 @@ from arviz_stats.base import array_stats
 
 import bayesbias as bb
 
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.test_changes import simulated
+
 DATA = Path(__file__).parents[1] / "tests" / "data"
 DRAWS, CHAINS = 16_000, 4
 NOT_STORED = {"interaction_effect", "connection_covariance"}
 """What follows from other variables, or is a single interaction, of which a table has hundreds."""
-SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
-START = {
-    "connection_mean": {"associated": 0.75, "different": 0.85, "human": 0.9, "neutral": 0.95},
-    "connection_sd": 0.05,
-    "sigma": 0.06,
-    "attribute_sd": 0.08,
-    "interaction_sd": 0.03,
-}
-MOVED = {
-    "connection_mean": {"associated": 0.12, "different": 0.04, "human": 0.02, "neutral": 0.0},
-    "connection_sd": 0.02,
-    "sigma": 0.03,
-    "attribute_sd": 0.02,
-    "interaction_sd": 0.01,
-}
 
 
 @dataclass(frozen=True)
@@ -62,10 +50,7 @@ def bundled() -> tuple[pd.DataFrame, ...]:
 
 def before_and_after() -> tuple[pd.DataFrame, ...]:
     """Two simulated tables of the same pairs, of which the second has moved."""
-    before = bb.calibration.simulate(SHAPE, "crossed", START, seed=0)
-    before.attrs = {}
-    change = bb.calibration.simulate(SHAPE, "change", MOVED, seed=1000)
-    return before, before.assign(distance=before["distance"] + change["distance"])
+    return simulated(0)[:2]
 
 
 def moments_of(variable: str, values: np.ndarray, labels: list[str]) -> pd.DataFrame:

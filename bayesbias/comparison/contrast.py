@@ -444,9 +444,6 @@ def weat_effect_size(data: Distances) -> float | None:
     return float((values[own].mean() - values[~own].mean()) / spread) if spread > 0 else None
 
 
-ASSOCIATION_COLUMNS = ["protected_word", "group", "list", "own", "mean", "sd", "low", "high", "p_closer"]
-
-
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:
     """The association of each protected word, or group, with each stereotype list.
 

@@ -312,7 +312,7 @@ def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataT
     slope, posterior = adjustment.slope, post["posterior"].dataset
     steps = (posterior.sizes["chain"], posterior.sizes["draw"])
     moved = slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, steps)
-    data = Fit.read(post).data
+    data = Fit(post).data
     value = adjustment.attribute.of(data.attribute_words)[data.attribute] - adjustment.reference
     by_cell = np.where(data.filled, replace(data, y=value).cells.mean, np.nan)
     changed = posterior.assign(
@@ -327,7 +327,8 @@ def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataT
 
 def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.DataTree:
     """The fit with a group ``adjustment``: raw distances, words' values, and the means of the fit before."""
-    data = Fit.read(post).data
+    result = Fit(post)
+    data = result.data
     ordered = adjustment.expected.reindex(index=data.protected_words, columns=data.attribute_words)
     taken = ordered.to_numpy()[data.word, data.attribute]
     group = xr.Dataset(
@@ -341,7 +342,7 @@ def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.
     )
     tree = post.copy()
     tree[ADJUSTMENT] = xr.DataTree(group)
-    notes = [*Fit(post).notes, *_sentences(adjustment)]
+    notes = [*result.notes, *_sentences(adjustment)]
     tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": json.dumps(notes, ensure_ascii=False)}
     return tree
 

@@ -63,9 +63,9 @@ class Cells:
         """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
         words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
         for held in words.values():
-            alike = [other for other, theirs in words.items() if theirs == held]
-            if len(alike) > 1:
-                return tuple(self.columns[place] for place in alike)
+            same = [other for other, theirs in words.items() if theirs == held]
+            if len(same) > 1:
+                return tuple(self.columns[place] for place in same)
         return ()
 
     @property

@@ -14,6 +14,7 @@ import xarray as xr
 from scipy import sparse
 from scipy.special import gammaln
 
+from bayesbias._core.marginal import Scales
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
@@ -22,10 +23,13 @@ from bayesbias.models.cell_errors import CellErrors, drawn_cell_errors, related_
 from bayesbias.models.cells import Cells
 from bayesbias.models.draws import DIMS, MEANS, at_rows, row_means
 from bayesbias.models.functionals import (
+    CellMeans,
     Functionals,
     conditional_functionals,
+    crossed_cells,
     drawn_functionals,
     has_further_errors,
+    independent_cells,
     related_functionals,
 )
 from bayesbias.models.marginal import fit_for_crossed
@@ -40,13 +44,13 @@ from bayesbias.models.related import (
     words_left_out,
 )
 from bayesbias.models.results import Fit
-from bayesbias.models.spec import ModelSpec, Pooled, common_of, log_priors
+from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
 
 PairDensity = Callable[[slice], FloatArray]
 MomentsOf = Callable[[ModelSpec, Distances], Moments]
 Truth = dict[str, FloatArray]
 LOG_2PI = float(np.log(2 * np.pi))
-PAIRS_AT_ONCE = 512
+PAIRS_AT_ONCE = 1024
 """Pairs whose draws are looked at together."""
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
 """Parts of the variance of distances."""
@@ -76,10 +80,13 @@ class Independent:
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
         if not has_further_errors(result) and self.obstacle(result.spec) is None and result.engine != "nuts":
-            found = conditional_functionals(result, cells, weights)
+            found = conditional_functionals(result, cells, weights, self._given_scales)
             if found is not None:
                 return found
         return drawn_functionals(result.draws("word_mean"), cells, weights)
+
+    def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
+        return independent_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
         """Why the moments of a model are not known without chains, or None."""
@@ -237,6 +244,9 @@ class Crossed(Independent):
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once, word x group only between known groups."""
         return fit_for_crossed(spec, data)
+
+    def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
+        return crossed_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
         """Why the moments of a model are not known without chains, or None."""

@@ -281,12 +281,6 @@ def list_models() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])
 
 
-LOG_2PI = float(np.log(2 * np.pi))
-PAIRS_AT_ONCE = 1024
-
-PairDensity = Callable[[slice], FloatArray]
-
-
 def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None = None) -> xr.DataTree:
     """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
 

@@ -8,6 +8,7 @@ posteriors that they have given their scales, averaged over the draws of these. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -32,7 +33,7 @@ from bayesbias.models.related import (
     relatedness_for,
 )
 from bayesbias.models.results import Fit
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, Normal
 
 FRAMES = "frames"
 """Name of the group of a fit with sentence frames."""
@@ -304,42 +305,71 @@ FEW_TERMS = 6
 """Parts of a sum whose products are looked up pair by pair."""
 
 
-def conditional_functionals(result: Fit, cells: Cells, weights: sparse.csr_array) -> ConditionalFunctionals | None:
-    """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied.
+@dataclass(frozen=True)
+class CellMeans:
+    """Cells that are independent given the means that they share: what they need of the table, and these means.
 
-    In tables with holes in many places cells depend on each other given the means of connections and patterns.
+    Attributes
+    ----------
+    totals
+        Sums of the cells.
+    centre, root
+        (N, n) and (N, n, n): at each point of the scales, mean and root of the covariance of the shared means.
     """
-    spec, data = result.spec, result.data
-    drawn = drawn_scales(result.posterior)
+
+    totals: CellTotals
+    centre: FloatArray
+    root: FloatArray
+
+
+GivenScales = Callable[[Distances, Scales, Normal], CellMeans | None]
+"""From distances, variances at points, and the prior of connection means; None where cells are tied."""
+
+
+def crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
+    """Cells of a crossed model: connection means and effects of patterns are shared.
+
+    In tables with holes in many places cells depend on each other given these.
+    """
+    sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
+    if isinstance(sums, IncompleteSums):
+        return None
+    return CellMeans(cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd))
+
+
+def independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans:
+    """Cells of a model of independent distances: those of a connection share its mean."""
+    n = data.cells.n
+    total = np.where(data.filled, n * (data.cells.mean - prior.mean), 0.0)
+    totals = totals_by_kind(total, np.stack([np.broadcast_to(np.arange(n.shape[1]), n.shape), n], axis=2))
+    # a cell's mean has the variance sigma^2 / n + s^2 about its connection's
+    precision = np.full(scales.s2.shape, prior.sd**-2)
+    centre = np.zeros(scales.s2.shape)
+    for k in range(n.shape[1]):
+        counts, place = np.unique(n[data.filled[:, k], k], return_inverse=True)
+        each = 1 / (scales.sigma2[:, k, None] / counts + scales.s2[:, k, None])
+        precision[:, k] += each @ np.bincount(place)
+        centre[:, k] = each @ np.bincount(place, total[data.filled[:, k], k] / n[data.filled[:, k], k])
+    return CellMeans(totals, centre / precision, np.eye(n.shape[1]) / np.sqrt(precision)[:, :, None])
+
+
+def conditional_functionals(
+    result: Fit, cells: Cells, weights: sparse.csr_array, given_scales: GivenScales
+) -> ConditionalFunctionals | None:
+    """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied."""
+    data, drawn = result.data, drawn_scales(result.posterior)
     points = min(len(drawn["sigma"]), POINTS, max(FEWEST_POINTS, NUMBERS // max(1, weights.shape[0])))
     some = np.linspace(0, len(drawn["sigma"]) - 1, points).round().astype(np.intp)
     scales = variances_of(
         {name: value[some] for name, value in drawn.items()}, len(data.connections), len(data.attribute_classes)
     )
-    prior = prior_of_means(spec)
-    if spec.crossed:
-        sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
-        if isinstance(sums, IncompleteSums):
-            return None
-        totals = cell_totals(sums, data.filled.shape)
-        centre, root = beta_moments(sums, scales, prior.sd)
-    else:
-        n = data.cells.n
-        total = np.where(data.filled, n * (data.cells.mean - prior.mean), 0.0)
-        totals = totals_by_kind(total, np.stack([np.broadcast_to(np.arange(n.shape[1]), n.shape), n], axis=2))
-        # a cell's mean has the variance sigma^2 / n + s^2 about its connection's
-        precision = np.full(scales.s2.shape, prior.sd**-2)
-        centre = np.zeros(scales.s2.shape)
-        for k in range(n.shape[1]):
-            counts, place = np.unique(n[data.filled[:, k], k], return_inverse=True)
-            each = 1 / (scales.sigma2[:, k, None] / counts + scales.s2[:, k, None])
-            precision[:, k] += each @ np.bincount(place)
-            centre[:, k] = each @ np.bincount(place, total[data.filled[:, k], k] / n[data.filled[:, k], k])
-        centre /= precision
-        root = np.eye(n.shape[1]) / np.sqrt(precision)[:, :, None]
+    prior = prior_of_means(result.spec)
+    means = given_scales(data, scales, prior)
+    if means is None:
+        return None
     parts = by_connection(cells, weights)
     whole = sparse.csr_array(sparse.eye_array(parts.shape[0]))
-    return ConditionalFunctionals(whole, parts, totals, scales, centre, root, prior.mean)
+    return ConditionalFunctionals(whole, parts, means.totals, scales, means.centre, means.root, prior.mean)
 
 
 def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:

@@ -15,7 +15,6 @@ from bayesbias.comparison import Audit, Comparison, SideEffects
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit
 from bayesbias.reporting.document import Page, to_html, to_markdown
 from bayesbias.reporting.fits import fit_page
 from bayesbias.reporting.others import METRIC_COLUMNS, audit_page, change_page, metrics_page, pool_page, trend_page
@@ -133,5 +132,4 @@ def _page(post: Any, prob: float, effects: SideEffects | None, topics: TopicNull
             f"a report is of a fit, a comparison, a pool, a trend, an audit or a table of metrics; given is "
             f"{type(post).__name__}"
         )
-    Fit.read(post)
     return fit_page(post, prob, topics, sensitivity)
