@@ -11,8 +11,9 @@ import numpy as np
 
 from bayesbias._checks import whole_number
 from bayesbias._files import check_target, write_text
+from bayesbias._phrases import difference, is_share_of_draws, percent
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import ETI, HDI, is_share_of_draws
+from bayesbias.diagnostics.summaries import ETI, HDI
 from bayesbias.errors import InputError, shortened, shown
 from bayesbias.words import WHOLE, labelled
 
@@ -138,7 +139,7 @@ def _caption(attrs: dict[Any, Any]) -> str:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
         parts.append(f"change of {contrast}, {attrs['change']}" if "change" in attrs else contrast)
     if "prob" in attrs:
-        parts.append(f"{100 * attrs['prob']:g}% {KINDS[attrs.get('ci_kind', ETI)]} intervals")
+        parts.append(f"{percent(attrs['prob'])} {KINDS[attrs.get('ci_kind', ETI)]} intervals")
     if "change" in attrs and attrs.get("rows") == "association":
         parts.append("rows of words are changes of associations")
     if attrs.get("population") in POPULATIONS:
@@ -221,5 +222,5 @@ def _number(value: float, digits: int) -> str:
 
 def _escaped(text: str) -> str:
     """Text in which LaTeX reads no command; what cannot be printed is shown as a question mark."""
-    said = text.replace(" - ", " \N{MINUS SIGN} ")
+    said = difference(text)
     return "".join(SPECIAL.get(letter, letter if letter.isprintable() else "?") for letter in said)

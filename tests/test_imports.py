@@ -11,7 +11,8 @@ import bayesbias as bb
 
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_progress", "_results", "_paths"),
+    ("errors", "_core", "_progress", "_paths", "_phrases"),
+    ("_results",),
     ("_files", "_checks"),
     ("_executors",),
     ("words",),

@@ -168,8 +168,8 @@ def _check_targets(report: Path | None, out: Path | None, picture: Path | None, 
 
 def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> None:
     """What changed, on the terminal: a table of the headline, then sentences by part."""
+    from bayesbias._phrases import share
     from bayesbias.cli.screen import say, show
-    from bayesbias.diagnostics.summaries import share
 
     if found.headline is not None:
         table = found.changes(prob=prob)

@@ -62,8 +62,8 @@ def show_coverage(table: pd.DataFrame) -> None:
 
 def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
+    from bayesbias._phrases import share
     from bayesbias.comparison import POPULATIONS, cluster_sentence
-    from bayesbias.diagnostics.summaries import share
     from bayesbias.words import labelled
 
     first, second = (labelled(found.attrs[name], found.attrs.get("labels", {})) for name in ("first", "second"))

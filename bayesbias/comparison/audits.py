@@ -26,9 +26,10 @@ from bayesbias._core.shrinkage import (
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
 from bayesbias._files import check_target, whole_file
+from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, signed
+from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
 from bayesbias.embeddings import Embedding, about, find_words, opened
 from bayesbias.errors import InputError, listed, shown
@@ -115,7 +116,7 @@ class Audit(Result):
         way = "to one group" if len(self.groups) == 2 else "to a group or away from it"
         sentences = [
             f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way}: "
-            f"at most {100 * self.level:g}% of these signs are expected to be wrong, if the model holds."
+            f"at most {percent(self.level)} of these signs are expected to be wrong, if the model holds."
         ]
         for group, part in called.groupby("leans_to", sort=False):
             top = part.iloc[np.argsort(-part["mean"].abs().to_numpy(), kind="stable")[:10]]
@@ -129,7 +130,7 @@ class Audit(Result):
                 f"{signed(sd)}; with {count} protected words contrasts are as precise as with "
                 f"{self.equivalent_words[group]:.1f} unrelated ones."
             )
-        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+        return negatives(" ".join([*sentences, *self.notes]))
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.text())}</p>{self.table().head(20).round(4).to_html(index=False)}"

@@ -17,14 +17,8 @@ from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.mixtures import pooled_rows
 from bayesbias._core.shrinkage import false_sign_rates, s_values
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.diagnostics.summaries import (
-    PROB,
-    beside,
-    cluster_interval,
-    contrasted,
-    flat_draws,
-    signed,
-)
+from bayesbias._phrases import difference, percent, signed
+from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
@@ -539,7 +533,7 @@ def cluster_sentence(table: pd.DataFrame) -> str:
     if cluster.reason:
         return f"There is no interval with attribute words as clusters: {cluster.reason}."
     sentence = (
-        f"Treating attribute words as independent would give {signed(cluster.estimate)} ({100 * cluster.prob:g}% "
+        f"Treating attribute words as independent would give {signed(cluster.estimate)} ({percent(cluster.prob)} "
         f"interval {signed(cluster.low)} to {signed(cluster.high)}). The standard deviation of the whole list, for "
         f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as large."
     )
@@ -661,7 +655,6 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     return table
 
 
-MINUS = " \N{MINUS SIGN} "
 ONE_GROUP = (
     "With one group only it cannot be told how much of this is special to its own stereotypes, and how much is shared "
     "by stereotype words of any kind."
@@ -929,10 +922,10 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
     """
     parts = []
     for row, said in zip(
-        table.iloc[:3].to_dict("records"), ("", "", f"{100 * table.attrs['prob']:g}% interval "), strict=True
+        table.iloc[:3].to_dict("records"), ("", "", f"{percent(table.attrs['prob'])} interval "), strict=True
     ):
         ends = f"{figure(row['low'])} to {figure(row['high'])}"
-        what = labelled(row["contrast"], table.attrs.get("labels", {})).replace(" - ", MINUS)
+        what = difference(labelled(row["contrast"], table.attrs.get("labels", {})))
         parts.append(f"{of}{what}, {figure(row['mean'])} ({said}{ends})")
     special, shared, total = parts
     return (

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, probability, several, whole_number
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
+from bayesbias._phrases import signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.paired import Comparison
-from bayesbias.diagnostics.summaries import PROB, signed
+from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances.storage import carried_labels
 from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.lookup import CASES

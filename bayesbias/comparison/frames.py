@@ -12,10 +12,11 @@ import xarray as xr
 
 from bayesbias._checks import probability
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import MINUS, difference, negatives, percent, signed
 from bayesbias._results import Result
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
 from bayesbias.comparison.pairs import ChangeDraws, Matched
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws, signed
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.storage import KEY
@@ -89,11 +90,11 @@ class FrameEffects(Result):
         """The result in sentences, notes last."""
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
-        percent = f"{100 * prob:g}% interval {signed(row['low'][0])} to {signed(row['high'][0])}"
+        interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
         what = "sentences" if not len(self.sd) else "frames"
         sentences = [
-            f"The contrast {first} \N{MINUS SIGN} {second} for {what} like these is {signed(row['mean'][0])} "
-            f"({percent}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
+            f"The contrast {first}{MINUS}{second} for {what} like these is {signed(row['mean'][0])} "
+            f"({interval}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
             "variance of that interval."
         ]
         for side, part in self.by_frame.groupby("side", sort=False):
@@ -117,7 +118,7 @@ class FrameEffects(Result):
                     else f"More than {MOST:,} frames would be needed to bring the share under {100 * ENOUGH:.0f}%."
                 )
             )
-        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+        return negatives(" ".join([*sentences, *self.notes]))
 
 
 def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
@@ -234,7 +235,7 @@ class OriginSensitivity(Result):
         for contrast, part in self.contrasts.groupby("contrast", sort=False):
             signs, settled = np.sign(part["mean"]).nunique(), part["settled"].sum()
             low, high = part["in_spreads"].min(), part["in_spreads"].max()
-            name = str(contrast).replace(" - ", " \N{MINUS SIGN} ")
+            name = difference(str(contrast))
             sign = "has one sign" if signs == 1 else "changes its sign"
             sentences.append(
                 f"{name} {sign} over {len(part)} origins, its interval excludes 0 with {settled} of them, and it is "

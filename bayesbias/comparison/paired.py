@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, flag, one_of, probability
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import MINUS, percent, share, signed
 from bayesbias._results import Result
 from bayesbias.comparison.contrast import (
     ASSOCIATION,
-    MINUS,
     NEAR_LISTS,
     NEAR_WORD,
     ONE_GROUP,
@@ -47,7 +47,7 @@ from bayesbias.comparison.sides import (
     row_sums,
     stack,
 )
-from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws, share, signed
+from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels, relatedness_in_fit
 from bayesbias.errors import InputError, listed, many, shown
@@ -123,7 +123,7 @@ def _prefix(result: Comparison, number: int) -> str:
 def _interval(row: Mapping[str, Any], prob: float) -> str:
     low, high = row["low"], row["high"]
     settled = "excludes" if low > 0 or high < 0 else "includes"
-    return f"{100 * prob:g}% interval {figure(low)} to {figure(high)}, which {settled} 0"
+    return f"{percent(prob)} interval {figure(low)} to {figure(high)}, which {settled} 0"
 
 
 def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
@@ -189,7 +189,7 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
         f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
         f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is undecided for {left}{still} "
         f"(a decrease or an increase has a posterior probability of at least {share(SURE)}, word by word, not adjusted "
-        f"for multiple comparisons). The {100 * table.attrs['prob']:g}% interval of its change excludes 0 for {away}. "
+        f"for multiple comparisons). The {percent(table.attrs['prob'])} interval of its change excludes 0 for {away}. "
         f"In the observed pairs it decreased in size for {smaller}."
     )
 

@@ -20,10 +20,11 @@ from bayesbias._checks import probability, whole_number
 from bayesbias._core.marginal import Scales
 from bayesbias._core.related import factor_points, positive
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import MINUS, percent, share
 from bayesbias._results import Result
 from bayesbias.comparison.frames import frame_effects
 from bayesbias.diagnostics.simulation import complete_truth
-from bayesbias.diagnostics.summaries import PROB, contrasted, lists_of, share
+from bayesbias.diagnostics.summaries import PROB, contrasted, lists_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
 from bayesbias.distances.storage import KEY
@@ -378,9 +379,9 @@ class Plan(Result):
         controls = f", {now.control_words:,} control" if now.control_words else ""
         return (
             f"With {now.stereotype_words:,} stereotype{controls} and {many(now.protected_words, 'protected word')} the "
-            f"{100 * self.prob:g}% interval of {self.first} \N{MINUS SIGN} {self.second} is about {now.width:.3f} "
+            f"{percent(self.prob)} interval of {self.first}{MINUS}{self.second} is about {now.width:.3f} "
             f"wide, and a difference of {self.effect:g} is seen with probability {share(now.power)} (scales: "
-            f"{self.scales_from}). For {100 * self.power:g}%: {self.ways}."
+            f"{self.scales_from}). For {percent(self.power)}: {self.ways}."
         )
 
     @property

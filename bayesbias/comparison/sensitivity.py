@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.resampling import ends
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import MINUS, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.contrast import (
@@ -26,7 +27,7 @@ from bayesbias.comparison.contrast import (
     contrasts,
 )
 from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, signed
+from bayesbias.diagnostics.summaries import PROB, contrasted, describe
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import Embedding
@@ -153,7 +154,7 @@ def prior_sensitivity(
     spec = result.spec
     refits = _refits(result, spec, (first, second, population), factor, seed, given)
     power = _power(result, spec, f"{first} - {second}", given)
-    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first} \N{MINUS SIGN} {second}"))
+    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first}{MINUS}{second}"))
 
 
 def _above_one(factor: object) -> float:
@@ -524,7 +525,7 @@ class MetricUncertainty(Result):
         """The result in sentences."""
         low, high = self.interval
         parts = [
-            f"{self.metric}: {signed(self.value)}, {100 * self.prob:g}% bootstrap interval {signed(low)} to "
+            f"{self.metric}: {signed(self.value)}, {percent(self.prob)} bootstrap interval {signed(low)} to "
             f"{signed(high)} (sd {self.sd:.3f}; {self.optimum:g} is no bias)."
         ]
         if len(self.leave_one_out) and self.leave_one_out["change"].iloc[0] != 0:
@@ -534,7 +535,7 @@ class MetricUncertainty(Result):
             row = self.posterior.iloc[0]
             parts.append(
                 f"{row['contrast']} by the model {row['model']}: {signed(row['mean'])} "
-                f"({100 * self.prob:g}% from {signed(row['low'])} to {signed(row['high'])})."
+                f"({percent(self.prob)} from {signed(row['low'])} to {signed(row['high'])})."
             )
         return " ".join([*parts, *self.notes])
 

@@ -13,6 +13,7 @@ import pandas as pd
 from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
+from bayesbias._phrases import percent
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
@@ -320,7 +321,7 @@ class NullDistribution(Result):
         pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
         return (
             f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
-            f"{row['mean']:.4f} on average, {100 * PROB:g}% between {row['low']:.4f} and {row['high']:.4f}; "
+            f"{row['mean']:.4f} on average, {percent(PROB)} between {row['low']:.4f} and {row['high']:.4f}; "
             f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
         )
 

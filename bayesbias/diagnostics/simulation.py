@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from bayesbias._checks import finite_number, one_of, probability, whole_number
 from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
 from bayesbias.distances.distances import Distances
@@ -293,7 +294,7 @@ class NullWeat(Result):
         s, effect = self.summary().itertuples(index=False)
         return (
             f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
-            f"attributes; {len(self.s):,} samples): {100 * self.prob:g}% of effect sizes lie between "
+            f"attributes; {len(self.s):,} samples): {percent(self.prob)} of effect sizes lie between "
             f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
             f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
             f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import MINUS, percent
 from bayesbias._results import Result
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
@@ -46,21 +47,6 @@ def describe(draws: FloatArray, prob: float, ci_kind: str = ETI) -> dict[str, Fl
 def flat_draws(values: FloatArray) -> FloatArray:
     """Draws (chain, draw, ...) as (chain * draw, ...)."""
     return np.reshape(values, (-1, *np.shape(values)[2:]))
-
-
-def share(value: float) -> str:
-    """A probability in percent; never 0% or 100%, which draws cannot show."""
-    return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
-
-
-def is_share_of_draws(column: str) -> bool:
-    """Whether a column of a table holds probabilities that were counted among draws; p-values are none."""
-    return column.startswith("p_") and column != "p_value"
-
-
-def signed(value: float, plus: str = "", digits: int = 3) -> str:
-    """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
-    return f"{round(value, digits) + 0.0:{plus}.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
@@ -211,12 +197,12 @@ class ClusterInterval(Result):
 
     def text(self) -> str:
         """The result in sentences."""
-        what = f"{self.first} \N{MINUS SIGN} {self.second}, for these protected words"
+        what = f"{self.first}{MINUS}{self.second}, for these protected words"
         if self.reason:
             return f"{what}: no interval, because {self.reason}."
         lists = ", ".join(f"{name} {count}" for name, count in self.words.items())
         return (
-            f"{what}: {self.estimate:.3f}, {100 * self.prob:g}% cluster interval {self.low:.3f} to {self.high:.3f} "
+            f"{what}: {self.estimate:.3f}, {percent(self.prob)} cluster interval {self.low:.3f} to {self.high:.3f} "
             f"(standard error {self.se:.4f}, {self.df:.1f} degrees of freedom; attribute words: {lists})."
         )
 

@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 
 from bayesbias._checks import whole_number
+from bayesbias._phrases import MINUS, percent
 from bayesbias.comparison.audits import Audit
 from bayesbias.errors import InputError
 from bayesbias.plots.style import FAINT, FONT, check_kind, note_below, one_panel, style_axes
@@ -80,10 +81,10 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
         style_axes(axes)
         axes.set_xlabel("place by frequency" if ordered else "place in the file")
         others = [name for name in names if name != one]
-        axes.set_ylabel(f"{one} \N{MINUS SIGN} {others[0] if len(others) == 1 else 'other groups'}, cosine distance")
+        axes.set_ylabel(f"{one}{MINUS}{others[0] if len(others) == 1 else 'other groups'}, cosine distance")
         note_below(
             figure,
-            f"Shrunken contrasts (negative: closer to {one}). Blue: called, with {100 * found.level:g}% wrong signs "
+            f"Shrunken contrasts (negative: closer to {one}). Blue: called, with {percent(found.level)} wrong signs "
             "expected among them.",
             ax=ax,
         )

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import difference, percent, signed
 from bayesbias.diagnostics import TopicNull
 from bayesbias.diagnostics.false_positives import Ranks
 from bayesbias.diagnostics.simulation import NullWeat
@@ -118,7 +119,7 @@ def _ranks(result: Ranks) -> Figure:
             axes.set_visible(False)
         figure.supxlabel(
             f"rank of the truth (model {result.model}, engine {result.engine}, {replicates} tables); grey: where "
-            f"{100 * BAND:g}% of right engines' lines stay",
+            f"{percent(BAND)} of right engines' lines stay",
             fontsize=7.5,
             color=FAINT,
         )
@@ -225,7 +226,7 @@ def plot_null_sample(result: NullWeat) -> Figure:
         right.set_yticks(heights, ["cosines with A", "cosines with B", "s of words"])
         right.set_ylim(-len(raw) + 0.4, 0.6)
         right.margins(x=0.2)
-        style_axes(right, "difference of means, X \N{MINUS SIGN} Y", f"Welch's t test ({100 * result.prob:g}%)")
+        style_axes(right, difference("difference of means, X - Y"), f"Welch's t test ({percent(result.prob)})")
     return figure
 
 
@@ -310,11 +311,11 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
         figure, axes = one_panel(ax, 6.4, 3.2)
         axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
         axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-        told = f"observed {observed:.3f}".replace("-", "\N{MINUS SIGN}")
+        told = f"observed {signed(observed)}"
         _observed(axes, observed, told, bool(observed <= np.median(values)))
         share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
         what = "difference of mean cosine distances" if " - " in name else f"{name} of {null.words}"
-        style_axes(axes, what, f"{name.replace(' - ', ' \N{MINUS SIGN} ')}: {share}")
+        style_axes(axes, what, f"{difference(name)}: {share}")
         axes.set_yticks([])
         axes.set_ylim(top=HEADROOM * axes.get_ylim()[1])
         note_below(figure, f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}.")

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import difference, percent
 from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
-from bayesbias.comparison.contrast import MINUS, RAW
+from bayesbias.comparison.contrast import RAW
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.paired import route
 from bayesbias.comparison.sides import Sides
@@ -98,7 +99,7 @@ def plot_change(
             sides = result.sides(name, None, number)
             _row(above, change, np.array([-float(k)]), sides, np.zeros(1, dtype=np.intp), looks[name], prob)
         ticks = [result.labels.get(name, name) for name in names]
-        title = f"Change, with 50% and {100 * prob:g}% intervals"
+        title = f"Change, with 50% and {percent(prob)} intervals"
         label_rows(above, ticks, NEARNESS, f"Whole list, {between}", 1.0)
         label_rows(change, [""] * len(ticks), "change of distance", title, 0.0)
         for k, (look, sides) in enumerate(by_word.sides):
@@ -161,7 +162,7 @@ def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, L
         what, unit, mark = NEARNESS, "distance", 1.0
     else:
         contrast = result.sides(*result.headline, number)
-        name = labelled(" - ".join(result.headline), result.labels).replace(" - ", MINUS)
+        name = difference(labelled(" - ".join(result.headline), result.labels))
         sides = [(looks[OWN], contrast)]
         unit = "association" if contrast.kind == RAW else name
         what, mark = f"{unit} (negative: closer to own stereotypes)", 0.0

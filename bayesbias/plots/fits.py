@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import percent, share, signed
 from bayesbias.comparison import (
     GIVEN,
     POPULATIONS,
@@ -22,14 +23,7 @@ from bayesbias.comparison import (
 )
 from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
-from bayesbias.diagnostics.summaries import (
-    PROB,
-    beside,
-    contrasted,
-    interval_ends,
-    share,
-    signed,
-)
+from bayesbias.diagnostics.summaries import PROB, beside, contrasted, interval_ends
 from bayesbias.diagnostics.topics import LISTS, TopicNull
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
@@ -116,7 +110,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
         for k, name in enumerate(names):
             draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
             note_beside(top, -float(k), f"n = {counts[:, k].sum():,}", 8)
-        heading = f"Whole list, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
+        heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
         label_rows(top, [said.get(name, name) for name in names], DISTANCE, heading, 1.0)
         shared: Axes | None = top if columns == 1 else None
         for column, chunk in enumerate(np.array_split(order, columns)):
@@ -204,7 +198,7 @@ def plot_contrasts(
         for height, value in zip([0.0, *heights], shares, strict=True):
             note_beside(axes, height, share(float(value)))
         one, other = (labelled(name, result.labels) for name in (first, second))
-        title = f"{one} − {other}, with 50% and {100 * prob:g}% intervals\nfor {POPULATIONS[population]}"
+        title = f"{one} − {other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
         kind = "" if found.kind == DIFFERENCE else f"words: {ROW_LABELS[found.kind]}; "
         style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
         axes.annotate(
@@ -289,7 +283,7 @@ def plot_association(
         axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
         bar = figure.colorbar(image, ax=axes, shrink=0.8)
         bar.set_label("cosine distance (below 0: closer)")
-        note_below(figure, f"Framed: the {100 * prob:g}% interval excludes 0.", ax=ax)
+        note_below(figure, f"Framed: the {percent(prob)} interval excludes 0.", ax=ax)
     return figure
 
 
@@ -356,7 +350,7 @@ def plot_overview(
         one = labelled("associated", said)
         axes.set_yticks(-np.arange(len(others)), [f"{one} {MINUS}\n{labelled(other, said)}" for other in others])
         axes.set_ylim(-len(others) + 0.55, 0.6)
-        title = f"Difference in mean distance, with 50% and {100 * prob:g}% intervals"
+        title = f"Difference in mean distance, with 50% and {percent(prob)} intervals"
         style_axes(axes, f"cosine distance (left of 0: {one} is closer; right: probability of closer)", title)
         grey = f"Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
         note_below(figure, grey, ax=ax)
@@ -429,7 +423,7 @@ def plot_decomposition(
         panels[0].set_ylim(heights[-1] - 0.6, 0.6)
         note_below(
             figure,
-            f"Differences in cosine distance (left of 0: closer), with 50% and {100 * prob:g}% intervals; the whole "
+            f"Differences in cosine distance (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
             f"list for {POPULATIONS[population]}.",
             f"Without distances to all lists: {left_out}." if left_out else "",
         )
@@ -476,7 +470,7 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
         top.set_title(
             f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
             f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
-            f"{100 * prob:g}% interval",
+            f"{percent(prob)} interval",
             loc="left",
             fontsize=9.5,
         )

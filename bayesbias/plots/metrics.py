@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesbias._checks import flag
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import MINUS, percent
 from bayesbias.comparison.power import Plan
 from bayesbias.comparison.ranking import Ranking
 from bayesbias.errors import InputError
@@ -310,9 +311,9 @@ def plot_plan(plan: Plan) -> Figure:
             color=FAINT,
         )
         right.axhline(plan.power, color=FAINT, linewidth=0.8, linestyle=":")
-        title = f"{plan.first} \N{MINUS SIGN} {plan.second}"
+        title = f"{plan.first}{MINUS}{plan.second}"
         style_axes(
-            left, "length of the lists (1 = as they are)", f"Width of the {100 * plan.prob:g}% interval, {title}"
+            left, "length of the lists (1 = as they are)", f"Width of the {percent(plan.prob)} interval, {title}"
         )
         style_axes(right, "length of the lists (1 = as they are)", f"Probability of seeing {plan.effect:g}")
         left.set_ylim(bottom=0)

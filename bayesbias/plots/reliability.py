@@ -13,7 +13,8 @@ from matplotlib.lines import Line2D
 
 from bayesbias._checks import flag, probability, several
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, flat_draws, share
+from bayesbias._phrases import percent, share
+from bayesbias.diagnostics.summaries import PROB, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     FAINT,
@@ -292,7 +293,7 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
         panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
         _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
         what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
-        axes_label = f"share of the variance {what} (50% and {100 * prob:g}%)"
+        axes_label = f"share of the variance {what} (50% and {percent(prob)})"
         names = [name.replace("_", " ") for name in table["component"]]
         label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)
         if claims is not None:
@@ -313,7 +314,7 @@ def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
     for height, value in zip(heights, table["share"], strict=True):
         note_beside(axes, height, "< 1%" if value < 0.01 else f"{value:.0%}")
     axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
 
 
 def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
@@ -328,7 +329,7 @@ def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
     axes.minorticks_off()
     axes.set_xlim(least, most)
     statements = [fill(statement, WIDEST) for statement in claims["statement"]]
-    label = f"standard deviation over that of the corpora ({100 * prob:g}%)"
+    label = f"standard deviation over that of the corpora ({percent(prob)})"
     label_rows(axes, statements, label, "How probable it is (right) that", 1.0)
 
 
@@ -413,7 +414,7 @@ def plot_decision(
             alignment="left",
         )
         never = "∞: no number is enough." if any("∞" in label for label in labels) else ""
-        note_below(figure, f"Bands and brackets: {100 * prob:g}% intervals.", never, *components.notes, ax=ax)
+        note_below(figure, f"Bands and brackets: {percent(prob)} intervals.", never, *components.notes, ax=ax)
     return figure
 
 
@@ -460,7 +461,7 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     prob, sizes = regression.prob, [0.22 * len(rows) + 0.8 for rows in (features, wholes)]
     change = f"change of {regression.outcome} (numbers: for a standard deviation more)"
     spread = f"standard deviation of {regression.outcome}"
-    intervals = f"with 50% and {100 * prob:g}% intervals"
+    intervals = f"with 50% and {percent(prob)} intervals"
     with mpl.rc_context(FONT):
         figure = new_figure(9.2, sum(sizes) + 0.5)
         figure.set_layout_engine("constrained", h_pad=0.1)
@@ -475,7 +476,7 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
         _column(whole, wholes, shares, prob, EXPLAINED, told=True)
         label_rows(whole, [""] * len(wholes), f"share of the variance, {intervals}", "Share of the variance", 0.0)
         whole.set_xlim(-0.01, 1.01)
-        whole.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+        whole.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
         note_below(figure, *regression.notes)
     return figure
 

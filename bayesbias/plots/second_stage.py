@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import MINUS, percent, signed
 from bayesbias.diagnostics.summaries import PROB, interval_ends
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RAW, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially pooled")
-MINUS = " \N{MINUS SIGN} "
 LABELLED = 5
 """Points furthest from the line that are named."""
 POINTS = 100
@@ -75,7 +75,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
         axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
         label_rows(axes, word_labels(raw["name"], [""] * len(raw)).tolist(), _measured(pool), "Embeddings", 0.0)
         place_legend(figure, axes, ax, "upper right", ncols=2)
-        note_below(figure, f"Bars: {100 * prob:g}% intervals; band: the mean over embeddings like these.", ax=ax)
+        note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over embeddings like these.", ax=ax)
     return figure
 
 
@@ -152,8 +152,8 @@ def plot_relation(
 
 
 def _heading(said: tuple[float, float, float], prob: float) -> str:
-    mean, low, high = (f"{value:.2f}".replace("-", "\N{MINUS SIGN}") for value in said)
-    return f"Correlation {mean} ({100 * prob:g}% interval {low} to {high})"
+    mean, low, high = (signed(value, digits=2) for value in said)
+    return f"Correlation {mean} ({percent(prob)} interval {low} to {high})"
 
 
 def _variable(pool: Pool, variable: str | None) -> str:
@@ -207,7 +207,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
         axes.set_ylabel(_measured(trend))
         note_below(
             figure,
-            f"Bars: {100 * prob:g}% intervals of single levels, whose errors are shared. Light: the trend; dark: its "
+            f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
             "shape, with the mean level taken as known, since changes are known better than levels.",
             ax=ax,
         )

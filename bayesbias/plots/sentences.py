@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import xarray as xr
 
+from bayesbias._phrases import MINUS, percent
 from bayesbias.comparison.frames import FrameEffects, frame_effects
 from bayesbias.diagnostics.summaries import PROB, interval_ends
 from bayesbias.errors import InputError
@@ -70,12 +71,12 @@ def plot_templates(
         axes.hlines(heights, values - se, values + se, color=SINGLE.colour, linewidth=1.2)
         axes.scatter(values, heights, s=20, marker=SINGLE.marker, color=SINGLE.colour)
         sides = ["" if side == "both" else str(side) for side in table["side"]]
-        contrast = " \N{MINUS SIGN} ".join(found.contrast)
+        contrast = MINUS.join(found.contrast)
         label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
         note_below(
             figure,
             "Bars: one standard error of what single attribute words add to differences between frames. Band: "
-            f"{100 * prob:g}% interval for frames like these.",
+            f"{percent(prob)} interval for frames like these.",
             ax=ax,
         )
     return figure

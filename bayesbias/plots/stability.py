@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from bayesbias._checks import flag, several
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import share
+from bayesbias._phrases import percent, share, signed
 from bayesbias.embeddings import Setting
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
@@ -96,7 +96,7 @@ def _inner(settings: Sequence[Setting]) -> list[str]:
 def _numbers(axes: Axes, tau: FloatArray, cells: mpl.image.AxesImage, size: float) -> None:
     low, high = cells.get_clim()
     for (row, column), value in np.ndenumerate(tau):
-        text = "–" if np.isnan(value) else f"{value:.2f}".replace("0.", ".", 1).replace("-", "\N{MINUS SIGN}")
+        text = "–" if np.isnan(value) else signed(value, digits=2).replace("0.", ".", 1)
         light = (value - low) / (high - low) > 0.5
         axes.text(column, row, text, ha="center", va="center", fontsize=size, color=INK if light else "white")
 
@@ -340,7 +340,7 @@ def _of(table: pd.DataFrame, panel: Panel | None) -> pd.DataFrame:
 def _keys(study: DirectBiasStudy, several_corpora: bool) -> list[str]:
     """What is drawn, in sentences."""
     seeds = ", a line for each seed" * (len(study.table()["seed"].unique()) > 1)
-    drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {100 * study.prob:g}% intervals; points:"
+    drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {percent(study.prob)} intervals; points:"
     keys = [f"{drawn} all words and pairs."]
     right = "At the right, how probable it is that a corpus is more biased than the one below it."
     return [*keys, right] if several_corpora else keys

@@ -18,6 +18,7 @@ from scipy.spatial.distance import squareform
 
 from bayesbias._core.related import MIDDLES, STEP, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import negatives
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import labels_of
@@ -547,4 +548,4 @@ def _sentences(found: Relatedness, within: Mapping[str, FloatArray]) -> Iterator
             f"Within a {kind} list two words have a similarity of {values.mean():.2f} on average, and the correlation "
             f"of their distances is {typical[similarity_bins(values)].mean():.2f} on average (all components)."
         )
-        yield text.replace(" -", " \N{MINUS SIGN}")
+        yield negatives(text)

@@ -15,6 +15,7 @@ import xarray as xr
 from bayesbias._checks import finite_number, probability, several
 from bayesbias._core.components import MixedSums, draw_effects, mixed_sums
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.diagnostics.convergence import draw_faults
 from bayesbias.diagnostics.summaries import PROB
@@ -102,7 +103,7 @@ class ReliabilityRegression(Result):
             for name, row in shares.loc[[TOTAL, FIXED, *self.levels]].iterrows()
         ]
         text = (
-            f"Explained variance of {self.outcome}, with {100 * self.prob:g}% intervals: {', '.join(said)}. "
+            f"Explained variance of {self.outcome}, with {percent(self.prob)} intervals: {', '.join(said)}. "
             f"The feature with the largest share of its own is {own.idxmax()} ({own.max():.1%})."
         )
         return " ".join([text, *self.notes])

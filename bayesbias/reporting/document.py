@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bayesbias._files import whole_file
-from bayesbias.diagnostics.summaries import share, signed
+from bayesbias._phrases import share, signed
 from bayesbias.references import cite
 
 if TYPE_CHECKING:

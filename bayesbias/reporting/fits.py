@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 import xarray as xr
 
+from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, percent, share, signed
 from bayesbias.comparison import (
     SIMILAR,
     Plan,
@@ -23,9 +24,9 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED
+from bayesbias.comparison.contrast import DIFFERENCE, POOLED
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
-from bayesbias.diagnostics.summaries import share, signed, summary, variance_shares
+from bayesbias.diagnostics.summaries import summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
@@ -47,8 +48,6 @@ from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Sect
 from bayesbias.reporting.sentences import (
     contrast_sentences,
     effective_sentences,
-    ends_of,
-    excludes_zero,
     frequency_sentences,
     reservations,
     words_sentence,
@@ -186,7 +185,7 @@ class Reported(NamedTuple):
     @property
     def percent(self) -> str:
         """Mass of the intervals."""
-        return f"{100 * self.prob:g}%"
+        return percent(self.prob)
 
 
 def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivity: bool) -> Page:
@@ -298,7 +297,7 @@ def _open_question(settled: bool, found: Plan) -> str:
             "longer lists of stereotypes do not help."
         )
     return (
-        f"A difference of {signed(found.effect)} would be seen with probability {100 * found.power:g}% with longer "
+        f"A difference of {signed(found.effect)} would be seen with probability {percent(found.power)} with longer "
         f"lists: {found.ways}."
     )
 
@@ -407,7 +406,7 @@ def _contrasts(given: Reported) -> Iterator[Block]:
         if not at:
             yield Picture("decomposition", title, plot_decomposition(given.post, name, given.prob))
         parts = decomposition(given.post, name, given.prob)
-        parts["contrast"] = [labelled(each, given.labels).replace(" - ", MINUS) for each in parts["contrast"]]
+        parts["contrast"] = [difference(labelled(each, given.labels)) for each in parts["contrast"]]
         columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
         yield table_of(
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
@@ -482,9 +481,7 @@ def _frequency(given: Reported) -> Iterator[Block]:
                 f"Rows of single words of which {balance.attribute} alone predicts more than half a standard error: "
                 f"the {min(len(rows), MOST_WORDS):,} largest of {len(rows):,}",
                 rows.head(MOST_WORDS).assign(
-                    contrast=[
-                        labelled(one, given.labels).replace(" - ", MINUS) for one in rows["contrast"][:MOST_WORDS]
-                    ]
+                    contrast=[difference(labelled(one, given.labels)) for one in rows["contrast"][:MOST_WORDS]]
                 ),
                 {
                     "protected_word": ("protected word", "text"),
@@ -501,7 +498,7 @@ def _adjusted(given: Reported) -> Iterator[Block]:
     if "adjust" in given.post.attrs:
         yield from frequency_sentences(given.result, given.prob)
         found = adjustment(given.post, given.prob)
-        found["contrast"] = [labelled(one, given.labels).replace(" - ", MINUS) for one in found["contrast"]]
+        found["contrast"] = [difference(labelled(one, given.labels)) for one in found["contrast"]]
         names = ("raw", "raw_low", "raw_high", "adjusted", "adjusted_low", "adjusted_high")
         columns = {"contrast": ("contrast", "text"), **{name: (name.replace("_", " "), "number") for name in names}}
         yield table_of(f"Contrasts as they are and adjusted for {given.post.attrs['adjust']}", found, columns)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
+from bayesbias._phrases import MINUS, difference, is_share_of_draws, percent, signed
 from bayesbias.comparison import Audit, Comparison, SideEffects, similarity_shift
-from bayesbias.comparison.contrast import MINUS, figures
+from bayesbias.comparison.contrast import figures
 from bayesbias.comparison.paired import UNNAMED, led, route
-from bayesbias.diagnostics.summaries import is_share_of_draws, signed
 from bayesbias.errors import many
 from bayesbias.metrics import list_metrics
 from bayesbias.plots.audits import plot_audit
@@ -73,7 +73,7 @@ def change_page(result: Comparison, effects: SideEffects | None, prob: float) ->
     return Page(
         title=_title(result),
         lead=f"{topic}: {pairs:,} pairs of {words} protected word{'s' * (words != 1)}, the same in every embedding. "
-        f"Model {attrs['model']}, engine {attrs['engine']}; intervals are equal-tailed and hold {100 * prob:g}% of the "
+        f"Model {attrs['model']}, engine {attrs['engine']}; intervals are equal-tailed and hold {percent(prob)} of the "
         "posterior mass.",
         answer=_moved(result, prob) or next(iter(parts.values()))[0],
         lines=told,
@@ -210,7 +210,7 @@ def _whole(result: Comparison, first: str, second: str | None, number: int, prob
 def _quantity(result: Comparison, first: str, second: str | None) -> str:
     """A connection or a contrast as the page names it."""
     quantity = first if second is None else f"{first} - {second}"
-    return labelled(quantity, result.labels).replace(" - ", MINUS)
+    return difference(labelled(quantity, result.labels))
 
 
 def _of_effects(effects: SideEffects) -> Iterator[Block]:
@@ -356,7 +356,7 @@ def audit_page(found: Audit) -> Page:
                     [
                         table_of(
                             f"Words called, {more}: shrunken contrast in cosine distance with its "
-                            f"{100 * found.prob:g}% interval, and the probability that its sign is wrong",
+                            f"{percent(found.prob)} interval, and the probability that its sign is wrong",
                             rows,
                             columns,
                         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import xarray as xr
 
+from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, percent, share, signed
 from bayesbias.comparison import (
     GIVEN,
     ONE_GROUP,
@@ -19,9 +18,9 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, MINUS, POOLED, RAW, SIGN_RATE
+from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, SIGN_RATE
 from bayesbias.diagnostics.convergence import Verdict, diagnose
-from bayesbias.diagnostics.summaries import PROB, share, signed
+from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import Fit
@@ -112,7 +111,7 @@ def frequency_sentences(result: Fit, prob: float = PROB) -> list[str]:
         return []
     labels = result.labels
     told = [
-        f"{labelled(row['contrast'], labels).replace(' - ', MINUS)} was {signed(row['raw'])} "
+        f"{difference(labelled(row['contrast'], labels))} was {signed(row['raw'])} "
         f"({signed(row['raw_low'])} to {signed(row['raw_high'])})"
         for row in adjustment(result.tree, prob).to_dict("records")
     ]
@@ -131,7 +130,7 @@ def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
     what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
         f"{_answer(row, kind)} On average {what} "
-        f"({100 * prob:g}% interval of the difference {ends_of(row)} for {POPULATIONS[GIVEN]}, {ends_of(similar)} for "
+        f"({percent(prob)} interval of the difference {ends_of(row)} for {POPULATIONS[GIVEN]}, {ends_of(similar)} for "
         f"further protected words like these; probability of {direction}: {share(certainty)}). "
         f"{words_sentence(table)}"
     )
@@ -152,7 +151,7 @@ def words_sentence(table: pd.DataFrame) -> str:
         f"{count - clear} undecided."
     )
     if clear:
-        sentence += f" Less than {100 * SIGN_RATE:g}% of these signs are expected to be wrong."
+        sentence += f" Less than {percent(SIGN_RATE)} of these signs are expected to be wrong."
     if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
         sentence += " These differences also hold how near the lists are to all protected words."
     return sentence
@@ -176,15 +175,5 @@ def _brief_sentence(result: Fit, other: str, prob: float) -> str:
     settled = "excludes" if excludes_zero(row) else "includes"
     return (
         f"Beside {labelled(other, labels, PHRASES)}, associated{MINUS}{labelled(other, labels)} is "
-        f"{signed(row['mean'])} ({100 * prob:g}% interval {ends_of(row)}, which {settled} 0)."
+        f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)}, which {settled} 0)."
     )
-
-
-def excludes_zero(row: Any) -> bool:
-    """Whether the interval of a row excludes 0."""
-    return bool(row["low"] > 0 or row["high"] < 0)
-
-
-def ends_of(row: Any) -> str:
-    """The interval of a row."""
-    return f"{signed(row['low'])} to {signed(row['high'])}"

@@ -13,7 +13,8 @@ import xarray as xr
 from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, describe, share
+from bayesbias._phrases import MINUS, negatives, percent, share
+from bayesbias.diagnostics.summaries import PROB, describe
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
@@ -98,11 +99,11 @@ class Criterion(Staged):
         rho, r2 = rows["correlation"], rows["r2"]
         first, second = self.contrast
         settled = rho["low"] > 0 or rho["high"] < 0
-        percent = f"{100 * prob:g}%"
+        mass = percent(prob)
         sentences = [
-            f"Over {len(self.words)} words the contrast {first} \N{MINUS SIGN} {second} is "
+            f"Over {len(self.words)} words the contrast {first}{MINUS}{second} is "
             f"{'' if settled else 'not in a settled way '}correlated with the outside values: the correlation of what "
-            f"lies behind the estimates is {rho['mean']:.2f} ({percent} interval {rho['low']:.2f} to "
+            f"lies behind the estimates is {rho['mean']:.2f} ({mass} interval {rho['low']:.2f} to "
             f"{rho['high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
             f"R2 is {r2['mean']:.2f} ({r2['low']:.2f} to {r2['high']:.2f}).",
             "The correlation of the estimates with the values, which takes no error into account, is "
@@ -117,7 +118,7 @@ class Criterion(Staged):
             )
             if (raw["low"] > 0 or raw["high"] < 0) and not settled:
                 sentences.append("The raw relation is one that the adjustment explains.")
-        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+        return negatives(" ".join([*sentences, *self.notes]))
 
 
 def criterion(

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from bayesbias._core.related import cell_covariance, list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.changes import stacked_scatter
@@ -159,7 +160,7 @@ def default_contrast(fits: Iterable[xr.DataTree]) -> tuple[tuple[str, str], tupl
     if common[0] == "different":
         return ("associated", "different"), ()
     note = (
-        f"The contrast is associated \N{MINUS SIGN} {common[0]}: no protected word has both associated and different "
+        f"The contrast is associated{MINUS}{common[0]}: no protected word has both associated and different "
         "words everywhere."
     )
     return ("associated", common[0]), (note,)

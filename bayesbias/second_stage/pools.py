@@ -14,7 +14,8 @@ from scipy.special import ndtri
 from bayesbias._checks import flag, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.diagnostics.summaries import PROB, describe, share, signed
+from bayesbias._phrases import MINUS, negatives, percent, share, signed
+from bayesbias.diagnostics.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
@@ -146,7 +147,7 @@ class Pool(Staged):
     def text(self, prob: float = PROB) -> str:
         """The result in sentences, notes last."""
         first, second = self.contrast
-        percent = f"{100 * probability(prob, 'prob'):g}%"
+        mass = percent(probability(prob, "prob"))
         whole = describe(self.draws("mean")[:, None], prob)
         spread = describe(self.draws("between_sd")[:, None], prob)
         many = "settings" if self.training_share is not None else "embeddings"
@@ -154,10 +155,10 @@ class Pool(Staged):
         settled = "excludes" if low > 0 or high < 0 else "includes"
         unit = "standard deviations of distances " if self.standardised else ""
         sentences = [
-            f"Over {len(self.settings)} {many} the contrast {first} \N{MINUS SIGN} {second} is "
-            f"{signed(whole['mean'][0])} {unit}on average ({percent} interval {signed(low)} to {signed(high)}, which "
+            f"Over {len(self.settings)} {many} the contrast {first}{MINUS}{second} is "
+            f"{signed(whole['mean'][0])} {unit}on average ({mass} interval {signed(low)} to {signed(high)}, which "
             f"{settled} 0; negative: {first} words are closer).",
-            f"Between {many} it varies with a standard deviation of {signed(spread['mean'][0])} ({percent} interval "
+            f"Between {many} it varies with a standard deviation of {signed(spread['mean'][0])} ({mass} interval "
             f"{signed(spread['low'][0])} to {signed(spread['high'][0])}).",
         ]
         table = self.table(prob).sort_values("mean")
@@ -175,11 +176,11 @@ class Pool(Staged):
         for row in self.relation.to_dict("records"):
             known = "" if row["errors"] else ", whose values are taken as exact,"
             sentences.append(
-                f"The correlation with {row['variable']}{known} is {row['correlation']:.2f} ({percent} interval "
+                f"The correlation with {row['variable']}{known} is {row['correlation']:.2f} ({mass} interval "
                 f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) for {row['n']} {many}; the "
                 f"correlation of the estimates, which takes no error into account, is {row['plain']:.2f}."
             )
-        return " ".join([*sentences, *self.notes]).replace(" -", " \N{MINUS SIGN}")
+        return negatives(" ".join([*sentences, *self.notes]))
 
 
 def pool(

@@ -15,7 +15,8 @@ from bayesbias._checks import one_of, probability
 from bayesbias._core.related import root_of
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
-from bayesbias.diagnostics.summaries import PROB, describe, signed
+from bayesbias._phrases import MINUS, percent, signed
+from bayesbias.diagnostics.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
@@ -142,12 +143,12 @@ class Trend(Staged):
         first, second = self.contrast
         held, names = self.estimates, self.estimates["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
-        percent = f"{100 * prob:g}% interval {signed(row['low'])} to {signed(row['high'])}"
+        interval = f"{percent(prob)} interval {signed(row['low'])} to {signed(row['high'])}"
         settled = row["low"] > 0 or row["high"] < 0
         verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change in a way that is settled"
         sentences = [
-            f"From {names[0]} to {names[-1]} the contrast {first} \N{MINUS SIGN} {second} {verb}: the trend changed by "
-            f"{signed(row['mean'])} ({percent}; negative: {first} words came closer).",
+            f"From {names[0]} to {names[-1]} the contrast {first}{MINUS}{second} {verb}: the trend changed by "
+            f"{signed(row['mean'])} ({interval}; negative: {first} words came closer).",
         ]
         deviation = float(self.draws("deviation_sd").mean())
         if len(held) >= ESTIMATED:

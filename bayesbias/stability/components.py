@@ -12,8 +12,9 @@ import pandas as pd
 
 from bayesbias._checks import flag, printable, probability, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._phrases import share
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws, share
+from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
 from bayesbias.diagnostics.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.embeddings import Embedding, Setting, opened
 from bayesbias.errors import InputError

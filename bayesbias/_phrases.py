@@ -1,0 +1,48 @@
+"""Numbers and intervals as sentences say them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MINUS = " \N{MINUS SIGN} "
+"""Between the two parts of a difference."""
+
+
+def signed(value: float, plus: str = "", digits: int = 3) -> str:
+    """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
+    return f"{round(value, digits) + 0.0:{plus}.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def difference(name: str) -> str:
+    """A contrast such as ``associated - human`` with a proper minus sign."""
+    return name.replace(" - ", MINUS)
+
+
+def negatives(text: str) -> str:
+    """A text whose hyphens after a space, those of negative numbers and differences, are proper minus signs."""
+    return text.replace(" -", " \N{MINUS SIGN}")
+
+
+def percent(mass: float) -> str:
+    """The posterior mass of an interval, or a level, in percent."""
+    return f"{100 * mass:g}%"
+
+
+def share(value: float) -> str:
+    """A probability in percent; never 0% or 100%, which draws cannot show."""
+    return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
+
+
+def is_share_of_draws(column: str) -> bool:
+    """Whether a column of a table holds probabilities that were counted among draws; p-values are none."""
+    return column.startswith("p_") and column != "p_value"
+
+
+def ends_of(row: Any) -> str:
+    """The interval of a row with ``low`` and ``high``."""
+    return f"{signed(row['low'])} to {signed(row['high'])}"
+
+
+def excludes_zero(row: Any) -> bool:
+    """Whether the interval of a row excludes 0."""
+    return bool(row["low"] > 0 or row["high"] < 0)
