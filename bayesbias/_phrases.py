@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 MINUS = " \N{MINUS SIGN} "
 """Between the two parts of a difference."""
+FINE = 0.01
+"""Below it a number is written with more decimals."""
 
 
 def signed(value: float, plus: str = "", digits: int = 3) -> str:
     """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
     return f"{round(value, digits) + 0.0:{plus}.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def figure(value: float) -> str:
+    """A number with three decimals, or with two significant digits where it is small."""
+    if value == 0 or abs(value) >= FINE:
+        return signed(value)
+    return np.format_float_positional(value, precision=2, fractional=False, unique=False, trim="-").replace(
+        "-", "\N{MINUS SIGN}"
+    )
 
 
 def difference(name: str) -> str:

@@ -1,31 +1,87 @@
-"""What every result has: a table, notes, and its sentences as text."""
+"""What every result presents: figures, sentences, a picture, its sources, and sections of a page."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from bayesbias._page import Page, Picture, Section, Table, filled, whole_table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 MOST_ROWS = 20
 """Rows of a table that a notebook shows."""
 
 
+class Cited(NamedTuple):
+    """What was used, where it comes from in a few words, and its DOI, empty where there is none.
+
+    ``what`` is a kind and a name, such as ``"embedding google-news-slice"``; for what the package knows by name
+    ``source`` and ``doi`` may be left to :func:`bayesbias.cite`.
+    """
+
+    what: str
+    source: str = ""
+    doi: str = ""
+
+
 class Result:
     """A result: ``table()`` has its figures, ``notes`` what limits them, ``text()`` both in sentences.
 
-    ``print`` shows the text, and a notebook the text and the table.
+    ``figure()`` is its picture, ``sources()`` what stands behind it, and ``sections()`` are the parts of its report.
+    Reports, LaTeX, citations, notebooks and the command line read these and nothing else. ``print`` shows the text, and
+    a notebook the text and the tables of the sections.
     """
+
+    picture: ClassVar[str | None] = None
+    """Name of the function of ``bayesbias.plots`` that draws the result."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def notes(self) -> tuple[str, ...]:
+            """What limits the result."""
 
     def table(self) -> pd.DataFrame:
         """The figures as a DataFrame."""
         raise NotImplementedError
 
+    def findings(self) -> list[str]:
+        """What the result says, a sentence each, without its notes."""
+        raise NotImplementedError
+
     def text(self) -> str:
         """The result in sentences, notes last."""
-        raise NotImplementedError
+        return " ".join([*self.findings(), *self.notes])
+
+    def figure(self, **options: Any) -> Figure | None:
+        """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
+        return None if self.picture is None else drawing(self.picture, self, **options)
+
+    def sources(self) -> tuple[Any, ...]:
+        """What to cite: works, and the tables, fits, lists and embeddings that the result was made of."""
+        return ()
+
+    def brief(self) -> pd.DataFrame:
+        """The table as a paper prints it: :meth:`table`, or its principal rows."""
+        return self.table()
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report below its first screen."""
+        return (Section("Figures", [whole_table(f"{title_of(self)}, all figures", self.table())]),)
+
+    def front(self) -> Page:
+        """The first screen of a report."""
+        title = title_of(self)
+        drawn = None if self.picture is None else Picture("result", title, partial(drawing, self.picture, self))
+        return front_page(title, "", self.findings(), self.notes, drawn)
 
     def __str__(self) -> str:
         return self.text()
@@ -33,7 +89,34 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        table = self.table().round(4)
-        left = len(table) - MOST_ROWS
-        more = f"<p>and {left:,} further rows: <code>.table()</code> has all</p>" if left > 0 else ""
-        return f"<p>{escape(self.text())}</p>{table.head(MOST_ROWS).to_html(index=False)}{more}"
+        paragraphs = (" ".join(self.findings()), " ".join(self.notes))
+        tables = [block for part in filled(self.sections()) for block in part.blocks if isinstance(block, Table)]
+        return "".join([*(f"<p>{escape(told)}</p>" for told in paragraphs if told), *map(_html, tables)])
+
+
+def front_page(title: str, lead: str, findings: Sequence[str], notes: Sequence[str], picture: Picture | None) -> Page:
+    """A first screen of sentences: the first is the answer, the others and the notes follow."""
+    lines = {"In detail": " ".join(findings[1:]), "What limits it": " ".join(notes)}
+    return Page(title, lead, findings[0], {name: told for name, told in lines.items() if told}, picture)
+
+
+def drawing(picture: str, *given: Any, **options: Any) -> Figure:
+    """A picture by the name of its function; pictures know what they draw, and this door is the one way back."""
+    figure: Figure = getattr(import_module("bayesbias.plots"), picture)(*given, **options)
+    return figure
+
+
+def title_of(result: Result) -> str:
+    """The name of a result's class as a heading."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).lower()
+    return words[0].upper() + words[1:]
+
+
+def _html(table: Table) -> str:
+    """The first rows of a table for a notebook."""
+    heading = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
+    rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.cells()[:MOST_ROWS]]
+    left = len(table.rows) - MOST_ROWS
+    more = f"<p>and {left:,} further rows: <code>.table()</code> has all</p>" if left > 0 else ""
+    body = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<table><caption>{escape(table.caption)}</caption>{body}</table>{more}"

@@ -109,18 +109,11 @@ def _table_of(result: Any) -> pd.DataFrame:
     import pandas as pd
     import xarray as xr
 
-    from bayesbias.comparison import Comparison, contrasts
-    from bayesbias.comparison.paired import route
+    from bayesbias.comparison import contrasts
 
     if isinstance(result, xr.DataTree):
         return contrasts(result)
-    if isinstance(result, Comparison) and result.headline is not None:
-        changes = result.changes()
-        first, second = result.headline
-        between = route(*result.pair(0)) if len(result.pairs) == 1 else "from one embedding to another"
-        changes.attrs |= {"first": first, "second": second, "population": result.population, "change": between}
-        return changes
-    table = result.table() if isinstance(result, Result) else result
+    table = result.brief() if isinstance(result, Result) else result
     if not isinstance(table, pd.DataFrame):
         raise InputError(
             f"to_latex takes a DataFrame, a fit, or a result with table(); given is {type(result).__name__}"

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
 
 from bayesbias._files import Document, check, parse_toml, read_toml
 from bayesbias._paths import shipped
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 APPROACH = "10.1162/coli_a_00507"
-SHRINKAGE = "10.1093/biostatistics/kxw041"
+KINDS = ("embedding", "metric", "query", "word list")
+"""Kinds of things that are known by name."""
 UNRECORDED = (
     "The result does not record its word lists and embeddings: cite those of its tables, with bb.cite(table) for each."
 )
@@ -37,14 +38,6 @@ class Reference(Document):
     booktitle: str = ""
     volume: str = ""
     number: str = ""
-
-
-class Cited(NamedTuple):
-    """What was used, where it comes from in a few words, and its DOI, empty where there is none."""
-
-    what: str
-    source: str
-    doi: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,9 +61,13 @@ class Citations(Result):
 
         return pd.DataFrame(self.used, columns=list(Cited._fields))
 
+    def findings(self) -> list[str]:
+        """One line each."""
+        return [*map(_line, self.used)]
+
     def text(self) -> str:
         """One line each, notes last."""
-        return "\n".join([*map(_line, self.used), *self.notes])
+        return "\n".join([*self.findings(), *self.notes])
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<li>{_linked(one)}</li>" for one in self.used)
@@ -133,40 +130,67 @@ def references() -> Mapping[str, Reference]:
     return {doi: check(Reference, content, str(where)) for doi, content in read_toml(where).items()}
 
 
-def _used(result: Any) -> Iterator[Cited]:
-    """What a result says of its sources."""
+def _used(given: Any) -> Iterator[Cited]:
+    """What an object says of its sources: a result by its own account, tables, fits, lists and embeddings by theirs."""
     import pandas as pd
     import xarray as xr
 
-    from bayesbias.comparison import Audit, Comparison
-    from bayesbias.metrics import MetricResult, Query
-    from bayesbias.second_stage import Pool, Trend
+    from bayesbias.metrics import Query
     from bayesbias.words import WordLists
 
-    if isinstance(result, pd.DataFrame):
-        yield from _of_table(result)
-    elif isinstance(result, xr.DataTree):
-        yield from _of_fit(result)
-    elif isinstance(result, Comparison):
-        yield from _of_fit(result.posterior)
-    elif isinstance(result, MetricResult):
-        yield Cited(f"metric {result.metric}", result.source, result.doi or "")
-        yield from _of_query(result.query)
-        yield from _of_embedding({"name": result.embedding})
-    elif isinstance(result, Audit):
-        yield Cited("shrinkage of the audit", _short(references()[SHRINKAGE]), SHRINKAGE)
-        yield from _of_lists(result.lists)
-        yield from _of_embedding({"name": result.embedding})
-    elif isinstance(result, Query):
-        yield from _of_query(result)
-    elif isinstance(result, WordLists):
-        yield from _of_lists({"word_list": result.name, "source": result.source, "doi": result.doi})
-    elif isinstance(result, Pool | Trend):
-        yield Cited(f"second stage: {type(result).__name__.lower()}", "bayesbias", "")
-    elif isinstance(name := getattr(result, "bayesbias_name", None), str):
-        yield from _of_embedding({"name": name, "debiasing": getattr(result, "bayesbias_debiasing", "")})
+    if isinstance(given, Cited):
+        yield from _completed(given)
+    elif isinstance(given, Result):
+        for source in given.sources():
+            yield from _used(source)
+    elif isinstance(given, pd.DataFrame):
+        yield from _of_table(given)
+    elif isinstance(given, xr.DataTree):
+        yield from _of_fit(given)
+    elif isinstance(given, Query):
+        yield Cited(f"query {given.name}", given.source or "", given.doi or "")
+    elif isinstance(given, WordLists):
+        yield Cited(f"word list {given.name}", given.source or "", given.doi or "")
+    elif isinstance(name := getattr(given, "bayesbias_name", None), str):
+        yield from _of_embedding(name, getattr(given, "bayesbias_debiasing", ""))
+
+
+def _completed(cited: Cited) -> Iterator[Cited]:
+    """A work with its source, where it is known by its DOI or by its name."""
+    kind = next(
+        (kind for kind in ("embedding", "metric", "query", "word list") if cited.what.startswith(f"{kind} ")), ""
+    )
+    name = cited.what.removeprefix(f"{kind} ")
+    if cited.source:
+        yield cited
+    elif cited.doi in references():
+        yield cited._replace(source=_short(references()[cited.doi]))
+    elif kind == "embedding":
+        yield from _of_embedding(name, "")
+    elif kind == "metric":
+        from bayesbias.metrics import list_metrics
+
+        known = list_metrics().set_index("name")
+        yield (
+            Cited(cited.what, *known.loc[name, ["source", "doi"]].fillna("").astype(str))
+            if name in known.index
+            else cited
+        )
     else:
-        yield from _of_debiasing(result)
+        yield _of_lists(cited, kind, name)
+
+
+def _of_lists(cited: Cited, kind: str, name: str) -> Cited:
+    """Word lists or a query by name; those of the user's own have no source here."""
+    from bayesbias.metrics import load_query
+    from bayesbias.words import load_words
+
+    load: dict[str, Callable[[str], Any]] = {"query": load_query, "word list": load_words}
+    try:
+        listed = load[kind](name) if kind in load else None
+    except InputError:
+        return cited
+    return cited if listed is None else Cited(cited.what, listed.source or "", listed.doi or "")
 
 
 def _of_table(table: pd.DataFrame) -> Iterator[Cited]:
@@ -176,23 +200,9 @@ def _of_table(table: pd.DataFrame) -> Iterator[Cited]:
     if (known := stored_coverage(table)) is not None:
         yield from _of_coverage(known.as_dict())
     elif {"metric", "query", "embedding"} <= set(table.columns):
-        yield from _of_metrics(table)
-
-
-def _of_metrics(table: pd.DataFrame) -> Iterator[Cited]:
-    from bayesbias.metrics import list_metrics, load_query
-
-    known = list_metrics().set_index("name")
-    for name in table["metric"].astype(str).unique():
-        if name in known.index:
-            yield Cited(f"metric {name}", *known.loc[name, ["source", "doi"]].fillna("").astype(str))
-    for name in table["query"].astype(str).unique():
-        try:
-            yield from _of_query(load_query(name))
-        except InputError:  # a query of the user's own
-            yield Cited(f"query {name}", "", "")
-    for name in table["embedding"].astype(str).unique():
-        yield from _of_embedding({"name": name})
+        for kind in ("metric", "query", "embedding"):
+            for name in table[kind].astype(str).unique():
+                yield from _completed(Cited(f"{kind} {name}"))
 
 
 def _of_fit(post: Any) -> Iterator[Cited]:
@@ -207,24 +217,17 @@ def _of_fit(post: Any) -> Iterator[Cited]:
 
 
 def _of_coverage(record: Mapping[str, Any]) -> Iterator[Cited]:
-    yield from _of_lists(record)
-    yield from _of_embedding(record.get("embedding") or {})
-
-
-def _of_lists(record: Mapping[str, Any]) -> Iterator[Cited]:
     if record:
         yield Cited(f"word list {record['word_list']}", record.get("source") or "", record.get("doi") or "")
+        embedding = record.get("embedding") or {}
+        yield from _of_embedding(str(embedding.get("name", "")), str(embedding.get("debiasing", "")))
 
 
-def _of_query(query: Any) -> Iterator[Cited]:
-    yield Cited(f"query {query.name}", query.source or "", query.doi or "")
-
-
-def _of_embedding(embedding: Mapping[str, Any]) -> Iterator[Cited]:
+def _of_embedding(name: str, debiasing: str) -> Iterator[Cited]:
     """An embedding by its name, and how it was debiased."""
+    from bayesbias.debiasing.registry import METHODS
     from bayesbias.embeddings import list_embeddings
 
-    name = str(embedding.get("name", ""))
     if not name:
         return
     bundled = list_embeddings().set_index("name")
@@ -232,23 +235,10 @@ def _of_embedding(embedding: Mapping[str, Any]) -> Iterator[Cited]:
     if base in bundled.index:
         yield Cited(f"embedding {base}", *bundled.loc[base, ["source", "doi"]].astype(str))
     else:
-        yield Cited(f"embedding {name}", "", "")
-    for method in (*debiased.rstrip(")").split(") ("), str(embedding.get("debiasing", "")).partition(":")[0]):
-        yield from _of_method(method)
-
-
-def _of_method(name: str) -> Iterator[Cited]:
-    from bayesbias.debiasing.registry import METHODS
-
-    if name in METHODS:
-        yield Cited(f"debiasing method {name}", METHODS[name].source, METHODS[name].doi)
-
-
-def _of_debiasing(record: Any) -> Iterator[Cited]:
-    from bayesbias.debiasing.methods import Debiasing
-
-    if isinstance(record, Debiasing):
-        yield from _of_method(record.method)
+        yield Cited(f"embedding {name}")
+    for method in (*debiased.rstrip(")").split(") ("), debiasing.partition(":")[0]):
+        if method in METHODS:
+            yield Cited(f"debiasing method {method}", METHODS[method].source, METHODS[method].doi)
 
 
 def _short(work: Reference) -> str:

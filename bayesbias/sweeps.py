@@ -143,8 +143,8 @@ class Sweep(Result):
     hash: str
     _kept: bool = field(default=True, repr=False)
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         failed = self.fits[self.fits["status"] == "failed"]
         doubted = self.fits[self.fits["faults"] != ""]
         done = len(self.fits) - len(failed)
@@ -153,7 +153,7 @@ class Sweep(Result):
             said += f" {len(doubted):,} of them have faults, such as: {doubted['faults'].iloc[0]}."
         for reason, count in failed["reason"].value_counts().head(3).items():
             said += f" {count:,} failed because: {reason}."
-        return f"{said} Hash of all results: {self.hash[:16]}."
+        return [f"{said} Hash of all results: {self.hash[:16]}."]
 
     def table(self) -> pd.DataFrame:
         """The contrasts of whole lists."""

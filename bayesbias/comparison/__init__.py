@@ -23,7 +23,7 @@ from bayesbias.comparison.contrast import (
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.frames import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
 from bayesbias.comparison.loo import compare_models
-from bayesbias.comparison.paired import Comparison, paired_distances, similarity_shift
+from bayesbias.comparison.paired import Comparison, similarity_shift
 from bayesbias.comparison.power import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
 from bayesbias.comparison.sensitivity import (
@@ -66,7 +66,6 @@ __all__ = [
     "influence",
     "mean_distances",
     "origin_sensitivity",
-    "paired_distances",
     "plan",
     "prior_sensitivity",
     "rank",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,10 @@ from bayesbias._core.shrinkage import (
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
 from bayesbias._files import check_target, whole_file
+from bayesbias._page import Page, Picture, Section, Table, table_of
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result, drawing
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
 from bayesbias.embeddings import Embedding, about, find_words, opened
@@ -49,6 +50,9 @@ BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer
 """Frequency bands by place in a file that is ordered by frequency."""
 SHAPES = {"mixture": True, "normal": False}
 UNKNOWN = "unknown"
+SHRINKAGE = "10.1093/biostatistics/kxw041"
+MOST_ROWS = 2000
+"""Words of an audit that a page shows."""
 FEWEST = 100
 """Words beside the protected ones from which a distribution can be told."""
 
@@ -87,6 +91,8 @@ class Audit(Result):
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     """
 
+    picture: ClassVar[str] = "plot_audit"
+
     groups: Mapping[str, tuple[str, ...]]
     words: pd.DataFrame
     equivalent_words: Mapping[str, float]
@@ -110,8 +116,8 @@ class Audit(Result):
         order = np.lexsort((-held["mean"].abs().to_numpy(), held["group"].to_numpy()))
         return held.iloc[order].reset_index(drop=True)
 
-    def text(self) -> str:
-        """The result in sentences, notes last."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         called = self.words[self.words["called"]]
         way = "to one group" if len(self.groups) == 2 else "to a group or away from it"
         sentences = [
@@ -130,10 +136,55 @@ class Audit(Result):
                 f"{signed(sd)}; with {count} protected words contrasts are as precise as with "
                 f"{self.equivalent_words[group]:.1f} unrelated ones."
             )
-        return negatives(" ".join([*sentences, *self.notes]))
+        return [negatives(sentence) for sentence in sentences]
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.text())}</p>{self.table().head(20).round(4).to_html(index=False)}"
+    def front(self) -> Page:
+        """The first screen of a report."""
+        answer, *rest = self.findings()
+        leaning = [told for told in rest if told.startswith(("To ", "Away from "))]
+        others = [told for told in rest if told not in leaning]
+        return Page(
+            title=f"Audit: {', '.join(self.groups)} in {self.embedding}",
+            lead=f"{self.words['word'].nunique():,} words of the vocabulary beside "
+            f"{sum(map(len, self.groups.values()))} protected words.",
+            answer=answer,
+            lines={"Which words?": " ".join(leaning), "How sure?": " ".join([*others, *self.notes])},
+            picture=Picture(
+                "audit",
+                "Contrast of each word against its place in the vocabulary; words called are named",
+                partial(drawing, "plot_audit", self),
+                photo=True,
+            ),
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the words called, and the groups."""
+        table = self.table()
+        rows = table.loc[table["mean"].abs().nlargest(MOST_ROWS).index].astype({"band": "str", "leans_to": "str"})
+        rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
+        more = f"the {MOST_ROWS:,} largest contrasts of {len(table):,}"
+        ends = {"mean": ("contrast", "number"), "low": ("low", "number"), "high": ("high", "number")}
+        columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong sign", "rate")}
+        columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
+        caption = (
+            f"Words called, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}: shrunken contrast in cosine "
+            f"distance with its {percent(self.prob)} interval, and the probability that its sign is wrong"
+        )
+        groups = Table(
+            "Protected words of each group that were found",
+            {"group": "text", "words": "text"},
+            [(name, ", ".join(words)) for name, words in self.groups.items()],
+        )
+        return (
+            Section("Words called", [table_of(caption, rows, columns)]),
+            Section("Groups", [groups, *self.notes]),
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """The method of shrinkage, the word lists and the embedding."""
+        known = self.lists.get("word_list"), self.lists.get("source") or "", self.lists.get("doi") or ""
+        lists = [Cited(f"word list {known[0]}", *known[1:])] if known[0] else []
+        return Cited("shrinkage of the audit", doi=SHRINKAGE), *lists, Cited(f"embedding {self.embedding}")
 
     def write(self, path: str | Path) -> None:
         """Write all words as Parquet, whole or not at all.

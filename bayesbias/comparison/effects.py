@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -338,6 +338,8 @@ class SideEffects(Result):
         What was left out, and why.
     """
 
+    picture: ClassVar[str] = "plot_side_effects"
+
     neighbours: pd.DataFrame
     neighbours_by_word: pd.DataFrame
     controls: pd.DataFrame
@@ -369,7 +371,7 @@ class SideEffects(Result):
     @property
     def sentences(self) -> list[str]:
         """The figures in words."""
-        return [*self._moved(), *self.beside_controls, *self.notes]
+        return [*self.findings(), *self.notes]
 
     @property
     def beside_controls(self) -> list[str]:
@@ -391,9 +393,9 @@ class SideEffects(Result):
         both |= {broke: [*parts.get(broke, []), *self.beside_controls], "Notes": notes}
         return {name: sentences for name, sentences in both.items() if sentences}
 
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join(self.sentences)
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return [*self._moved(), *self.beside_controls]
 
     def _kept(self) -> list[str]:
         sentences = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -58,6 +59,8 @@ class FrameEffects(Result):
         What limits the result.
     """
 
+    picture: ClassVar[str] = "plot_templates"
+
     contrast: tuple[str, str]
     by_frame: pd.DataFrame
     whole: FloatArray
@@ -86,8 +89,8 @@ class FrameEffects(Result):
         count = int(np.ceil(most * (1 - share) / (share * words))) if words > 0 else MOST + 1
         return max(count, 1) if count <= MOST else None
 
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The result in sentences, without its notes."""
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
         interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
@@ -118,7 +121,11 @@ class FrameEffects(Result):
                     else f"More than {MOST:,} frames would be needed to bring the share under {100 * ENOUGH:.0f}%."
                 )
             )
-        return negatives(" ".join([*sentences, *self.notes]))
+        return [negatives(sentence) for sentence in sentences]
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        return " ".join([*self.findings(prob), *self.notes])
 
 
 def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
@@ -229,8 +236,8 @@ class OriginSensitivity(Result):
         """One row for each origin and contrast: ``contrasts``."""
         return self.contrasts
 
-    def text(self) -> str:
-        """The result in sentences, notes last."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         sentences = []
         for contrast, part in self.contrasts.groupby("contrast", sort=False):
             signs, settled = np.sign(part["mean"]).nunique(), part["settled"].sum()
@@ -241,7 +248,7 @@ class OriginSensitivity(Result):
                 f"{name} {sign} over {len(part)} origins, its interval excludes 0 with {settled} of them, and it is "
                 f"{signed(low)} to {signed(high)} standard deviations of control distances."
             )
-        return " ".join([*sentences, *self.notes])
+        return sentences
 
 
 def origin_sensitivity(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,22 +15,20 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, flag, one_of, probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, percent, share, signed
+from bayesbias._page import Page, Section
+from bayesbias._phrases import MINUS
 from bayesbias._results import Result
+from bayesbias.comparison.change_page import SURE, front_of, route, sections_of, verdict_of
 from bayesbias.comparison.contrast import (
     ASSOCIATION,
     NEAR_LISTS,
     NEAR_WORD,
-    ONE_GROUP,
-    POPULATIONS,
     RAW,
     SIMILAR,
     Parts,
     control_of_parts,
     decomposable,
-    decomposition_sentence,
     figures,
-    group_weights,
     tabulated,
     whole_parts,
     why_no_association,
@@ -50,202 +48,17 @@ from bayesbias.comparison.sides import (
 from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels, relatedness_in_fit
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, shown
 from bayesbias.models.cells import Cells, cells_of
 from bayesbias.models.functionals import DrawnFunctionals, Functionals
 from bayesbias.models.results import Fit
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, WHOLE, controls_of, labelled
+from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
-SLIGHT = 0.005
-"""Size of an observed difference below which its sign says nothing."""
-FINE = 0.01
-"""Figures below this get two significant digits in place of three decimals."""
+if TYPE_CHECKING:
+    from bayesbias.comparison.effects import SideEffects
+
 DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
-SURE = 0.945
-"""Probability from which on an outcome is called: that of one side of an 89% interval."""
-UNNAMED = ("before", "after")
-"""Names of two tables that were given without names."""
 PARTS_OF_WORDS = (ASSOCIATION, NEAR_LISTS, NEAR_WORD)
-
-
-def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
-    """Sentences by part: what changed, for whom, how certain that is, what broke (or controls), and notes."""
-    broke = "What broke" if len(result.embeddings) == 2 else "Controls"
-    parts: dict[str, list[str]] = {"What changed": [], "For whom": [], "How certain": [], broke: [], "Notes": []}
-    if result.faults:
-        parts["What changed"].append(f"These draws should not be read: {'; '.join(result.faults)}.")
-    for number in range(len(result.pairs)):
-        if result.headline is not None:
-            first, second = result.headline
-            table = result.outcomes(first, second, prob, change=number)
-            parts["What changed"] += [*_headline(result, number, prob, table), *_decomposed(result, number, prob)]
-            parts["For whom"] += [_words(result, number, table), *_groups(result, number, prob)]
-            parts["How certain"] += _widths(result, number, prob, table)
-        parts[broke] += _controls(result, number, prob)
-    if result.headline is None and not parts[broke]:
-        parts["What changed"].append("The pairs hold one kind of word only, so that there is no contrast to compare.")
-    parts["Notes"] += result.notes
-    return {name: sentences for name, sentences in parts.items() if sentences}
-
-
-def figure(value: float) -> str:
-    """A number with a proper minus sign: three decimals, or two significant digits where it is small."""
-    if value == 0 or abs(value) >= FINE:
-        return signed(value)
-    text = np.format_float_positional(value, precision=2, fractional=False, unique=False, trim="-")
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _whole(table: pd.DataFrame) -> dict[str, Any]:
-    """The whole list's row of a change."""
-    return {str(name): value for name, value in table.iloc[0].items()}
-
-
-def route(before: str, after: str) -> str:
-    """Two embeddings as a title names them."""
-    return "before and after" if (before, after) == UNNAMED else f"from {before} to {after}"
-
-
-def led(result: Comparison, number: int, sentence: str) -> str:
-    """A sentence after what it speaks of: two embeddings by name, or a debiasing method where they have no names."""
-    names = result.pair(number)
-    if names != UNNAMED:
-        return f"From {names[0]} to {names[1]}, {sentence}"
-    method = result.debiasing(names[1]).partition(":")[0]
-    return f"With debiasing ({method}), {sentence}" if method else f"{sentence[0].upper()}{sentence[1:]}"
-
-
-def _prefix(result: Comparison, number: int) -> str:
-    """Which change a sentence speaks of, where there are several."""
-    return "{} to {}: ".format(*result.pair(number)) if len(result.pairs) > 1 else ""
-
-
-def _interval(row: Mapping[str, Any], prob: float) -> str:
-    low, high = row["low"], row["high"]
-    settled = "excludes" if low > 0 or high < 0 else "includes"
-    return f"{percent(prob)} interval {figure(low)} to {figure(high)}, which {settled} 0"
-
-
-def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
-    """The whole list's contrast, in either unit."""
-    first, second = table.attrs["first"], table.attrs["second"]
-    row = _whole(table)
-    what = (
-        f"the contrast {first}{MINUS}{labelled(second, result.labels)} of the whole list, for "
-        f"{POPULATIONS[result.population]} (negative: {first} words are closer),"
-    )
-    if row["outcome"] == "unchanged":
-        return [led(result, number, f"{what} did not change: it is {figure(row['after'])}.")]
-    part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
-    away = result.sides(first, second, number).away_after(prob)[0]
-    turned = f", and that its sign reversed, {share(row['p_reversed'])}" if away else ""
-    sentence = (
-        f"{what} went from {signed(row['before'])} to {signed(row['after'])}, a change of {figure(row['change'])}"
-        f"{part} ({_interval(row, prob)}). Probability that it decreased in size, {share(row['p_shrank'])}{turned}."
-    )
-    return [led(result, number, sentence), *_scale(result, number, prob, table)]
-
-
-def _decomposed(result: Comparison, number: int, prob: float) -> list[str]:
-    """How much of the change is special to a word's own stereotypes; nothing without control words."""
-    if OTHER not in result.connections:
-        return [ONE_GROUP]
-    controls = result.decomposable
-    if not controls:
-        return []
-    table = result.decomposition(controls[0], prob, change=number)
-    return [_prefix(result, number) + decomposition_sentence(table, "the change of ", figure)]
-
-
-def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
-    """The same in spreads of control distances, and whether that says something else."""
-    spreads = result.spreads()
-    names = list(result.pair(number))
-    if spreads[names].isna().any():
-        return ["There are too few control words to take out differences of scale."]
-    row = _whole(result.outcomes(table.attrs["first"], table.attrs["second"], prob, standardise=True, change=number))
-    listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
-    sentence = (
-        f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
-        f"{figure(row['change'])} ({_interval(row, prob)}); probability that it decreased in size, "
-        f"{share(row['p_shrank'])}."
-    )
-    if row["outcome"] != _whole(table)["outcome"]:
-        sentence += " The two disagree, so that the change is, at least in part, one of scale."
-    return [sentence]
-
-
-def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
-    """For how many words the association, or the difference, became smaller or larger."""
-    part = table.iloc[1:]
-    what = "association" if table.attrs["rows"] == RAW else "contrast"
-    counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
-    same = int((part["outcome"] == "unchanged").sum())
-    left = len(part) - same - sum(map(len, counted.values()))
-    smaller = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
-    away = int(((part["low"] > 0) | (part["high"] < 0)).sum())
-    still = f"; it did not change for {same}" if same else ""
-    return (
-        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
-        f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is undecided for {left}{still} "
-        f"(a decrease or an increase has a posterior probability of at least {share(SURE)}, word by word, not adjusted "
-        f"for multiple comparisons). The {percent(table.attrs['prob'])} interval of its change excludes 0 for {away}. "
-        f"In the observed pairs it decreased in size for {smaller}."
-    )
-
-
-def _groups(result: Comparison, number: int, prob: float) -> list[str]:
-    """Groups whose mean associations have opposite signs afterwards, so that the whole list hides both.
-
-    With two groups the mean association of each is the whole list.
-    """
-    if result.headline is None:
-        return []
-    sides = result.sides(*result.headline, number)
-    labels, weights = group_weights(result.data.groups[sides.kept])
-    names = [name for name in labels if name and " - " not in name]
-    if sides.kind != RAW or len(names) < 3:
-        return []
-    matrix = np.column_stack([np.zeros(len(names)), weights[: len(names)]])
-    found = figures(sides.after.combined(matrix), prob)
-    whole = max(abs(float(sides.after.mean[0])), SLIGHT)
-    if not found["mean"].min() < -whole < whole < found["mean"].max():
-        return []
-    told = [
-        f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
-        for name, mean, low, high in zip(names, found["mean"], found["low"], found["high"], strict=True)
-    ]
-    names_of = result.pair(number)
-    where = "Afterwards" if names_of == UNNAMED else f"In {names_of[1]}"
-    return [
-        f"{_prefix(result, number)}{where} the mean associations of the groups differ in sign, {', '.join(told)}: in "
-        "the mean of the whole list they cancel."
-    ]
-
-
-def _controls(result: Comparison, number: int, prob: float) -> list[str]:
-    sentences = []
-    for name in controls_of(result.connections):
-        row = _whole(result.changes(name, prob=prob, change=number))
-        phrase = labelled(name, result.labels, PHRASES)
-        how = ", exactly" if row["sd"] == 0 else f" ({_interval(row, prob)})"
-        sentences.append(led(result, number, f"mean distances to {phrase} changed by {figure(row['mean'])}{how}."))
-    return sentences
-
-
-def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
-    separate = result.changes(prob=prob, paired=False, change=number)
-    widths = [row["high"] - row["low"] for row in map(_whole, (table, separate))]
-    if widths[0] == 0:
-        return [f"{_prefix(result, number)}The change is known exactly, in cosine distance."]
-    return [
-        f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
-        f"{figure(widths[0])} wide (cosine distance); two separate fits would leave {figure(widths[1])}."
-    ]
-
-
-def _counted(words: list[str]) -> str:
-    return f"{len(words)} ({listed(words)})" if words else "0"
 
 
 @dataclass(frozen=True, repr=False)
@@ -273,6 +86,8 @@ class Comparison(Result):
         are exact. A change is named ``"before → after"``. ``save_fit`` and ``load_fit``
         keep the tree on disk, and ``Comparison(tree)`` is the comparison again.
     """
+
+    picture: ClassVar[str] = "plot_change"
 
     posterior: xr.DataTree
 
@@ -410,10 +225,36 @@ class Comparison(Result):
             pieces = [self.outcomes("associated", name, prob).assign(of=f"associated - {name}") for name in others]
         return pd.concat(pieces, ignore_index=True)
 
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The verdict without its notes."""
+        return [told for name, part in self.parts(prob).items() if name != "Notes" for told in part]
+
     def text(self) -> str:
         """The result in sentences."""
         pairs = self.posterior["observed_data"].sizes["pair"]
         return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
+
+    def brief(self) -> pd.DataFrame:
+        """The changes of the headline contrast; without one, :meth:`table`."""
+        if self.headline is None:
+            return self.table()
+        changes = self.changes()
+        first, second = self.headline
+        between = route(*self.pair(0)) if len(self.pairs) == 1 else "from one embedding to another"
+        changes.attrs |= {"first": first, "second": second, "population": self.population, "change": between}
+        return changes
+
+    def sources(self) -> tuple[Any, ...]:
+        """The fit of the changes."""
+        return (self.posterior,)
+
+    def front(self, prob: float = PROB, effects: SideEffects | None = None) -> Page:
+        """The first screen of a report, with :func:`side_effects` if they are given."""
+        return front_of(self, prob, effects)
+
+    def sections(self, prob: float = PROB, effects: SideEffects | None = None) -> tuple[Section, ...]:
+        """The parts of a report, with :func:`side_effects` if they are given."""
+        return sections_of(self, prob, effects)
 
     def contrasts(
         self,
@@ -826,6 +667,41 @@ class Comparison(Result):
         label = f"{self.headline[0]}{MINUS}{self.headline[1]}, {first}{MINUS}{second}"
         return self._changes(self.headline, label, prob, standardise, paired, number, rows, turned=not forward)
 
+    def paired_distances(self, before: str | None = None, after: str | None = None) -> pd.DataFrame:
+        """The pairs: ``protected_word``, ``attribute_class``, ``connection``, ``before``, ``after``."""
+        names = self.pair(self.place(before, after))
+        constant = self.posterior["constant_data"].to_dataset()
+        distance = self.posterior["observed_data/distance"]
+        return pd.DataFrame(
+            {
+                "protected_word": constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()],
+                "attribute_class": constant["attribute_class"].to_numpy(),
+                "connection": np.array(self.connections)[constant["connection_index"].to_numpy()],
+                "before": distance.sel(embedding=names[0]).to_numpy(),
+                "after": distance.sel(embedding=names[1]).to_numpy(),
+            }
+        )
+
+    def similarity_shift(
+        self, mac: float | None = None, before: str | None = None, after: str | None = None
+    ) -> pd.DataFrame:
+        """How many cosine similarities lie within 0 plus or minus 1 - MAC: see :func:`similarity_shift`."""
+        pairs = self.paired_distances(before, after)
+        if mac is None:
+            own = pairs[pairs["connection"].isin(STEREOTYPES)]
+            if own.empty:
+                raise InputError("there are no stereotype words to take MAC of: pass mac=")
+            mac = float(own.groupby(["protected_word", "attribute_class"])["before"].mean().mean())
+        elif not 0 <= finite_number(mac, "mac") <= 2:
+            raise InputError(f"mac is {mac!r}: give a mean cosine distance, from 0 to 2")
+        limit = abs(1 - mac)
+        inside = pairs.assign(**{side: (1 - pairs[side]).abs() < limit for side in ("before", "after")})
+        by = inside.groupby("connection", sort=False)
+        table = by.agg(n=("before", "size"), before=("before", "mean"), after=("after", "mean"))
+        table = table.reindex([name for name in self.connections if name in table.index]).reset_index()
+        table.attrs = {"mac": mac, "limit": limit}
+        return table
+
 
 def similarity_shift(
     result: Comparison, mac: float | None = None, before: str | None = None, after: str | None = None
@@ -872,34 +748,4 @@ def similarity_shift(
     """
     if not isinstance(result, Comparison):
         raise InputError(f"given is {type(result).__name__}: similarity_shift takes what compare returns")
-    pairs = paired_distances(result, before, after)
-    if mac is None:
-        own = pairs[pairs["connection"].isin(STEREOTYPES)]
-        if own.empty:
-            raise InputError("there are no stereotype words to take MAC of: pass mac=")
-        mac = float(own.groupby(["protected_word", "attribute_class"])["before"].mean().mean())
-    elif not 0 <= finite_number(mac, "mac") <= 2:
-        raise InputError(f"mac is {mac!r}: give a mean cosine distance, from 0 to 2")
-    limit = abs(1 - mac)
-    inside = pairs.assign(**{side: (1 - pairs[side]).abs() < limit for side in ("before", "after")})
-    by = inside.groupby("connection", sort=False)
-    table = by.agg(n=("before", "size"), before=("before", "mean"), after=("after", "mean"))
-    table = table.reindex([name for name in result.connections if name in table.index]).reset_index()
-    table.attrs = {"mac": mac, "limit": limit}
-    return table
-
-
-def paired_distances(result: Comparison, before: str | None = None, after: str | None = None) -> pd.DataFrame:
-    """The pairs of a comparison: ``protected_word``, ``attribute_class``, ``connection``, ``before``, ``after``."""
-    names = result.pair(result.place(before, after))
-    constant = result.posterior["constant_data"].to_dataset()
-    distance = result.posterior["observed_data/distance"]
-    return pd.DataFrame(
-        {
-            "protected_word": constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()],
-            "attribute_class": constant["attribute_class"].to_numpy(),
-            "connection": np.array(result.connections)[constant["connection_index"].to_numpy()],
-            "before": distance.sel(embedding=names[0]).to_numpy(),
-            "after": distance.sel(embedding=names[1]).to_numpy(),
-        }
-    )
+    return result.similarity_shift(mac, before, after)

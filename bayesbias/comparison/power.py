@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -361,6 +361,8 @@ class Plan(Result):
         Of words in sentences: how much the choice of frames adds, and how many frames would do.
     """
 
+    picture: ClassVar[str] = "plot_plan"
+
     first: str
     second: str
     effect: float
@@ -389,9 +391,9 @@ class Plan(Result):
         """The lists that would show the difference with the power that was asked for."""
         return "; ".join(_way_in_words(row, self.present) for row in self.needed.to_dict("records"))
 
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join([self.sentence, *self.notes])
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return [self.sentence]
 
     def table(self) -> pd.DataFrame:
         """The words needed: ``needed``."""

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ import pandas as pd
 from bayesbias._checks import finite_number, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result
 from bayesbias.comparison.sensitivity import draw_all, pools_of, units_of
 from bayesbias.embeddings import Case, Embedding, Twins, find_words
 from bayesbias.errors import InputError
@@ -73,6 +73,8 @@ class Ranking(Result):
         Words, queries and draws that were left out.
     """
 
+    picture: ClassVar[str] = "plot_ranking"
+
     scores: pd.DataFrame
     ranks: pd.DataFrame
     correlations: pd.DataFrame
@@ -117,6 +119,15 @@ class Ranking(Result):
             else:
                 sentences.append(f"{metric}: {shown}, each step with probability {SURE:.2f} or more.")
         return tuple(sentences)
+
+    def sources(self) -> tuple[Any, ...]:
+        """The metrics, the queries and the embeddings."""
+        kinds = ("metric", "query", "embedding")
+        return tuple(Cited(f"{kind} {name}") for kind in kinds for name in self.by_query[kind].astype(str).unique())
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return list(self.sentences)
 
     def text(self) -> str:
         """The result in sentences."""

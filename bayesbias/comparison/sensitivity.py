@@ -95,9 +95,9 @@ class PriorSensitivity(Result):
         """Whether a refit says that the prior matters."""
         return bool(self.refits["matters"].any())
 
-    def text(self) -> str:
-        """The result in sentences."""
-        return self.verdict
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return [self.verdict]
 
     def table(self) -> pd.DataFrame:
         """The contrast under each prior: ``refits``."""
@@ -521,8 +521,8 @@ class MetricUncertainty(Result):
         """Equal-tailed interval of the draws."""
         return ends(self.draws, self.prob)
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         low, high = self.interval
         parts = [
             f"{self.metric}: {signed(self.value)}, {percent(self.prob)} bootstrap interval {signed(low)} to "
@@ -537,7 +537,7 @@ class MetricUncertainty(Result):
                 f"{row['contrast']} by the model {row['model']}: {signed(row['mean'])} "
                 f"({percent(self.prob)} from {signed(row['low'])} to {signed(row['high'])})."
             )
-        return " ".join([*parts, *self.notes])
+        return parts
 
     def table(self, prob: float | None = None) -> pd.DataFrame:
         """One row: ``metric``, ``value``, ``sd``, ``low`` and ``high`` of the draws, at its own prob or another."""

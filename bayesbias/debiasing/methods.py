@@ -21,7 +21,7 @@ from bayesbias._core.vectors import (
     unit_single,
     without,
 )
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result
 from bayesbias.embeddings import find_words
 from bayesbias.errors import InputError, shortened, shown
 from bayesbias.words import pairs_given
@@ -207,8 +207,8 @@ class Debiasing(Result):
     source: str = ""
     doi: str = ""
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
         parts = [f"{self.method}: {self.neutralized:,} words changed"]
         if len(self.subspace):
@@ -217,7 +217,15 @@ class Debiasing(Result):
             parts.append(f"{len(self.subspace)} direction{several}{explaining}")
         if self.equalized:
             parts.append(f"{len(self.equalized)} sets equalised")
-        return ". ".join(["; ".join(parts), *(note.rstrip(".") for note in self.notes)]) + "."
+        return ["; ".join(parts) + "."]
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return " ".join([*self.findings(), *(f"{note.rstrip('.')}." for note in self.notes)])
+
+    def sources(self) -> tuple[Any, ...]:
+        """The method."""
+        return (Cited(f"debiasing method {self.method}", self.source, self.doi),)
 
     def table(self) -> pd.DataFrame:
         """One row a direction: its share of the variance of the defining sets, where that is known."""

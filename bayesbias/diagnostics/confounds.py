@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.vectors import FloatArray
+from bayesbias._page import Section, whole_table
 from bayesbias._phrases import signed
 from bayesbias._results import Result
 from bayesbias.diagnostics.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
@@ -137,14 +137,24 @@ class Balance(Result):
             )
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it, nor its rows."])])
 
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return [self.sentence]
+
     def text(self) -> str:
         """The result in sentences."""
         tables = [one.round(3).to_string(index=False) for one in (self.lists.round(2), self.contrasts, self.pairs)]
         return "\n\n".join([self.sentence, *self.notes, *tables])
 
-    def _repr_html_(self) -> str:
-        tables = [one.round(3).to_html(index=False) for one in (self.lists, self.slopes, self.contrasts, self.pairs)]
-        return "".join([*(f"<p>{escape(text)}</p>" for text in (self.sentence, *self.notes)), *tables])
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: lists, slopes, contrasts and pairs of lists."""
+        tables = {
+            f"Words of each list by {self.attribute}": self.lists,
+            f"Change of distance with {self.attribute}": self.slopes,
+            "Lists of each contrast": self.contrasts,
+            "Each two lists": self.pairs,
+        }
+        return (Section("Balance", [whole_table(caption, table) for caption, table in tables.items()]),)
 
     def table(self) -> pd.DataFrame:
         """The lists of each contrast: ``contrasts``."""
@@ -193,12 +203,15 @@ class Balances(Result):
             for row in self.spreads[self.spreads["warning"]].to_dict("records")
         )
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         first = next(iter(self.by_embedding.values()))
         start = f"By {first.attribute}, over {len(self.by_embedding)} embeddings."
-        said = self.warnings or ["No difference between embeddings is called into question by it."]
-        return "\n\n".join([" ".join([start, *said]), *self.notes, self.spreads.round(4).to_string(index=False)])
+        return [start, *(self.warnings or ["No difference between embeddings is called into question by it."])]
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return "\n\n".join([" ".join(self.findings()), *self.notes, self.spreads.round(4).to_string(index=False)])
 
 
 @overload

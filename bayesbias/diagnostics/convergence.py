@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -292,14 +291,14 @@ class Verdict(Result):
             return "This fit can be read, within limits." if self.notes else "This fit can be read."
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return [self.headline()]
+
     def text(self) -> str:
         """The result in sentences."""
         figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
         return " ".join([f"{self.headline()} ({figures})", *self.notes])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{escape(value)}</td></tr>" for name, value in self.numbers().items())
-        return f"<p>{escape(' '.join([self.headline(), *self.notes]))}</p><table>{rows}</table>"
 
     def table(self) -> pd.DataFrame:
         """The figures: ``figure``, ``value``."""

@@ -45,6 +45,8 @@ class Ranks(Result):
         Largest Pareto k of all fits; None where the engine has none.
     """
 
+    picture: ClassVar[str] = "plot_calibration"
+
     notes: ClassVar[tuple[str, ...]] = ()
 
     model: str
@@ -53,18 +55,18 @@ class Ranks(Result):
     ranks: dict[str, NDArray[np.intp]]
     pareto_k: float | None
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         table = self.uniformity
         k = "" if self.pareto_k is None else f"; largest Pareto k {self.pareto_k:.2f}"
         farthest = table.sort_values("p_value").iloc[0]
-        return (
+        return [
             f"Ranks of the truth by {self.engine} under {self.model}: {len(next(iter(self.ranks.values()))):,} tables, "
             f"{len(table)} parameters. Smallest p-value of their spread {farthest['p_value']:.2g} "
             f"({farthest['parameter']}: {farthest['spread']:.2f} times the spread of uniform ranks; above 1, intervals "
             f"are too narrow), of Kolmogorov-Smirnov tests {table['ks_p_value'].min():.2g} (the smallest of so many is "
             f"below {0.05 / len(table):.1g} in at most 5% of right engines){k}."
-        )
+        ]
 
     @property
     def uniformity(self) -> pd.DataFrame:

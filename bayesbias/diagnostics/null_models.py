@@ -315,15 +315,15 @@ class NullDistribution(Result):
         }
         return pd.DataFrame([row])
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         row = self.summary().iloc[0]
         pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
-        return (
+        return [
             f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
             f"{row['mean']:.4f} on average, {percent(PROB)} between {row['low']:.4f} and {row['high']:.4f}; "
             f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
-        )
+        ]
 
     def table(self) -> pd.DataFrame:
         """One row: :meth:`summary`."""

@@ -233,6 +233,8 @@ class NullWeat(Result):
         Probability of the intervals.
     """
 
+    picture: ClassVar[str] = "plot_null_weat"
+
     notes: ClassVar[tuple[str, ...]] = ()
 
     words: int
@@ -289,17 +291,17 @@ class NullWeat(Result):
         columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
         return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         s, effect = self.summary().itertuples(index=False)
-        return (
+        return [
             f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
             f"attributes; {len(self.s):,} samples): {percent(self.prob)} of effect sizes lie between "
             f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
             f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
             f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
             f"p = {self.test.p_value:.3g}."
-        )
+        ]
 
     def table(self) -> pd.DataFrame:
         """One row a statistic: :meth:`summary`."""

@@ -195,16 +195,16 @@ class ClusterInterval(Result):
     words: dict[str, int]
     reason: str = ""
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         what = f"{self.first}{MINUS}{self.second}, for these protected words"
         if self.reason:
-            return f"{what}: no interval, because {self.reason}."
+            return [f"{what}: no interval, because {self.reason}."]
         lists = ", ".join(f"{name} {count}" for name, count in self.words.items())
-        return (
+        return [
             f"{what}: {self.estimate:.3f}, {percent(self.prob)} cluster interval {self.low:.3f} to {self.high:.3f} "
             f"(standard error {self.se:.4f}, {self.df:.1f} degrees of freedom; attribute words: {lists})."
-        )
+        ]
 
     def table(self) -> pd.DataFrame:
         """One row: ``contrast``, ``estimate``, ``se``, ``df``, ``low``, ``high``."""

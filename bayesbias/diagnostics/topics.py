@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 from itertools import combinations, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.topics import Units, Wanted, draw_alike, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
+from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import coverage_from
@@ -92,6 +92,8 @@ class TopicNull(Result):
         more similar to each other.
     """
 
+    picture: ClassVar[str] = "plot_topic_null"
+
     words: str
     values: pd.DataFrame
     observed: Mapping[str, float]
@@ -155,10 +157,14 @@ class TopicNull(Result):
         full = f"{text} The count is {' and '.join(rest)}." if rest else text
         return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
 
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        asked = [QUESTION, *self._reached()] if self.kind == "topical" else []
+        return [self.sentence, *(f"{said}." for said in asked)]
+
     def text(self) -> str:
         """The result in sentences."""
-        asked = [QUESTION, *self._reached()] if self.kind == "topical" else []
-        return " ".join([self.sentence, *(f"{said}." for said in (*asked, *self.notes))])
+        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
 
     def _reached(self) -> list[str]:
         """How similar the lists are to each other, and the random ones; control lists are in the table only."""
@@ -169,9 +175,19 @@ class TopicNull(Result):
         said = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
         return [said.replace("-", "\N{MINUS SIGN}")] if pairs else []
 
-    def _repr_html_(self) -> str:
-        tables = (self.table(), self.coherence, self.similarity)
-        return f"<p>{escape(str(self))}</p>" + "".join(table.round(4).to_html(index=False) for table in tables)
+    def sources(self) -> tuple[Any, ...]:
+        """The word lists or the query, and the embedding."""
+        kind = "word list" if any(" - " in statistic for statistic in self.observed) else "query"
+        return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the null distribution, and how alike the random lists are to the given ones."""
+        tables = {
+            f"Observed values among those of {LISTS[self.kind]}": self.table(),
+            "Mean cosine within each list, as given and of the random lists": self.coherence,
+            "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
+        }
+        return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
 
 
 def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:

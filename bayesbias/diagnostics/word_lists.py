@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
@@ -13,7 +12,8 @@ from unicodedata import combining, normalize
 import numpy as np
 import pandas as pd
 
-from bayesbias._results import Result
+from bayesbias._page import Section, whole_table
+from bayesbias._results import Cited, Result
 from bayesbias.diagnostics.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.storage import list_entry
@@ -88,11 +88,15 @@ class WordCheck(Result):
         return self.lists
 
     def text(self) -> str:
-        """The result in sentences."""
+        """One finding a line, what cannot be settled last."""
         return "\n".join(self.sentences())
 
     def sentences(self) -> list[str]:
         """What was found, one finding each, what cannot be settled last."""
+        return [*self.findings(), *self.notes]
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
         said = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
         half = self.lists[self.lists["found"] < HALF * self.lists["asked"]]
@@ -104,7 +108,7 @@ class WordCheck(Result):
         said += self._spelling_sentences() + self._duplicate_sentences()
         if self.balance is not None:
             said += [self.balance.sentence, *self.balance.notes]
-        return said + list(self.notes)
+        return said
 
     def _spelling_sentences(self) -> list[str]:
         if self.spellings.empty:
@@ -127,11 +131,14 @@ class WordCheck(Result):
             said.append(f"In more than one list: {listed(named)}.")
         return said
 
-    def _repr_html_(self) -> str:
-        tables = [
-            one.round(3).to_html(index=False) for one in (self.lists, self.duplicates, self.spellings) if len(one)
-        ]
-        return "".join([*(f"<p>{escape(one)}</p>" for one in self.sentences()), *tables])
+    def sources(self) -> tuple[Any, ...]:
+        """The word lists and the embedding."""
+        return Cited(f"word list {self.word_list}"), Cited(f"embedding {self.embedding}")
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: lists, near duplicates and other spellings."""
+        tables = {"Lists": self.lists, "Near duplicates": self.duplicates, "Other spellings": self.spellings}
+        return (Section("Words", [whole_table(caption, table) for caption, table in tables.items() if len(table)]),)
 
 
 def _how_near(cosine: float) -> str:

@@ -88,6 +88,8 @@ class Relatedness(Result):
     https://doi.org/10.2113/gsecongeo.58.8.1246
     """
 
+    picture: ClassVar[str] = "plot_relatedness"
+
     notes: ClassVar[tuple[str, ...]] = ()
 
     embedding: Mapping[str, Any]
@@ -430,7 +432,7 @@ class Relatedness(Result):
         """The words of each list, and how many unrelated ones they are worth."""
         return self.effective_words()
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         sizes = f"{len(self.protected_words)} protected, {len(self.attribute_words)} attribute words"
-        return f"{self.sentence} ({sizes})"
+        return [f"{self.sentence} ({sizes})"]

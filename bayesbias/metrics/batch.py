@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import printable, several
 from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows
+from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space
@@ -122,12 +122,28 @@ class MetricResult(Result):
             return "normal test of the combined effect"
         return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
 
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        return [self.sentence]
+
     def text(self) -> str:
         """The result in sentences."""
         return " ".join([self.sentence, *(f"{note}." for note in self.notes)])
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>{self.coverage.to_html(index=False)}"
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the value, and the words found and missing."""
+        return (
+            Section("Value", [whole_table(self.title, self.table())]),
+            Section("Words", [whole_table("Words of each set, found and missing", self.coverage)]),
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """The metric, the query and the embedding."""
+        return (
+            Cited(f"metric {self.metric}", self.source, self.doi or ""),
+            self.query,
+            Cited(f"embedding {self.embedding}"),
+        )
 
     def table(self) -> pd.DataFrame:
         """One row: ``metric``, ``query``, ``embedding``, ``value``, ``p_value``, ``optimum``."""

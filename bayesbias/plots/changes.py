@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import difference, percent
-from bayesbias.comparison import Comparison, SideEffects, paired_distances, similarity_shift
+from bayesbias.comparison import Comparison, SideEffects, similarity_shift
+from bayesbias.comparison.change_page import route
 from bayesbias.comparison.contrast import RAW
 from bayesbias.comparison.effects import KINDS
-from bayesbias.comparison.paired import route
 from bayesbias.comparison.sides import Sides
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.plots.style import (
@@ -216,7 +216,7 @@ def plot_similarity_shift(
     """
     check_kind(result, Comparison, "plot_similarity_shift", "compare")
     shares = similarity_shift(result, mac, before, after)
-    pairs = paired_distances(result, before, after)
+    pairs = result.paired_distances(before, after)
     names = result.pair(result.place(before, after))
     limit, looks = shares.attrs["limit"], connection_looks(shares["connection"], result.labels)
     low, high = 1 - pairs[["before", "after"]].to_numpy().max(), 1 - pairs[["before", "after"]].to_numpy().min()

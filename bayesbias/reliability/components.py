@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -213,6 +213,8 @@ class VarianceComponents(Result):
         What the scores leave open, and faults of the draws.
     """
 
+    picture: ClassVar[str] = "plot_components"
+
     posterior: xr.DataTree
     components: Components
     sizes: dict[str, int]
@@ -366,13 +368,13 @@ class VarianceComponents(Result):
                 found.append(("internal", of, "alpha", Design(cases, {items: sizes[items]}, seeds)))
         return found
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         facets = ", ".join(f"{size} {name.replace('_', ' ')}s" for name, size in self.sizes.items())
         largest = self.table().sort_values("share", ascending=False).head(3)
         shares = zip(largest["component"], largest["share"], strict=True)
         shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-        return " ".join([f"Variance components of {facets}. Largest shares: {shown}.", *self.notes])
+        return [f"Variance components of {facets}. Largest shares: {shown}."]
 
 
 def variance_components(

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -86,6 +86,8 @@ class ReliabilityRegression(Result):
     mixed-effects models. Methods in Ecology and Evolution 4(2). https://doi.org/10.1111/j.2041-210x.2012.00261.x
     """
 
+    picture: ClassVar[str] = "plot_factors"
+
     outcome: str
     rows: pd.DataFrame
     posterior: xr.DataTree
@@ -94,19 +96,18 @@ class ReliabilityRegression(Result):
     prob: float
     notes: tuple[str, ...] = ()
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         shares = self.rows.dropna(subset="r2").set_index("term")
         own = shares["r2"].drop([FIXED, *self.levels, RESIDUAL, TOTAL])
         said = [
             f"{name} {row['r2']:.1%} ({row['r2_low']:.1%} to {row['r2_high']:.1%})"
             for name, row in shares.loc[[TOTAL, FIXED, *self.levels]].iterrows()
         ]
-        text = (
+        return [
             f"Explained variance of {self.outcome}, with {percent(self.prob)} intervals: {', '.join(said)}. "
             f"The feature with the largest share of its own is {own.idxmax()} ({own.max():.1%})."
-        )
-        return " ".join([text, *self.notes])
+        ]
 
     def table(self) -> pd.DataFrame:
         """One row a term: ``rows``."""

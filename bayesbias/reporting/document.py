@@ -1,4 +1,4 @@
-"""A page as data: a first screen, then sections of paragraphs, tables and pictures; written as HTML or as Markdown."""
+"""Pages written as HTML or as Markdown."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import base64
 import hashlib
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
-import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bayesbias._files import whole_file
-from bayesbias._phrases import share, signed
-from bayesbias.references import cite
+from bayesbias._page import Block, Code, Items, Page, Picture, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,177 +29,26 @@ CARE = (
     "The word lists name stereotypes and social groups in order to measure how texts use words. A distance says how "
     "words are used in the texts an embedding was trained on; it says nothing about people."
 )
-FORMATS: dict[str, Callable[[Any], str]] = {
-    "text": str,
-    "number": signed,
-    "count": "{:,}".format,
-    "plain": "{:.2f}".format,
-    "rate": "{:.1g}".format,
-    "share": share,
-    "percent": "{:.0%}".format,
-}
-"""Kind of a column to how its values are written; a missing value is written as nothing."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows below a caption.
-
-    Attributes
-    ----------
-    caption
-        What the rows are.
-    columns
-        Heading to the kind of its values, one of :data:`FORMATS`.
-    rows
-        Values in the order of the columns.
-    """
-
-    caption: str
-    columns: dict[str, str]
-    rows: Sequence[Sequence[Any]]
-
-    def cells(self) -> list[list[str]]:
-        """The rows as they are written."""
-        writers = [FORMATS[kind] for kind in self.columns.values()]
-        return [
-            ["" if is_missing(value) else write(value) for write, value in zip(writers, row, strict=True)]
-            for row in self.rows
-        ]
+def svg(picture: Picture) -> Markup:
+    """A picture as an element of the page: our own drawing, whose words are escaped."""
+    return Markup(inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a cell has no value; infinite numbers have one."""
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+def data_address(picture: Picture) -> str:
+    """A picture as PNG, as the address that a page takes."""
+    content = io.BytesIO()
+    picture.figure.savefig(content, format="png", dpi=130, bbox_inches="tight")
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
 
 
-def table_of(caption: str, frame: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> Table:
-    """Columns of a DataFrame: name to heading and kind."""
-    return Table(caption, dict(columns.values()), frame[list(columns)].astype(object).to_numpy().tolist())
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure with a name that is unique on its page, a caption, and what a screen reader says."""
-
-    name: str
-    caption: str
-    figure: Figure
-    spoken: str = ""
-
-    def svg(self) -> Markup:
-        """The figure as an element of the page: our own drawing, whose words are escaped."""
-        return Markup(inline_svg(self.figure, self.name, self.spoken or self.caption))
-
-    def write(self, folder: Path) -> None:
-        """The figure as PNG, whole or not at all; its layout is not sought again afterwards."""
-        _write_png(self.figure, folder / f"{self.name}.png")
-        self.figure.set_layout_engine("none")
-
-
-def _write_png(figure: Figure, file: Path) -> None:
-    with whole_file(file) as temporary:
-        figure.savefig(temporary, dpi=DPI, format="png")
-
-
-@dataclass(frozen=True)
-class Photo:
-    """A picture of very many points, as PNG."""
-
-    name: str
-    caption: str
-    figure: Figure
-
-    def source(self) -> str:
-        """The picture as the address that a page takes."""
-        content = io.BytesIO()
-        self.figure.savefig(content, format="png", dpi=130, bbox_inches="tight")
-        return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
-
-    def write(self, folder: Path) -> None:
-        """The figure as a file, whole or not at all."""
-        _write_png(self.figure, folder / f"{self.name}.png")
-
-
-@dataclass(frozen=True)
-class Code:
-    """Text that is to be copied as it stands."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Items:
-    """Paragraphs of a list."""
-
-    items: Sequence[str]
-
-
-def cited(result: Any) -> Items:
-    """What to cite for a result."""
-    return Items(cite(result).text().splitlines())
-
-
-Block = str | Table | Picture | Photo | Code | Items
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page that can be folded.
-
-    Attributes
-    ----------
-    title
-        Its heading.
-    blocks
-        What it holds.
-    shut
-        Whether it is folded at first.
-    """
-
-    title: str
-    blocks: Sequence[Block]
-    shut: bool = False
-
-
-@dataclass(frozen=True)
-class Page:
-    """A report.
-
-    Attributes
-    ----------
-    title, lead
-        What it is about, and how much there is of it.
-    answer
-        The result in a sentence that needs no statistics.
-    lines
-        Question to its answer, below the picture.
-    picture
-        The one picture of the first screen.
-    fault
-        Why the result should not be read; empty if it can be.
-    sections
-        The details.
-    """
-
-    title: str
-    lead: str
-    answer: str
-    lines: dict[str, str]
-    picture: Picture | Photo | None
-    fault: str = ""
-    sections: Sequence[Section] = field(default_factory=tuple)
-
-    def pictures(self) -> list[Picture | Photo]:
-        """All pictures of the page."""
-        blocks = [self.picture, *(block for section in self.sections for block in section.blocks)]
-        return [block for block in blocks if isinstance(block, Picture | Photo)]
-
-
-def filled(sections: Iterable[Section]) -> tuple[Section, ...]:
-    """Sections that hold something."""
-    kept = (Section(each.title, [block for block in each.blocks if block], each.shut) for each in sections)
-    return tuple(each for each in kept if each.blocks)
+def write_png(picture: Picture, folder: Path) -> None:
+    """A picture as a file, whole or not at all; its layout is not sought again afterwards."""
+    with whole_file(folder / f"{picture.name}.png") as temporary:
+        picture.figure.savefig(temporary, dpi=DPI, format="png")
+    if not picture.photo:
+        picture.figure.set_layout_engine("none")
 
 
 def anchors(page: Page) -> list[str]:
@@ -222,9 +67,10 @@ def to_html(page: Page) -> str:
     environment.tests.update(
         {
             kind.__name__.lower(): (lambda block, kind=kind: isinstance(block, kind))
-            for kind in (Table, Picture, Photo, Code, Items)
+            for kind in (Table, Picture, Code, Items)
         }
     )
+    environment.filters |= {"svg": svg, "data_address": data_address}
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -259,7 +105,7 @@ def _block(block: Block) -> str:
         sides = [":--" if kind == "text" else "--:" for kind in block.columns.values()]
         rows = [heading, sides, *([_plain(cell) for cell in row] for row in block.cells())]
         return "\n".join([f"{_plain(block.caption)}:", "", *(f"| {' | '.join(row)} |" for row in rows)])
-    if isinstance(block, Picture | Photo):
+    if isinstance(block, Picture):
         return f"*Picture: {_plain(block.caption)}.*"
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", block.text)), default=0))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pandas as pd
 import xarray as xr
 
+from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
 from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, percent, share, signed
+from bayesbias._results import Result
 from bayesbias.comparison import (
     SIMILAR,
     Plan,
@@ -26,7 +30,7 @@ from bayesbias.comparison import (
 )
 from bayesbias.comparison.contrast import DIFFERENCE, POOLED
 from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
-from bayesbias.diagnostics.summaries import summary, variance_shares
+from bayesbias.diagnostics.summaries import PROB, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
@@ -44,15 +48,18 @@ from bayesbias.plots.fits import (
     plot_predictions,
 )
 from bayesbias.plots.tables import plot_distances
-from bayesbias.reporting.document import Block, Code, Items, Page, Picture, Section, Table, cited, filled, table_of
 from bayesbias.reporting.sentences import (
     contrast_sentences,
     effective_sentences,
     frequency_sentences,
     reservations,
+    verdict_sentences,
     words_sentence,
 )
 from bayesbias.words import OTHER, PHRASES, STEREOTYPES, labelled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
 """Models that are set beside a fit's own; the published one alone where nothing else is said."""
@@ -151,7 +158,96 @@ CLOSER = {**ENDS, "p_closer": ("P(closer)", "share")}
 OF_WORDS = {"protected_word": ("protected word", "text"), **CLOSER}
 
 
-class Reported(NamedTuple):
+@dataclass(frozen=True, repr=False, eq=False)
+class FitReport(Result):
+    """A fit as a result with a page.
+
+    Attributes
+    ----------
+    result
+        The fit.
+    topics
+        What :func:`topic_null` returned for its word lists, if that is known.
+    sensitivity
+        Whether the page tells how much the answer depends on the model, the prior and single words.
+    """
+
+    picture: ClassVar[str] = "plot_overview"
+
+    result: Fit
+    topics: TopicNull | None = None
+    sensitivity: bool = True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the fit."""
+        return tuple(self.result.notes)
+
+    def table(self) -> pd.DataFrame:
+        """The contrasts of the headline."""
+        return contrasts(self.result.tree)
+
+    def findings(self, prob: float = PROB) -> list[str]:
+        """What the fit says, with the reservations that belong to it."""
+        return verdict_sentences(self.result.tree, prob)
+
+    def figure(self, **options: Any) -> Figure:
+        """The whole-list contrasts."""
+        return plot_overview(self.result.tree, **options)
+
+    def sources(self) -> tuple[Any, ...]:
+        """The fit, which records its model, word lists and embedding."""
+        return (self.result.tree,)
+
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen: the answer, one picture, three lines."""
+        given = self._given(prob)
+        record, table = given.coverage, given.table
+        overview = partial(plot_overview, given.post, self.topics, prob)
+        return Page(
+            title=f"Bias report: {'distance table' if record is None else record.word_list}",
+            lead=f"{len(table):,} cosine distances of {many(table['protected_word'].nunique(), 'protected word')} to "
+            f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
+            f"{self.result.engine}; intervals hold {given.percent} of the posterior mass.",
+            answer=_answer(given),
+            lines=_lines(given),
+            picture=None
+            if given.other is None
+            else Picture("overview", "The contrast with each other list", overview, _spoken(given)),
+            fault="" if given.verdict.ok else given.verdict.headline(),
+        )
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
+        """The parts of a report."""
+        given = self._given(prob)
+        return filled(
+            (
+                Section("What was measured", list(_measured(given))),
+                Section("Words that are missing", list(_missing(given)), shut=True),
+                Section("Words", list(_words(given))),
+                Section("Contrasts", list(_contrasts(given)), shut=True),
+                Section("Frequency of words", list(_frequency(given)), shut=True),
+                Section(f"Distances adjusted for {given.post.attrs.get('adjust')}", list(_adjusted(given))),
+                Section("Checks", list(_checks(given))),
+                Section("Sensitivity", list(_sensitivity(given)) if self.sensitivity else [NOT_ASKED]),
+                Section("All coefficients", list(_coefficients(given)), shut=True),
+                Section("Methods text for a paper", [_method(given)], shut=True),
+                Section("How to reproduce this", list(_reproduction(given)), shut=True),
+            )
+        )
+
+    def _given(self, prob: float) -> _Given:
+        """The fit with what its page needs several times; made once for each mass of the intervals."""
+        if prob not in self._made:
+            self._made[prob] = _given_of(self.result, prob, self.topics)
+        return self._made[prob]
+
+    @cached_property
+    def _made(self) -> dict[float, _Given]:
+        return {}
+
+
+class _Given(NamedTuple):
     """A fit with what its page needs several times.
 
     ``other`` is the connection of the headline contrast, and ``plan`` the list length that would settle it; None where
@@ -188,48 +284,15 @@ class Reported(NamedTuple):
         return percent(self.prob)
 
 
-def fit_page(post: xr.DataTree, prob: float, topics: TopicNull | None, sensitivity: bool) -> Page:
-    """The page of a fit: the answer, one picture, three lines, then the details."""
-    result = Fit.read(post)
+def _given_of(result: Fit, prob: float, topics: TopicNull | None) -> _Given:
     table = result.data.table
-    words = table["protected_word"].nunique()
-    other = next(iter(beside_associated(result)), None) if words > 1 else None
-    headline = pd.DataFrame() if other is None else contrasts(post, "associated", other, prob)
+    other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
+    headline = pd.DataFrame() if other is None else contrasts(result.tree, "associated", other, prob)
     planned = None if other is None else _plan(result, headline.iloc[0], prob, other)
-    given = Reported(result, table, prob, topics, diagnose(post), other, headline, planned)
-    record = given.coverage
-    return Page(
-        title=f"Bias report: {'distance table' if record is None else record.word_list}",
-        lead=f"{len(table):,} cosine distances of {many(words, 'protected word')} to "
-        f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {result.model}, engine "
-        f"{result.tree.attrs['engine']}; intervals hold {given.percent} of the posterior mass.",
-        answer=_answer(given),
-        lines=_lines(given),
-        picture=None
-        if other is None
-        else Picture(
-            "overview", "The contrast with each other list", plot_overview(post, topics, prob), _spoken(given)
-        ),
-        fault="" if given.verdict.ok else given.verdict.headline(),
-        sections=filled(
-            (
-                Section("What was measured", list(_measured(given))),
-                Section("Words that are missing", list(_missing(given)), shut=True),
-                Section("Words", list(_words(given))),
-                Section("Contrasts", list(_contrasts(given)), shut=True),
-                Section("Frequency of words", list(_frequency(given)), shut=True),
-                Section(f"Distances adjusted for {result.tree.attrs.get('adjust')}", list(_adjusted(given))),
-                Section("Checks", list(_checks(given))),
-                Section("Sensitivity", list(_sensitivity(given)) if sensitivity else [NOT_ASKED]),
-                Section("All coefficients", list(_coefficients(given)), shut=True),
-                Section("Methods text for a paper", [_method(given), cited(post)], shut=True),
-                Section("How to reproduce this", list(_reproduction(given)), shut=True),
-            )
-        ),
-    )
+    return _Given(result, table, prob, topics, diagnose(result.tree), other, headline, planned)
 
 
-def _answer(given: Reported) -> str:
+def _answer(given: _Given) -> str:
     """The result in a sentence that needs no statistics."""
     if given.other is None:
         return contrast_sentences(given.result, given.prob)[0]
@@ -252,7 +315,7 @@ def _and(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _spoken(given: Reported) -> str:
+def _spoken(given: _Given) -> str:
     """The picture of the first screen for those who hear it."""
     rows = []
     for other in beside_associated(given.result):
@@ -261,7 +324,7 @@ def _spoken(given: Reported) -> str:
     return f"Differences in mean distance with their {given.percent} intervals: {'; '.join(rows)}."
 
 
-def _lines(given: Reported) -> dict[str, str]:
+def _lines(given: _Given) -> dict[str, str]:
     """How sure, about which words, and what would settle it."""
     if given.plan is None or given.other is None:
         return {}
@@ -310,7 +373,7 @@ def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
     return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
 
 
-def _measured(given: Reported) -> Iterator[Block]:
+def _measured(given: _Given) -> Iterator[Block]:
     record = given.coverage
     if record is None:
         yield UNKNOWN
@@ -349,7 +412,7 @@ def _measured(given: Reported) -> Iterator[Block]:
     yield Items([*record.notes(given.table, missing=False), *effective_sentences(given.result)])
 
 
-def _missing(given: Reported) -> Iterator[Block]:
+def _missing(given: _Given) -> Iterator[Block]:
     """All missing words of lists that name only some of them above."""
     record = given.coverage
     for each in [] if record is None else record.lists:
@@ -357,7 +420,7 @@ def _missing(given: Reported) -> Iterator[Block]:
             yield f"{labelled(each['list'], given.labels)} ({each['kind']}): {', '.join(each['missing'])}."
 
 
-def _words(given: Reported) -> Iterator[Block]:
+def _words(given: _Given) -> Iterator[Block]:
     """The stereotype words nearest to each group, and the association of each protected word."""
     table = given.table[given.table["connection"].isin(STEREOTYPES)]
     if not table.empty:
@@ -370,15 +433,16 @@ def _words(given: Reported) -> Iterator[Block]:
     if given.other is None:
         return
     if given.headline.attrs["rows"] != DIFFERENCE:
-        matrix = plot_association(given.post, given.prob)
+        matrix = partial(plot_association, given.post, given.prob)
         yield Picture("association", "Association of each protected word with each stereotype list", matrix)
         yield ASSOCIATION_TEXT
     words = given.headline.iloc[1:].set_index("protected_word")["mean"]
     groups = given.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
     for at, word in enumerate(chosen.head(MOST_GROUPS)):
-        yield Picture(f"word-{at}", f"Distances of {word} to each stereotype word", plot_distances(given.table, word))
-    drawn = plot_contrasts(given.post, prob=given.prob, second=given.other)
+        single = partial(plot_distances, given.table, word)
+        yield Picture(f"word-{at}", f"Distances of {word} to each stereotype word", single)
+    drawn = partial(plot_contrasts, given.post, prob=given.prob, second=given.other)
     yield Picture(
         "contrasts", f"Associated {MINUS.strip()} {labelled(given.other, given.labels)}, by protected word", drawn
     )
@@ -398,13 +462,13 @@ POOLED_CAPTION = (
 )
 
 
-def _contrasts(given: Reported) -> Iterator[Block]:
+def _contrasts(given: _Given) -> Iterator[Block]:
     yield Items(contrast_sentences(given.result, given.prob))
     for at, name in enumerate(decomposable_controls(given.result)):
         said = labelled(name, given.labels)
         title = f"Associated{MINUS}{said} as a sum of parts"
         if not at:
-            yield Picture("decomposition", title, plot_decomposition(given.post, name, given.prob))
+            yield Picture("decomposition", title, partial(plot_decomposition, given.post, name, given.prob))
         parts = decomposition(given.post, name, given.prob)
         parts["contrast"] = [difference(labelled(each, given.labels)) for each in parts["contrast"]]
         columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
@@ -432,7 +496,7 @@ def _contrasts(given: Reported) -> Iterator[Block]:
             yield table_of(title, rows, {"group": ("group", "text"), **CLOSER})
 
 
-def _frequency(given: Reported) -> Iterator[Block]:
+def _frequency(given: _Given) -> Iterator[Block]:
     balance = given.verdict.balance
     if balance is not None:
         yield balance.sentence
@@ -493,7 +557,7 @@ def _frequency(given: Reported) -> Iterator[Block]:
             )
 
 
-def _adjusted(given: Reported) -> Iterator[Block]:
+def _adjusted(given: _Given) -> Iterator[Block]:
     """Contrasts before distances were adjusted for an attribute of words."""
     if "adjust" in given.post.attrs:
         yield from frequency_sentences(given.result, given.prob)
@@ -504,7 +568,7 @@ def _adjusted(given: Reported) -> Iterator[Block]:
         yield table_of(f"Contrasts as they are and adjusted for {given.post.attrs['adjust']}", found, columns)
 
 
-def _checks(given: Reported) -> Iterator[Block]:
+def _checks(given: _Given) -> Iterator[Block]:
     yield given.verdict.headline()
     yield Items([*given.verdict.notes, *reservations(given.result)])
     yield Table("Figures of the fit", {"figure": "text", "value": "text"}, list(given.verdict.numbers().items()))
@@ -517,7 +581,7 @@ def _checks(given: Reported) -> Iterator[Block]:
         found,
         {"connection": ("connection", "text"), **shares, "n": ("n", "count")},
     )
-    yield Picture("predictions", "Observed and predicted distances", plot_predictions(given.post, given.prob))
+    yield Picture("predictions", "Observed and predicted distances", partial(plot_predictions, given.post, given.prob))
     if given.topics is not None:
         yield (
             "The posterior interval says what other lists of stereotypes, as long and as coherent as these, could have "
@@ -533,7 +597,7 @@ def _checks(given: Reported) -> Iterator[Block]:
         yield table_of("Cosine of the mean vectors of two lists, less the mean of the vocabulary", pairs, columns)
 
 
-def _sensitivity(given: Reported) -> Iterator[Block]:
+def _sensitivity(given: _Given) -> Iterator[Block]:
     """What the model, the prior and single words change."""
     models = side_by_side(given.post, given.prob)
     if not models.empty:
@@ -559,8 +623,8 @@ def _sensitivity(given: Reported) -> Iterator[Block]:
     )
 
 
-def _coefficients(given: Reported) -> Iterator[Block]:
-    drawn = plot_coefficients(given.post, given.prob)
+def _coefficients(given: _Given) -> Iterator[Block]:
+    drawn = partial(plot_coefficients, given.post, given.prob)
     yield Picture("coefficients", "Mean distances by connection and by protected word", drawn)
     shares = variance_shares(given.post, given.prob)
     columns = {"connection": ("connection", "text"), "component": ("part", "text")}
@@ -582,7 +646,7 @@ def _coefficients(given: Reported) -> Iterator[Block]:
     yield table_of("Mean cosine distance of each protected word by connection", everything[of_words], single)
 
 
-def _method(given: Reported) -> str:
+def _method(given: _Given) -> str:
     """What was done, as a paper says it."""
     attrs, record = given.post.attrs, given.coverage
     draws = given.post["posterior"].sizes["chain"] * given.post["posterior"].sizes["draw"]
@@ -612,7 +676,7 @@ def _method(given: Reported) -> str:
     )
 
 
-def _reproduction(given: Reported) -> Iterator[Block]:
+def _reproduction(given: _Given) -> Iterator[Block]:
     attrs, record = given.post.attrs, given.coverage
     words = "WORDS" if record is None else record.word_list
     source = {} if record is None else record.embedding or {}

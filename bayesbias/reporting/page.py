@@ -1,8 +1,10 @@
-"""``report``: one self-contained file on a fit, a comparison, a pool, a trend, an audit or a set of metrics."""
+"""``report``: one self-contained file on any result."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +13,23 @@ import xarray as xr
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._files import check_suffix, home_folder, write_text
-from bayesbias.comparison import Audit, Comparison, SideEffects
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias._page import Block, Items, Page, Section, filled
+from bayesbias._results import Result, title_of
+from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.errors import InputError
-from bayesbias.reporting.document import Page, to_html, to_markdown
-from bayesbias.reporting.fits import fit_page
-from bayesbias.reporting.others import METRIC_COLUMNS, audit_page, change_page, metrics_page, pool_page, trend_page
-from bayesbias.second_stage import Pool, Trend
+from bayesbias.models.results import Fit
+from bayesbias.references import cite
+from bayesbias.reporting.document import to_html, to_markdown, write_png
+from bayesbias.reporting.fits import FitReport
+from bayesbias.reporting.metrics import COLUMNS, MetricTable
 
 SUFFIXES = {"html": (".html", ".htm"), "md": (".md",)}
 WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": to_markdown}
 
 
 def report(
-    post: xr.DataTree | Comparison | Pool | Trend | Audit | pd.DataFrame,
+    post: xr.DataTree | Result | pd.DataFrame,
     path: str | Path,
     prob: float | None = None,
     effects: SideEffects | None = None,
@@ -43,12 +47,12 @@ def report(
     Parameters
     ----------
     post
-        A result of :func:`fit`, :func:`compare`, :func:`pool`, :func:`trend` or :func:`audit`, or the table that
-        :func:`run_metrics` returns.
+        A result of :func:`fit`, the table that :func:`run_metrics` returns, or any other result: of :func:`compare`,
+        :func:`pool`, :func:`trend`, :func:`audit`, :func:`rank`, :func:`plan`, :func:`topic_null` and so on.
     path
         The file to write; it ends in ``.html`` or ``.md``. It is written whole or not at all.
     prob
-        Posterior mass of the intervals, .89 by default. Not for an audit, which has its own, nor for metrics.
+        Posterior mass of the intervals, .89 by default; not for results with intervals of their own, such as audits.
     effects
         What :func:`side_effects` returns, beside a comparison.
     topics
@@ -81,9 +85,6 @@ def report(
     >>> bb.report(post, "report.html").name
     'report.html'
     """
-    if prob is not None and (isinstance(post, Audit) or _is_metrics(post)):
-        raise InputError("prob is given, and an audit has the intervals that it was made with, and metrics have none")
-    prob = probability(PROB if prob is None else prob, "prob")
     chosen = _format(path, format)
     if effects is not None and not isinstance(effects, SideEffects):
         raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
@@ -97,39 +98,51 @@ def report(
     folder = None if pictures is None else home_folder(pictures)
     if folder is not None and not folder.is_dir():
         raise InputError(f"pictures is {folder}: there is no such folder")
-    page = _page(post, prob, effects, topics, flag(sensitivity, "sensitivity"))
+    result = presented(post, topics, flag(sensitivity, "sensitivity"))
+    options: dict[str, Any] = {} if effects is None else {"effects": effects}
+    if prob is not None:
+        if "prob" not in inspect.signature(result.front).parameters:
+            raise InputError(f"prob is given, and {title_of(result).lower()} has the intervals that it was made with")
+        options["prob"] = probability(prob, "prob")
+    sections = (*result.sections(**options), Section("How to cite", _works(result), shut=True))
+    page = replace(result.front(**options), sections=filled(sections))
     if folder is not None:
         for picture in page.pictures():
-            picture.write(folder)
+            write_png(picture, folder)
     write_text(file, WRITERS[chosen](page))
     return file
 
 
-def _format(path: object, given: str | None) -> str:
+def _format(path: object, format_: str | None) -> str:
     """The format that is asked for, or the one that the path's ending says."""
-    if given is not None:
-        return one_of(given, tuple(SUFFIXES), "format")
+    if format_ is not None:
+        return one_of(format_, tuple(SUFFIXES), "format")
     return "md" if str(path).lower().endswith(SUFFIXES["md"]) else "html"
 
 
-def _is_metrics(post: Any) -> bool:
-    return isinstance(post, pd.DataFrame) and set(METRIC_COLUMNS) <= set(post.columns)
+def _works(result: Result) -> list[Block]:
+    """What to cite; nothing where a result does not know its sources."""
+    try:
+        return [Items(cite(result).text().splitlines())]
+    except InputError:
+        return []
 
 
-def _page(post: Any, prob: float, effects: SideEffects | None, topics: TopicNull | None, sensitivity: bool) -> Page:
-    if isinstance(post, Comparison):
-        return change_page(post, effects, prob)
-    if isinstance(post, Pool):
-        return pool_page(post, prob)
-    if isinstance(post, Trend):
-        return trend_page(post, prob)
-    if isinstance(post, Audit):
-        return audit_page(post)
-    if _is_metrics(post):
-        return metrics_page(post)
-    if not isinstance(post, xr.DataTree):
-        raise InputError(
-            f"a report is of a fit, a comparison, a pool, a trend, an audit or a table of metrics; given is "
-            f"{type(post).__name__}"
-        )
-    return fit_page(post, prob, topics, sensitivity)
+def presented(given: object, topics: TopicNull | None = None, sensitivity: bool = True) -> Result:
+    """Anything that has a report as a result: fits and tables of metrics are none by themselves.
+
+    Raises
+    ------
+    InputError
+        Something that has no report.
+    """
+    if isinstance(given, Result):
+        return given
+    if isinstance(given, pd.DataFrame) and set(COLUMNS) <= set(given.columns):
+        return MetricTable(given)
+    if isinstance(given, xr.DataTree):
+        return FitReport(Fit.read(given), topics, sensitivity)
+    raise InputError(
+        f"a report is of a fit, a table of metrics, or a result such as a comparison, a pool or an audit; given is "
+        f"{type(given).__name__}"
+    )

@@ -93,8 +93,8 @@ class Criterion(Staged):
         table["p_positive"] = (draws > 0).mean(axis=0)
         return table
 
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The result in sentences, without its notes."""
         rows = self.table(prob).set_index("quantity").to_dict("index")
         rho, r2 = rows["correlation"], rows["r2"]
         first, second = self.contrast
@@ -118,7 +118,7 @@ class Criterion(Staged):
             )
             if (raw["low"] > 0 or raw["high"] < 0) and not settled:
                 sentences.append("The raw relation is one that the adjustment explains.")
-        return negatives(" ".join([*sentences, *self.notes]))
+        return [negatives(sentence) for sentence in sentences]
 
 
 def criterion(

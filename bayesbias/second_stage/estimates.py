@@ -19,7 +19,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison.changes import stacked_scatter
 from bayesbias.diagnostics.confounds import frequencies_by_name
-from bayesbias.diagnostics.summaries import contrasted, flat_draws
+from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.cell_errors import CellErrors
@@ -51,6 +51,14 @@ class Staged(Result):
     """A result whose draws are in a DataTree that ArviZ reads, ``tree``."""
 
     tree: xr.DataTree
+
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The result in sentences, without its notes."""
+        raise NotImplementedError
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        return " ".join([*self.findings(prob), *self.notes])
 
     def draws(self, name: str) -> FloatArray:
         """Draws (D, ...) of a variable of the posterior."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,9 @@ from scipy.special import ndtri
 from bayesbias._checks import flag, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._page import Block, Page, Picture, Section, filled, whole_table
 from bayesbias._phrases import MINUS, negatives, percent, share, signed
+from bayesbias._results import Cited, drawing, front_page
 from bayesbias.diagnostics.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
@@ -70,6 +73,8 @@ class Pool(Staged):
     notes
         What limits the result.
     """
+
+    picture: ClassVar[str] = "plot_pool"
 
     contrast: tuple[str, str]
     standardised: bool
@@ -144,8 +149,8 @@ class Pool(Staged):
         se = np.sqrt(np.diag(weights @ self.covariance @ weights.T))
         return {"estimate": weights @ self.estimates["estimate"].to_numpy(), "se": se}
 
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The result in sentences, without its notes."""
         first, second = self.contrast
         mass = percent(probability(prob, "prob"))
         whole = describe(self.draws("mean")[:, None], prob)
@@ -180,7 +185,35 @@ class Pool(Staged):
                 f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) for {row['n']} {many}; the "
                 f"correlation of the estimates, which takes no error into account, is {row['plain']:.2f}."
             )
-        return negatives(" ".join([*sentences, *self.notes]))
+        return [negatives(sentence) for sentence in sentences]
+
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen of a report."""
+        what = MINUS.join(self.contrast)
+        shown = Picture(
+            "pool", "Each embedding's estimate, and the partially pooled one", partial(drawing, "plot_pool", self, prob)
+        )
+        lead = f"{what} in {len(self.estimates):,} embeddings, partially pooled."
+        return front_page(f"Bias over embeddings: {what}", lead, self.findings(prob), self.notes, shown)
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
+        """The parts of a report: each embedding, and relations to outside variables."""
+        unit = "standard deviations of distances" if self.standardised else "cosine distance"
+        single = whole_table(f"Each embedding, raw and partially pooled, in {unit}", self.table(prob))
+        return filled((Section("Embeddings", [single]), Section("Outside variables", self._relations(prob))))
+
+    def _relations(self, prob: float) -> list[Block]:
+        if self.relation.empty:
+            return []
+        drawn = partial(drawing, "plot_relation", self, prob=prob)
+        return [
+            Picture("relation", "Contrasts against the outside variable", drawn),
+            whole_table("Correlation and slope with outside variables, errors of both sides taken out", self.relation),
+        ]
+
+    def sources(self) -> tuple[Any, ...]:
+        """The second stage; what it rests on is known of its tables."""
+        return (Cited("second stage: pool", "bayesbias"),)
 
 
 def pool(

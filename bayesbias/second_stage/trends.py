@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,9 @@ from bayesbias._checks import one_of, probability
 from bayesbias._core.related import root_of
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
+from bayesbias._page import Page, Picture, Section, whole_table
 from bayesbias._phrases import MINUS, percent, signed
+from bayesbias._results import Cited, drawing, front_page
 from bayesbias.diagnostics.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
@@ -67,6 +70,8 @@ class Trend(Staged):
     notes
         What limits the result.
     """
+
+    picture: ClassVar[str] = "plot_trend"
 
     contrast: tuple[str, str]
     kind: str
@@ -138,8 +143,8 @@ class Trend(Staged):
         found = describe(draws[:, None], probability(prob, "prob"))
         return {name: float(value[0]) for name, value in found.items()} | {"p_rose": float((draws > 0).mean())}
 
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The result in sentences, without its notes."""
         first, second = self.contrast
         held, names = self.estimates, self.estimates["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
@@ -170,7 +175,23 @@ class Trend(Staged):
             sentences.append(f"Without adjustment it changed by {signed(raw['mean'])} ({ends}).")
             if was and not settled:
                 sentences.append("The trend of the raw distances is one that the adjustment explains.")
-        return " ".join([*sentences, *self.notes])
+        return sentences
+
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen of a report."""
+        times, what = self.estimates["time"], MINUS.join(self.contrast)
+        shown = Picture("trend", "Estimates over time, and the trend", partial(drawing, "plot_trend", self, prob))
+        lead = f"{what} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
+        return front_page(f"Bias over time: {what}", lead, self.findings(prob), self.notes, shown)
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
+        """The parts of a report: each embedding, and the kind of trend."""
+        single = whole_table("Each embedding: its estimate, and the level of the trend", self.table(prob))
+        return Section("Embeddings", [single]), Section("How it was made", [f"Kind of trend: {self.kind}."], shut=True)
+
+    def sources(self) -> tuple[Any, ...]:
+        """The second stage; what it rests on is known of its tables."""
+        return (Cited("second stage: trend", "bayesbias"),)
 
 
 def _named(words: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.logistic import fit_in_rows
 from bayesbias._core.resampling import ratio, spearman
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._results import Result
+from bayesbias._results import Cited, Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.metrics.catalogue import associations, effect_size
@@ -303,6 +303,8 @@ class Silhouette(Result):
         (runs, sizes): ends of the intervals of the values; None for a metric without.
     """
 
+    picture: ClassVar[str] = "plot_silhouette"
+
     metric: str
     vary: str
     sizes: IntArray
@@ -391,15 +393,18 @@ class Silhouette(Result):
     def _area(self, curve: NDArray[np.floating]) -> float:
         return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def sources(self) -> tuple[Any, ...]:
+        """The metric and the embedding."""
+        return Cited(f"metric {self.metric}"), Cited(f"embedding {self.embedding}")
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         runs, sizes = self.values.shape
-        text = (
+        return [
             f"Silhouette of {self.metric} in {self.embedding}, growing {self.vary}: {runs} runs, {sizes} sizes from "
             f"{self.sizes[0]} to {self.sizes[-1]} words; all words {self.mean[-1]:.3f}, "
             f"robustness {self.robustness:.3f}."
-        )
-        return " ".join([text, *self.notes])
+        ]
 
     def table(self) -> pd.DataFrame:
         """One row a run and size: :meth:`frame`."""

@@ -175,15 +175,15 @@ class SettingComponents(Result):
         total: FloatArray = parts[:, [at for at, facets in enumerate(known) if belongs(set(facets))]].sum(axis=1)
         return total
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         table = self.table().sort_values("share", ascending=False).head(3)
         shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
         parts = [f"Largest shares of the variance between the observed levels: {shown}."]
         if "corpus" in self.sizes and set(SETTINGS) & self.sizes.keys():
             first = self.claims().iloc[0]
             parts.append(f"That {first['statement']} has probability {share(first['probability'])}.")
-        return " ".join([*parts, *self.notes])
+        return parts
 
 
 def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:

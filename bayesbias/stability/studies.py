@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -83,11 +83,11 @@ class MetricStability(Result):
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         table = self.rows
         settings = len(table[list(FACETS)].drop_duplicates())
-        return " ".join([f"{table['metric'].nunique()} measures in {settings} embeddings.", *self.notes])
+        return [f"{table['metric'].nunique()} measures in {settings} embeddings."]
 
     def table(self) -> pd.DataFrame:
         """One row a measure and setting: ``rows``."""
@@ -261,6 +261,8 @@ class DirectBiasStudy(Result):
         What was left out.
     """
 
+    picture: ClassVar[str] = "plot_bias_decay"
+
     rows: pd.DataFrame
     bias: pd.DataFrame
     draws: FloatArray
@@ -326,17 +328,16 @@ class DirectBiasStudy(Result):
         columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
         return pd.DataFrame(rows, columns=columns)
 
-    def text(self) -> str:
-        """The result in sentences."""
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
         table = self.rows
         held = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
         low, high = table["direct_bias"].min(), table["direct_bias"].max()
-        head = (
+        return [
             f"Direct bias in {len(self.bias)} embeddings ({', '.join(dict.fromkeys(table['corpus']))}; {held}): "
             f"{low:.3f} to {high:.3f}, {table['standardised'].min():.2f} to {table['standardised'].max():.2f} times "
             "the mean |cosine| of random pairs."
-        )
-        return " ".join([head, *self.notes])
+        ]
 
     def table(self) -> pd.DataFrame:
         """One row a setting and word list: ``rows``."""

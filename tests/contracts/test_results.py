@@ -101,7 +101,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
 
 def test_every_result_is_of_the_shape():
     shape = bb.checks.Verdict.__base__
-    assert {"table", "text", "__str__", "_repr_html_"} <= set(vars(shape))
+    assert {"table", "text", "figure", "sources", "sections", "__str__", "_repr_html_"} <= set(vars(shape))
     for name, one in classes().items():
         assert issubclass(one, shape), name
         assert dataclasses.is_dataclass(one), name
@@ -128,20 +128,45 @@ def test_a_result_has_table_notes_and_text(results, name):
 
 def test_a_notebook_shows_the_first_rows_of_a_long_table():
     class Long(bb.checks.Verdict.__base__):
+        notes = ()
+
         def __init__(self, rows):
             self.rows = rows
 
         def table(self):
             return pd.DataFrame({"row": [f"row {number}" for number in range(self.rows)]})
 
-        def text(self):
-            return "many"
+        def findings(self):
+            return ["many"]
 
     page = Long(1_030)._repr_html_()
     assert page.count("<td>") == 20
     assert "row 19<" in page
     assert "1,010 further rows" in page
     assert "further" not in Long(20)._repr_html_()
+
+
+@pytest.mark.parametrize("name", sorted(set(classes()) - {"ReliabilityRegression"}))
+def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
+    result = results[name]
+    figure = result.figure()
+    assert (figure is None) == (result.picture is None)
+    titles = [section.title for section in result.sections()]
+    assert titles
+    assert all(section.blocks for section in result.sections())
+    page = bb.report(result, tmp_path / "page.md").read_text(encoding="utf-8")
+    assert [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")][: len(titles)] == titles
+    assert result.findings()[0].split()[0] in page
+    assert ("## How to cite" in page) == bool(result.sources())
+
+
+def test_what_a_result_rests_on_is_cited(results):
+    assert {"metric weat", "query unnamed"} & set(bb.cite(results["MetricResult"]).table()["what"])
+    assert "embedding google-news-slice" in set(bb.cite(results["Audit"]).table()["what"])
+    cited = bb.cite(results["Ranking"]).table().set_index("what")["source"]
+    assert cited["metric weat"].startswith("Caliskan")
+    with pytest.raises(bb.InputError, match="nothing is known of the sources of Plan"):
+        bb.cite(results["Plan"])
 
 
 @pytest.mark.parametrize(

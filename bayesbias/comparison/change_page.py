@@ -1,0 +1,412 @@
+"""What a comparison says, in sentences and as a page: what changed, for whom, how certain that is, and what broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
+from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
+from bayesbias._results import drawing
+from bayesbias.comparison.contrast import (
+    ONE_GROUP,
+    POPULATIONS,
+    RAW,
+    decomposition_sentence,
+    figures,
+    group_weights,
+)
+from bayesbias.errors import listed, many
+from bayesbias.models.results import Fit
+from bayesbias.words import OTHER, PHRASES, STEREOTYPES, controls_of, labelled
+
+if TYPE_CHECKING:
+    from bayesbias.comparison.effects import SideEffects
+    from bayesbias.comparison.paired import Comparison
+
+SLIGHT = 0.005
+"""Size of an observed difference below which its sign says nothing."""
+SURE = 0.945
+"""Probability from which on an outcome is called: that of one side of an 89% interval."""
+UNNAMED = ("before", "after")
+"""Names of two tables that were given without names."""
+HIDDEN = "The test for bias that remains: Gonen, H. and Goldberg, Y. (2019), doi 10.18653/v1/N19-1061."
+
+
+def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
+    """Sentences by part: what changed, for whom, how certain that is, what broke (or controls), and notes."""
+    broke = "What broke" if len(result.embeddings) == 2 else "Controls"
+    parts: dict[str, list[str]] = {"What changed": [], "For whom": [], "How certain": [], broke: [], "Notes": []}
+    if result.faults:
+        parts["What changed"].append(f"These draws should not be read: {'; '.join(result.faults)}.")
+    for number in range(len(result.pairs)):
+        if result.headline is not None:
+            first, second = result.headline
+            table = result.outcomes(first, second, prob, change=number)
+            parts["What changed"] += [*_headline(result, number, prob, table), *_decomposed(result, number, prob)]
+            parts["For whom"] += [_words(result, number, table), *_groups(result, number, prob)]
+            parts["How certain"] += _widths(result, number, prob, table)
+        parts[broke] += _controls(result, number, prob)
+    if result.headline is None and not parts[broke]:
+        parts["What changed"].append("The pairs hold one kind of word only, so that there is no contrast to compare.")
+    parts["Notes"] += result.notes
+    return {name: sentences for name, sentences in parts.items() if sentences}
+
+
+def _whole(table: pd.DataFrame) -> dict[str, Any]:
+    """The whole list's row of a change."""
+    return {str(name): value for name, value in table.iloc[0].items()}
+
+
+def route(before: str, after: str) -> str:
+    """Two embeddings as a title names them."""
+    return "before and after" if (before, after) == UNNAMED else f"from {before} to {after}"
+
+
+def led(result: Comparison, number: int, sentence: str) -> str:
+    """A sentence after what it speaks of: two embeddings by name, or a debiasing method where they have no names."""
+    names = result.pair(number)
+    if names != UNNAMED:
+        return f"From {names[0]} to {names[1]}, {sentence}"
+    method = result.debiasing(names[1]).partition(":")[0]
+    return f"With debiasing ({method}), {sentence}" if method else f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def _prefix(result: Comparison, number: int) -> str:
+    """Which change a sentence speaks of, where there are several."""
+    return "{} to {}: ".format(*result.pair(number)) if len(result.pairs) > 1 else ""
+
+
+def _interval(row: Mapping[str, Any], prob: float) -> str:
+    low, high = row["low"], row["high"]
+    settled = "excludes" if low > 0 or high < 0 else "includes"
+    return f"{percent(prob)} interval {figure(low)} to {figure(high)}, which {settled} 0"
+
+
+def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
+    """The whole list's contrast, in either unit."""
+    first, second = table.attrs["first"], table.attrs["second"]
+    row = _whole(table)
+    what = (
+        f"the contrast {first}{MINUS}{labelled(second, result.labels)} of the whole list, for "
+        f"{POPULATIONS[result.population]} (negative: {first} words are closer),"
+    )
+    if row["outcome"] == "unchanged":
+        return [led(result, number, f"{what} did not change: it is {figure(row['after'])}.")]
+    part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
+    away = result.sides(first, second, number).away_after(prob)[0]
+    turned = f", and that its sign reversed, {share(row['p_reversed'])}" if away else ""
+    sentence = (
+        f"{what} went from {signed(row['before'])} to {signed(row['after'])}, a change of {figure(row['change'])}"
+        f"{part} ({_interval(row, prob)}). Probability that it decreased in size, {share(row['p_shrank'])}{turned}."
+    )
+    return [led(result, number, sentence), *_scale(result, number, prob, table)]
+
+
+def _decomposed(result: Comparison, number: int, prob: float) -> list[str]:
+    """How much of the change is special to a word's own stereotypes; nothing without control words."""
+    if OTHER not in result.connections:
+        return [ONE_GROUP]
+    controls = result.decomposable
+    if not controls:
+        return []
+    table = result.decomposition(controls[0], prob, change=number)
+    return [_prefix(result, number) + decomposition_sentence(table, "the change of ", figure)]
+
+
+def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
+    """The same in spreads of control distances, and whether that says something else."""
+    spreads = result.spreads()
+    names = list(result.pair(number))
+    if spreads[names].isna().any():
+        return ["There are too few control words to take out differences of scale."]
+    row = _whole(result.outcomes(table.attrs["first"], table.attrs["second"], prob, standardise=True, change=number))
+    listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
+    sentence = (
+        f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
+        f"{figure(row['change'])} ({_interval(row, prob)}); probability that it decreased in size, "
+        f"{share(row['p_shrank'])}."
+    )
+    if row["outcome"] != _whole(table)["outcome"]:
+        sentence += " The two disagree, so that the change is, at least in part, one of scale."
+    return [sentence]
+
+
+def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
+    """For how many words the association, or the difference, became smaller or larger."""
+    part = table.iloc[1:]
+    what = "association" if table.attrs["rows"] == RAW else "contrast"
+    counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
+    same = int((part["outcome"] == "unchanged").sum())
+    left = len(part) - same - sum(map(len, counted.values()))
+    smaller = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
+    away = int(((part["low"] > 0) | (part["high"] < 0)).sum())
+    still = f"; it did not change for {same}" if same else ""
+    return (
+        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
+        f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is undecided for {left}{still} "
+        f"(a decrease or an increase has a posterior probability of at least {share(SURE)}, word by word, not adjusted "
+        f"for multiple comparisons). The {percent(table.attrs['prob'])} interval of its change excludes 0 for {away}. "
+        f"In the observed pairs it decreased in size for {smaller}."
+    )
+
+
+def _groups(result: Comparison, number: int, prob: float) -> list[str]:
+    """Groups whose mean associations have opposite signs afterwards, so that the whole list hides both.
+
+    With two groups the mean association of each is the whole list.
+    """
+    if result.headline is None:
+        return []
+    sides = result.sides(*result.headline, number)
+    labels, weights = group_weights(result.data.groups[sides.kept])
+    names = [name for name in labels if name and " - " not in name]
+    if sides.kind != RAW or len(names) < 3:
+        return []
+    matrix = np.column_stack([np.zeros(len(names)), weights[: len(names)]])
+    found = figures(sides.after.combined(matrix), prob)
+    whole = max(abs(float(sides.after.mean[0])), SLIGHT)
+    if not found["mean"].min() < -whole < whole < found["mean"].max():
+        return []
+    told = [
+        f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
+        for name, mean, low, high in zip(names, found["mean"], found["low"], found["high"], strict=True)
+    ]
+    names_of = result.pair(number)
+    where = "Afterwards" if names_of == UNNAMED else f"In {names_of[1]}"
+    return [
+        f"{_prefix(result, number)}{where} the mean associations of the groups differ in sign, {', '.join(told)}: in "
+        "the mean of the whole list they cancel."
+    ]
+
+
+def _controls(result: Comparison, number: int, prob: float) -> list[str]:
+    sentences = []
+    for name in controls_of(result.connections):
+        row = _whole(result.changes(name, prob=prob, change=number))
+        phrase = labelled(name, result.labels, PHRASES)
+        how = ", exactly" if row["sd"] == 0 else f" ({_interval(row, prob)})"
+        sentences.append(led(result, number, f"mean distances to {phrase} changed by {figure(row['mean'])}{how}."))
+    return sentences
+
+
+def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
+    separate = result.changes(prob=prob, paired=False, change=number)
+    widths = [row["high"] - row["low"] for row in map(_whole, (table, separate))]
+    if widths[0] == 0:
+        return [f"{_prefix(result, number)}The change is known exactly, in cosine distance."]
+    return [
+        f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
+        f"{figure(widths[0])} wide (cosine distance); two separate fits would leave {figure(widths[1])}."
+    ]
+
+
+def _counted(words: list[str]) -> str:
+    return f"{len(words)} ({listed(words)})" if words else "0"
+
+
+def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Page:
+    """The first screen: what changed, for whom, how certain that is, and what broke."""
+    attrs = result.posterior.attrs
+    topic = next((record["word_list"] for record in result.coverage.values()), "distance tables")
+    sizes = {name: result.posterior[name].sizes for name in ("observed_data", "posterior")}
+    pairs, words = sizes["observed_data"]["pair"], sizes["posterior"]["protected_word"]
+    parts = _parts(result, prob, effects)
+    lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
+    if effects is not None:
+        lines |= {f"{name}?": " ".join(effects.first) for name in ("What broke", "Controls") if f"{name}?" in lines}
+    return Page(
+        title=_title(result),
+        lead=f"{topic}: {pairs:,} pairs of {words} protected word{'s' * (words != 1)}, the same in every embedding. "
+        f"Model {attrs['model']}, engine {attrs['engine']}; intervals are equal-tailed and hold {percent(prob)} of the "
+        "posterior mass.",
+        answer=_moved(result, prob) or next(iter(parts.values()))[0],
+        lines=lines,
+        picture=_small_picture(result, prob),
+        fault=f"These draws should not be read: {'; '.join(result.faults)}." if result.faults else "",
+    )
+
+
+def sections_of(result: Comparison, prob: float, effects: SideEffects | None) -> tuple[Section, ...]:
+    """The details: all sentences, each change, side effects, what was measured, and the model."""
+    attrs, parts = result.posterior.attrs, _parts(result, prob, effects)
+    full = [f"{name}. {' '.join(sentences)}" for name, sentences in parts.items() if name != "Notes"]
+    versions = ", ".join(f"{name} {value}" for name, value in Fit(result.posterior).versions.items())
+    model: list[Block] = [
+        _modelled(attrs),
+        Code(attrs["model_text"]),
+        f"Model hash {attrs['model_hash'][:16]}, engine {attrs['engine']}, seed {attrs['seed']}. Versions: {versions}.",
+        *([] if effects is None else [HIDDEN]),
+    ]
+    return filled(
+        (
+            Section("In sentences", [Items(full)]),
+            *(_of_change(result, number, prob) for number in range(len(result.pairs))),
+            Section("Side effects", [] if effects is None else list(_of_effects(effects))),
+            Section("What was measured", list(_asked(result.coverage)), shut=True),
+            Section("Notes and checks", [Items(parts.get("Notes", [])), *_figures(result)], shut=True),
+            Section("Model", model, shut=True),
+        )
+    )
+
+
+def _parts(result: Comparison, prob: float, effects: SideEffects | None) -> dict[str, list[str]]:
+    """The verdict by parts, with side effects where they are known."""
+    parts = verdict_of(result, prob)
+    return parts if effects is None else effects.added_to(parts)
+
+
+def _title(result: Comparison) -> str:
+    """What was compared: names of embeddings, or what was debiased."""
+    debiased = result.debiasing(result.embeddings[-1]).partition(":")[0]
+    names = f"debiasing ({debiased})" if result.embeddings == UNNAMED and debiased else ", ".join(result.embeddings)
+    return f"What changed: {names}"
+
+
+def _modelled(attrs: Mapping[Any, Any]) -> str:
+    """What the model of the page is a model of."""
+    if attrs["levels_model"] == attrs["model"]:
+        return "The distances in all embeddings follow this model together."
+    return f"Differences of paired distances follow this model; distances as such the model {attrs['levels_model']}."
+
+
+def _moved(result: Comparison, prob: float) -> str:
+    """What became of the headline contrast, in a sentence that needs no statistics; empty where there is none."""
+    if result.headline is None:
+        return ""
+    sentences = []
+    for number in range(len(result.pairs)):
+        row = result.outcomes(*result.headline, prob, change=number).iloc[0]
+        other = labelled(result.headline[1], result.labels, PHRASES)
+        if row["outcome"] == "unchanged":
+            told = "on average, protected words did not move towards or away from their own stereotypes"
+        elif row["low"] <= 0 <= row["high"]:
+            told = "it is not settled whether protected words moved towards their own stereotypes or away from them"
+        else:
+            way = "away from" if row["change"] > 0 else "towards"
+            told = f"on average, protected words moved {way} their own stereotypes"
+        sentence = (
+            f"{told}, compared with {other}: the difference was {signed(row['before'])} and is {signed(row['after'])}."
+        )
+        sentences.append(led(result, number, sentence))
+    return " ".join(sentences)
+
+
+def _small_picture(result: Comparison, prob: float) -> Picture:
+    """The whole list before and after."""
+    before, after = result.pair(0)
+    title = f"Mean distances and the contrast of the whole list, {route(before, after)}"
+    return Picture("whole", title, partial(drawing, "plot_change", result, prob, before, after, words=False))
+
+
+def _of_change(result: Comparison, number: int, prob: float) -> Section:
+    """Pictures and tables of one change."""
+    before, after = result.pair(number)
+    title = f"Mean distances and associations of protected words, {route(before, after)}"
+    shown = [Picture(f"change-{number}", title, partial(drawing, "plot_change", result, prob, before, after))]
+    if set(result.connections) & set(STEREOTYPES):
+        title = f"Cosine similarities by connection, {before} and {after}"
+        shift = partial(drawing, "plot_similarity_shift", result, None, before, after)
+        shown.append(Picture(f"shift-{number}", title, shift))
+    heading = route(before, after)
+    return Section(heading[0].upper() + heading[1:], [*shown, *_change_tables(result, number, prob)])
+
+
+def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Block]:
+    before, after = result.pair(number)
+    others = [name for name in result.connections if name != "associated"]
+    pairs = [("associated", name) for name in others] if "associated" in result.connections else []
+    shared = [("different", name) for name in controls_of(result.connections) if "different" in result.connections]
+    means: list[tuple[str, str | None]] = [(name, None) for name in result.connections]
+    columns = {"quantity": "text", "before": "number", "after": "number", "change": "number", "low": "number"}
+    yield Table(
+        f"Whole list: posterior means of mean distances and contrasts in {before} and in {after}, and the change with "
+        "its interval, in cosine distance",
+        {**columns, "high": "number", "P(change below 0)": "share"},
+        [_whole_row(result, first, second, number, prob) for first, second in [*means, *pairs, *shared]],
+    )
+    outcome = {
+        "protected_word": ("protected word", "text"),
+        "group": ("group", "text"),
+        **{name: (name, "number") for name in ("before", "after", "change", "low", "high")},
+        "p_shrank": ("P(decreased in size)", "share"),
+        "p_reversed": ("P(sign reversed)", "share"),
+        "outcome": ("outcome", "text"),
+        "observed_before": ("observed before", "number"),
+        "observed_after": ("observed after", "number"),
+    }
+    for first, second in pairs:
+        rows = result.outcomes(first, second, prob, change=number)
+        away = result.sides(first, second, number).away_after(prob)
+        rows["p_reversed"] = rows["p_reversed"].where(away, np.nan)
+        yield table_of(
+            f"{_quantity(result, first, second)}. {rows.attrs['meaning']} Posterior means; the probability that the "
+            "value decreased in size, word by word, not adjusted for multiple comparisons; that its sign reversed, "
+            "where the value after is away from 0; and what the pairs show",
+            rows.fillna({"group": ""}),
+            outcome,
+        )
+    if set(result.connections) & set(STEREOTYPES):
+        shift = result.similarity_shift(None, before, after)
+        shift["connection"] = [labelled(name, result.labels) for name in shift["connection"]]
+        shares = {"before": ("before", "percent"), "after": ("after", "percent")}
+        columns_of_shift = {"connection": ("connection", "text"), "n": ("pairs", "count"), **shares}
+        yield table_of("Share of cosine similarities within 0 plus or minus 1 − MAC", shift, columns_of_shift)
+
+
+def _whole_row(result: Comparison, first: str, second: str | None, number: int, prob: float) -> list[Any]:
+    sides = result.sides(first, second, number)
+    row = {name: values[0] for name, values in figures(sides.change, prob).items()}
+    numbers = [sides.before.mean[0], sides.after.mean[0], row["mean"], row["low"], row["high"], row["p_closer"]]
+    return [_quantity(result, first, second), *map(float, numbers)]
+
+
+def _quantity(result: Comparison, first: str, second: str | None) -> str:
+    """A connection or a contrast as the page names it."""
+    quantity = first if second is None else f"{first} - {second}"
+    return difference(labelled(quantity, result.labels))
+
+
+def _of_effects(effects: SideEffects) -> Iterator[Block]:
+    yield Picture("effects", "Side effects", partial(drawing, "plot_side_effects", effects))
+    columns = {"effect": ("effect", "text"), "of": ("of", "text")}
+    columns |= {name: (name, "number") for name in ("value", "low", "high")}
+    yield table_of("Estimates and intervals", effects.table(), columns)
+
+
+def _figures(result: Comparison) -> Iterator[Block]:
+    stats = result.posterior["sample_stats"].data_vars if "sample_stats" in result.posterior.children else {}
+    rows = [
+        (str(name).replace("_", " "), ", ".join(f"{value:.3g}" for value in stats[name].to_numpy().ravel()))
+        for name in ("pareto_k", "importance_ess")
+        if name in stats
+    ]
+    if rows:
+        yield Table("Figures of the fit", {"figure": "text", "value": "text"}, rows)
+
+
+def _asked(asked: Mapping[str, Any]) -> Iterator[Block]:
+    """What each embedding was asked for."""
+    if not asked:
+        yield "The tables carried no coverage: how many of the words that were asked for they hold is not known."
+    for name, record in asked.items():
+        facts = record.get("embedding") or {}
+        size = f", {facts['vectors']:,} vectors of {facts['dimensions']} dimensions" if facts else ""
+        debiasing = f" Debiasing: {facts['debiasing'].removesuffix('.')}." if facts.get("debiasing") else ""
+        yield f"{name}: {facts.get('name', record['word_list'])}{size}.{debiasing}"
+        columns = {"list": "text", "kind": "text", "asked": "text", "found": "count", "missing": "text"}
+        rows = [
+            (
+                labelled(each["list"], record.get("labels") or {}),
+                each["kind"],
+                "unknown" if each["asked"] is None else f"{each['asked']:,}",
+                each["found"],
+                ", ".join(each["missing"]),
+            )
+            for each in record["lists"]
+        ]
+        yield Table(f"{name}: words asked for and found, by list", columns, rows)
