@@ -152,7 +152,7 @@ def _used(given: Any) -> Iterator[Cited]:
     elif isinstance(given, WordLists):
         yield Cited(f"word list {given.name}", given.source or "", given.doi or "")
     elif isinstance(name := getattr(given, "bayesbias_name", None), str):
-        yield from _of_embedding(name, getattr(given, "bayesbias_debiasing", ""))
+        yield from _of_embedding(name, str(getattr(given, "bayesbias_debiasing", "")))
 
 
 def _completed(cited: Cited) -> Iterator[Cited]:

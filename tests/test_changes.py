@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import _core, comparison, models
+from bayesbias import _core, _phrases, comparison, models
 from bayesbias.comparison.sides import drawn
 from bayesbias.distances.distances import Distances
 
@@ -575,7 +575,7 @@ def test_groups_of_opposite_signs_are_told_for_three_groups(religion):
 
 def test_small_figures_have_two_digits():
     values = (0, 0.12345, -0.0987, 0.00234, -0.000012345)
-    assert [comparison.paired.figure(value) for value in values] == [
+    assert [_phrases.figure(value) for value in values] == [
         "0.000", "0.123", "\N{MINUS SIGN}0.099", "0.0023", "\N{MINUS SIGN}0.000012",
     ]  # fmt: skip
 

@@ -467,7 +467,7 @@ def test_the_page_is_escaped():
     page = null._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
-    assert "share_as_far" in page
+    assert "share as far" in page
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,9 @@ def report(
     options: dict[str, Any] = {} if effects is None else {"effects": effects}
     if prob is not None:
         if "prob" not in inspect.signature(result.front).parameters:
-            raise InputError(f"prob is given, and {title_of(result).lower()} has the intervals that it was made with")
+            name = title_of(result).lower()
+            article = "an" if name[0] in "aeiou" else "a"
+            raise InputError(f"prob is given, and {article} {name} has the intervals that it was made with")
         options["prob"] = probability(prob, "prob")
     sections = (*result.sections(**options), Section("How to cite", _works(result), shut=True))
     page = replace(result.front(**options), sections=filled(sections))
