@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
@@ -134,6 +135,22 @@ def write_text(path: str | Path, text: str) -> None:
     """Write text as UTF-8, whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def to_json(value: object, indent: int | None = None) -> str:
+    """A value as JSON, letters as they are."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def from_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    return json.loads(text)
 
 
 def check_unpacked(size: int, packed: int, where: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import warnings
 from functools import cache
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from bayesbias._files import Document, check, home_folder, read_text, read_toml
+from bayesbias._files import Document, check, from_json, home_folder, read_text, read_toml
 from bayesbias._paths import shipped
 from bayesbias._progress import quiet
 from bayesbias.distances import read_distance_table
@@ -280,7 +279,7 @@ def _reason(error: Exception, url: str) -> str:
 def _word_lists(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    content = json.loads(read_text(path))
+    content = from_json(read_text(path))
     rows = [(key, part["category"], word) for key, part in content.items() for word in part["examples"]]
     return pd.DataFrame(rows, columns=["list", "category", "word"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
 
-from bayesbias._files import Document, check, parse_toml, read_toml
+from bayesbias._files import Document, check, from_json, parse_toml, read_toml
 from bayesbias._paths import shipped
 from bayesbias._results import Cited, Result
 from bayesbias.errors import InputError
@@ -211,7 +210,7 @@ def _of_fit(post: Any) -> Iterator[Cited]:
         return
     model = parse_toml(text, "the model of the fit")
     yield Cited(f"model {model.get('name', '')}", model.get("source", ""), model.get("doi", ""))
-    records = json.loads(known) or {}
+    records = from_json(known) or {}
     for record in [records] if "word_list" in records else records.values():
         yield from _of_coverage(record)
 

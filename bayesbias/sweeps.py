@@ -26,7 +26,17 @@ from pydantic import Field
 
 from bayesbias._checks import flag, whole_number
 from bayesbias._executors import Pools, executors, one_thread, workers_asked
-from bayesbias._files import Document, check, home_folder, read_text, read_toml, whole_file, write_text
+from bayesbias._files import (
+    Document,
+    check,
+    from_json,
+    home_folder,
+    read_text,
+    read_toml,
+    to_json,
+    whole_file,
+    write_text,
+)
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.comparison import contrasts
@@ -350,11 +360,11 @@ def _prepare(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> None:
     InputError
         There is a sweep of another plan, or something else.
     """
-    asked = json.loads(_json({"plan": plan.model_dump(), "fits": {task.name: task.settings for task in tasks}}))
+    asked = from_json(_json({"plan": plan.model_dump(), "fits": {task.name: task.settings for task in tasks}}))
     manifest = folder / MANIFEST
     if manifest.is_file():
         try:
-            held = json.loads(read_text(manifest))
+            held = from_json(read_text(manifest))
             before, fits = held["plan"], held["fits"]
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{manifest} is no manifest of a sweep: {error}") from error
@@ -375,7 +385,7 @@ def _prepare(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> None:
         for left in (folder / part).glob(".*"):  # of a process that was killed
             left.unlink(missing_ok=True)
     if not manifest.is_file():
-        write_text(manifest, json.dumps(asked, indent=1, ensure_ascii=False))
+        write_text(manifest, to_json(asked, indent=1))
 
 
 def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
@@ -391,7 +401,7 @@ def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
 
 def _record(folder: Path, name: str) -> dict[str, Any] | None:
     try:
-        found = json.loads((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+        found = from_json((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     whole = isinstance(found, dict) and found.get("status") in ("done", "failed") and found.keys() >= set(HASHED)
@@ -485,7 +495,7 @@ def _fitted(task: Task) -> xr.DataTree:
 def _embedding(name: str, debiasing: str, state: tuple[int, int, str] | None) -> KeyedVectors:
     """An embedding, debiased; the last one stays loaded, until its file has another ``state``."""
     kv = load_embedding(name)
-    method = json.loads(debiasing)
+    method = from_json(debiasing)
     if method == NONE:
         return kv
     options = {"method": method} if isinstance(method, str) else method
@@ -571,7 +581,7 @@ def _new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
 
 
 def _write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    write_text(folder / RECORDS / f"{record['fit']}.json", json.dumps(record, ensure_ascii=False))
+    write_text(folder / RECORDS / f"{record['fit']}.json", to_json(record))
 
 
 def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
@@ -592,6 +602,6 @@ def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
     table = table.astype(dict.fromkeys(text, "string") | dict.fromkeys(COLUMNS[9:], "float64"))
     with whole_file(folder / CONTRASTS) as temporary:
         table.to_parquet(temporary, index=False)
-    manifest = json.loads(read_text(folder / MANIFEST)) | {"hash": digest.hexdigest(), "finished": len(tasks)}
-    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+    manifest = from_json(read_text(folder / MANIFEST)) | {"hash": digest.hexdigest(), "finished": len(tasks)}
+    write_text(folder / MANIFEST, to_json(manifest, indent=1))
     return Sweep(folder, pd.DataFrame(fits), table, digest.hexdigest(), plan.save)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -17,6 +16,7 @@ from bayesbias._checks import one_of
 from bayesbias._core.marginal import scatter_cells
 from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
+from bayesbias._files import to_json
 from bayesbias._progress import progress
 from bayesbias.comparison.contrast import GIVEN, SIMILAR
 from bayesbias.comparison.frames import common_frames, over_frames
@@ -39,7 +39,7 @@ from bayesbias.models.related import (
     related_posterior,
     relatedness_for,
 )
-from bayesbias.models.results import versions_of
+from bayesbias.models.results import Fit, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.words import STEREOTYPES
 
@@ -91,7 +91,7 @@ def _one_change(
     left = _drawn(matched.of(rest), data, LEVELS_MODEL, engine, size, seeds[0], label)
     moved = _drawn(matched.of(change), data, spec, engine, size, seeds[1], f"the change {label}")
     fits = {name: each.post for name, each in (("levels", left), ("change", moved)) if each.post is not None}
-    notes = dict.fromkeys(note for post in fits.values() for note in json.loads(post.attrs["notes"]))
+    notes = dict.fromkeys(note for post in fits.values() for note in Fit(post).notes)
     return ChangeDraws(
         before=before,
         after=after,
@@ -587,11 +587,11 @@ def _facts(
         "levels_model": spec.name if spec.related else LEVELS_MODEL,
         "engine": engine,
         "seed": seed,
-        "notes": json.dumps(notes, ensure_ascii=False),
-        "faults": json.dumps(list(faults), ensure_ascii=False),
-        "versions": json.dumps(versions_of(engine)),
+        "notes": to_json(notes),
+        "faults": to_json(list(faults)),
+        "versions": to_json(versions_of(engine)),
         **({} if joint is None else {"sampler": joint.sampler}),
-        "coverage": json.dumps(matched.coverage, ensure_ascii=False),
+        "coverage": to_json(matched.coverage),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.mixtures import pooled_rows
 from bayesbias._core.shrinkage import false_sign_rates, s_values
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._files import from_json
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
@@ -651,7 +651,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
             row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs = {**json.loads(adjusted.attrs["facts"]), "prob": prob}
+    table.attrs = {**from_json(adjusted.attrs["facts"]), "prob": prob}
     return table
 
 

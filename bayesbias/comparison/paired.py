@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -119,18 +118,18 @@ class Comparison(Result):
     @property
     def coverage(self) -> dict[str, dict[str, Any]]:
         """Embedding to the record of how the word lists met it, where there is one."""
-        records = json.loads(self.posterior.attrs["coverage"]) or {}
+        records = Fit(self.posterior).fact("coverage") or {}
         return {name: record for name, record in records.items() if record}
 
     @property
     def faults(self) -> tuple[str, ...]:
         """Why the draws should not be read; empty if they can be."""
-        return tuple(json.loads(self.posterior.attrs["faults"]))
+        return tuple(Fit(self.posterior).fact("faults"))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out, replaced or taken as known."""
-        return tuple(json.loads(self.posterior.attrs["notes"]))
+        return tuple(Fit(self.posterior).notes)
 
     @property
     def population(self) -> str:

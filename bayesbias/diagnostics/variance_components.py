@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +15,7 @@ from bayesbias._checks import one_of
 from bayesbias._core.components import Component as Axes
 from bayesbias._core.components import FacetSums, facet_sums, noise_to
 from bayesbias._core.vectors import FloatArray
+from bayesbias._files import to_json
 from bayesbias._progress import progress
 from bayesbias.diagnostics.convergence import draw_faults, judged, unreadable
 from bayesbias.diagnostics.summaries import describe, flat_draws
@@ -184,7 +184,7 @@ def draw_components(
             ),
         }
     )
-    tree.attrs = {"engine": chosen, "seed": used, "versions": json.dumps(versions_of(chosen))}
+    tree.attrs = {"engine": chosen, "seed": used, "versions": to_json(versions_of(chosen))}
     return tree, drawn.faults
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bayesbias._core.related import PairSample
-from bayesbias._files import read_arrays
+from bayesbias._files import from_json, read_arrays, to_json
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
@@ -327,7 +326,7 @@ def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
         "protected_word": np.array(found.protected_words, dtype=str),
         "attribute_word": np.array(found.attribute_words, dtype=str),
         "sample_word": np.array(found.sample_words, dtype=str),
-        "facts": np.array(json.dumps(facts, ensure_ascii=False)),
+        "facts": np.array(to_json(facts)),
     }
 
 
@@ -340,7 +339,7 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         They do not fit together.
     """
     try:
-        facts = json.loads(str(arrays["facts"]))
+        facts = from_json(str(arrays["facts"]))
         words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
         sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
         sizes |= {"ranked_word": sum(sizes.values())}

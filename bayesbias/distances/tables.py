@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ import pandas as pd
 
 from bayesbias._checks import flag, is_printable, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias._files import check_suffix, home_folder, read_text, whole_file
+from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
 from bayesbias.distances.storage import (
@@ -178,7 +177,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
             write_relatedness(checked.attrs[KEY], files.enter_context(whole_file(_beside(file, RELATEDNESS))))
         checked.to_csv(temporary, index=False)
         stored = {"table_sha256": _hash(temporary), "coverage": checked.attrs.get("coverage")}
-        note.write_text(json.dumps(stored, indent=1, ensure_ascii=False), encoding="utf-8")
+        note.write_text(to_json(stored, indent=1), encoding="utf-8")
     if KEY not in checked.attrs:
         _beside(file, RELATEDNESS).unlink(missing_ok=True)  # that of a table that was here before
 
@@ -363,7 +362,7 @@ def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, st
         elif not beside.is_file():
             stored = None
         else:
-            held = json.loads(read_text(beside))
+            held = from_json(read_text(beside))
             if held["table_sha256"] != _hash(file):
                 return None, f"{beside.name} is of another table, or the table was changed after it was written"
             stored = held["coverage"]

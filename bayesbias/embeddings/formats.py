@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._checks import flag
-from bayesbias._files import check_target, home_folder, whole_file
+from bayesbias._files import check_target, from_json, home_folder, to_json, whole_file
 from bayesbias._paths import shipped
 from bayesbias._progress import progress
 from bayesbias.embeddings.readers import (
@@ -117,7 +117,7 @@ def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
     """What an ``.npz`` file holds of a sample of the vocabulary."""
     if sample is None:
         return {}
-    facts = json.dumps({"kind": sample.kind, "size": sample.size})
+    facts = to_json({"kind": sample.kind, "size": sample.size})
     values = (
         np.array(sample.words, dtype=str),
         sample.vectors,
@@ -451,7 +451,7 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
         return kv
     words, vectors, sampled, places, facts = (arrays[name] for name in SAMPLED)
     try:
-        known = json.loads(str(facts))
+        known = from_json(str(facts))
         if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
             raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
         found = VocabularySample(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from codecs import BOM_UTF8
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
-from bayesbias._files import archive_of, check_unpacked
+from bayesbias._files import archive_of, check_unpacked, from_json
 from bayesbias.errors import InputError
 
 CHUNK = 1 << 23
@@ -458,7 +457,7 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             length = int.from_bytes(file.read(8), "little")
             if not 0 < length <= min(MOST_HEADER, size - 8):
                 raise ValueError("its header is longer than the file")
-            header = json.loads(file.read(length))
+            header = from_json(file.read(length))
             spans = {}
             for name in ("words", "vectors"):
                 begin, end = (int(at) for at in header[name]["data_offsets"])

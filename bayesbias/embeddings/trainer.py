@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, one_of, several, whole_number
-from bayesbias._files import home_folder, read_arrays, whole_file
+from bayesbias._files import from_json, home_folder, read_arrays, to_json, whole_file
 from bayesbias._progress import progress, quiet
 from bayesbias.embeddings.text import LONGEST, Corpus, Text, counted, sentences_of, texts_by_name
 from bayesbias.errors import InputError, listed
@@ -84,7 +83,7 @@ def save_trained(kv: KeyedVectors, record: Record, file: Path) -> None:
             words=np.array(kv.index_to_key),
             vectors=kv.vectors,
             counts=kv.expandos["count"],
-            record=np.array(json.dumps(record)),
+            record=np.array(to_json(record)),
         )
 
 
@@ -99,7 +98,7 @@ def load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
     try:
         with file.open("rb") as opened:
             arrays = read_arrays(opened, file.name)
-        found = json.loads(str(arrays.get("record", "{}")))
+        found = from_json(str(arrays.get("record", "{}")))
     except (ValueError, OSError, RecursionError) as error:
         raise _damaged(file, str(error)) from error
     if lacking := [name for name in ARRAYS if name not in arrays]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import xarray as xr
 
 from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._files import to_json
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import ADJUSTED, Distances
 from bayesbias.distances.storage import KEY, packed
@@ -338,12 +338,12 @@ def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.
             "raw_word_mean": raw["posterior/word_mean"],
         },
         coords={"pair": post["observed_data"]["pair"].to_numpy(), "attribute_word": data.attribute_words},
-        attrs={"facts": json.dumps(adjustment.facts(), ensure_ascii=False)},
+        attrs={"facts": to_json(adjustment.facts())},
     )
     tree = post.copy()
     tree[ADJUSTMENT] = xr.DataTree(group)
     notes = [*result.notes, *_sentences(adjustment)]
-    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": json.dumps(notes, ensure_ascii=False)}
+    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(notes)}
     return tree
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import platform
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._files import check_suffix, home_folder, whole_file
+from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.distances.storage import (
     KEY,
@@ -102,9 +101,9 @@ def assemble(
         "engine": engine,
         "seed": seed,
         "attribute_words": "related" if spec.related else "modelled" if spec.crossed else "independent",
-        "notes": json.dumps([*data.notes, *drawn.notes], ensure_ascii=False),
-        "versions": json.dumps(versions_of(engine)),
-        "coverage": json.dumps(coverage, ensure_ascii=False),
+        "notes": to_json([*data.notes, *drawn.notes]),
+        "versions": to_json(versions_of(engine)),
+        "coverage": to_json(coverage),
         **drawn.attrs,
     }
     return tree
@@ -161,7 +160,7 @@ class Fit:
             attribute_class=listed,
             y=self.tree["observed_data/distance"].to_numpy(),
             relatedness=relatedness_in_fit(self.tree),
-            coverage=known_coverage(json.loads(self.tree.attrs["coverage"])),
+            coverage=known_coverage(self.fact("coverage")),
             adjusted=str(self.tree.attrs.get("adjust", "")),
         )
 
@@ -178,6 +177,11 @@ class Fit:
         if not isinstance(text, str):
             raise InputError("the fit does not carry the text of its model: fit the distances again")
         return model_of_text(text, "the model text of the fit")
+
+    def fact(self, name: str, missing: Any = None) -> Any:
+        """What the tree records under a name, such as ``notes``: attributes of trees are texts, JSON in them."""
+        text = self.tree.attrs.get(name)
+        return missing if text is None else from_json(text)
 
     @property
     def model(self) -> str:
@@ -197,13 +201,12 @@ class Fit:
     @property
     def notes(self) -> list[str]:
         """Sentences on what was done for the model's sake."""
-        return list(json.loads(self.tree.attrs.get("notes", "[]")))
+        return list(self.fact("notes", ()))
 
     @property
     def versions(self) -> dict[str, str]:
         """Versions of Python and of the libraries that the engine rests on."""
-        found: dict[str, str] = json.loads(self.tree.attrs["versions"])
-        return found
+        return dict(self.fact("versions"))
 
     @property
     def labels(self) -> dict[str, str]:

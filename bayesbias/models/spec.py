@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pydantic import Field, create_model
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray
-from bayesbias._files import Document, check, home_folder, parse_toml, read_text
+from bayesbias._files import Document, check, home_folder, parse_toml, read_text, to_json
 from bayesbias._paths import shipped
 from bayesbias.errors import InputError
 
@@ -457,9 +456,9 @@ def _written(content: Mapping[str, Any]) -> str:
 
 def _value(value: Any, name: str) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_value(one, name)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{to_json(str(key))} = {_value(one, name)}" for key, one in value.items()) + " }"
     if isinstance(value, str | bool | int):  # these are written alike in JSON and in TOML
-        return json.dumps(value, ensure_ascii=False)
+        return to_json(value)
     if not isinstance(value, Real):
         raise InputError(f"priors: {name} holds {value!r}: give numbers")
     return repr(float(value))

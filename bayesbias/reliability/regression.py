@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import xarray as xr
 from bayesbias._checks import finite_number, probability, several
 from bayesbias._core.components import MixedSums, draw_effects, mixed_sums
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._files import to_json
 from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.diagnostics.convergence import draw_faults
@@ -202,7 +202,7 @@ def reliability_regression(
     values["coefficient"][:, :, 0] += centre
     shares = variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
-    tree.attrs = {"outcome": outcome, "seed": used, "versions": json.dumps(versions_of("nuts"))}
+    tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of("nuts"))}
     judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
     faults = draw_faults(np.concatenate(judged, axis=2), stats)
     notes = [*faults, *absent, *left, *_repeats(rows, asked), *unsettled(values, shares, names, group_scale * spread)]
