@@ -142,7 +142,7 @@ def to_json(value: object, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
-def from_json(text: str) -> Any:
+def from_json(text: str | bytes) -> Any:
     """The value of a JSON text.
 
     Raises
