@@ -31,8 +31,10 @@ def changed(text, diff):
 def extended(tmp_path_factory):
     """A folder with the package, its models and data, and all that the page adds."""
     folder = tmp_path_factory.mktemp("extended")
-    for part in ("bayesbias", "models", "data"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("bayesbias", "models", "data", "tests", "docs"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+    for part in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / part, folder / part)
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     files, changes = NEW_FILE.findall(page), CHANGE.findall(page)
     assert len(BLOCK.findall(page)) == len(files) + len(changes)
@@ -74,6 +76,12 @@ sigmas = [post["posterior/sigma"] for post in (exact, slow)]
 said["sigma"] = [[float(sigma.mean()), float(sigma.std())] for sigma in sigmas]
 said["models"] = bb.list_models()["name"].tolist()
 said["label"] = bb.plots.plot_spread(table).axes[0].get_xlabel()
+
+from bayesbias.comparison.spreads import spreads
+
+result = spreads(table)
+page = bb.report(result, "spreads.md").read_text()
+said["result"] = [result.text(), page, bb.to_latex(result), bb.cite(result).text()]
 print(json.dumps(said))
 
 sys.argv = ["bayesbias", "debias", "google-news-slice", "-o", "c.npz", "--method", "centre", "--share", "0.5"]
@@ -125,3 +133,44 @@ def test_the_engine_the_prior_the_model_the_list_and_the_picture(said):
     assert other == pytest.approx(mean, abs=0.25 * sd)
     assert "narrow" in said["models"]
     assert said["label"] == "standard deviation of cosine distance"
+
+
+@pytest.mark.full
+def test_the_result_has_a_report_a_table_and_sources(said):
+    text, page, table, works = said["result"]
+    assert text.startswith("Distances spread most among ")
+    assert text.split(",")[0] in page
+    assert "Spreads, all figures" in page
+    assert r"connection & sd" in table
+    assert "word list trades" in works
+    assert "How to cite" in page
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ruff", "check", "bayesbias"),
+        ("ruff", "format", "--check", "bayesbias"),
+        ("mypy", "bayesbias"),
+        (
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "tests/contracts",
+            "tests/test_imports.py",
+            "tests/test_families.py",
+        ),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_what_the_page_adds_passes_lint_types_and_contracts(extended, command):
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        capture_output=True,
+        text=True,
+        cwd=extended,
+        env=os.environ | {"PYTHONPATH": str(extended)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
