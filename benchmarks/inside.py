@@ -19,5 +19,5 @@ related_model = models.related
 bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
 related_core = _core.related
 functionals, cell_weights, contrast = models.functionals, models.cells, comparison.contrast
-draw_alike, Wanted = _core.topics.draw_alike, _core.topics.Wanted
+draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows

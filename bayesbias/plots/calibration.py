@@ -11,8 +11,9 @@ import pandas as pd
 from bayesbias._core.vectors import FloatArray
 from bayesbias.diagnostics import TopicNull
 from bayesbias.diagnostics.false_positives import Ranks
+from bayesbias.diagnostics.null_models import as_far
 from bayesbias.diagnostics.simulation import NullWeat
-from bayesbias.diagnostics.topics import LISTS, as_far
+from bayesbias.diagnostics.topics import LISTS
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     COLOURS,
