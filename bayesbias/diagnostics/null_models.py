@@ -15,6 +15,7 @@ from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.random_lists import draw_in_ranges
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
+from bayesbias._core.weat import effect_size, known_mean
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
@@ -41,23 +42,12 @@ Cells = dict[str, FloatArray]
 def named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
     """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
     if statistic == "mac":
-        return _mean(cells["list"].reshape(-1, cells["list"].shape[-1]))
+        return known_mean(cells["list"].reshape(-1, cells["list"].shape[-1]), axis=0)
     if statistic == "weat":
         closer = cells["different"] - cells["associated"]  # to the own stereotypes
-        closer[group == 1] *= -1
-        gap = _mean(closer[group == 0]) - _mean(closer[group == 1])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return gap / np.sqrt(_mean((closer - _mean(closer)) ** 2))
+        return effect_size(closer[group == 0], -closer[group == 1], axis=0)
     first, second = parts_of(statistic)
-    return _mean(cells[first] - cells[second])
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    """Mean (B,) over the rows of (R, B) that are known."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        mean: FloatArray = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
-    return mean
+    return known_mean(cells[first] - cells[second], axis=0)
 
 
 def parts_of(statistic: str) -> tuple[str, ...]:

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from bayesbias._checks import finite_number, one_of, probability, whole_number
 from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
 from bayesbias._core.vectors import FloatArray
+from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias._results import Result
 from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
-from bayesbias.metrics.catalogue import effect_size
 from bayesbias.models.families import Truth, family_of
 from bayesbias.models.results import read_distances
 from bayesbias.models.spec import ModelSpec, load_model
@@ -393,8 +393,8 @@ def _s(cosines: FloatArray, attributes: int) -> FloatArray:
 
 def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
     """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
-    total = s[:, :words].sum(axis=1) - s[:, words:].sum(axis=1)
-    return total, effect_size(s[:, :words], s[:, words:])
+    first, second = s[:, :words], s[:, words:]
+    return sum_statistic(first, second), effect_size(first, second)
 
 
 def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:

@@ -15,10 +15,11 @@ from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.logistic import fit_in_rows
 from bayesbias._core.resampling import ratio, spearman
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
+from bayesbias._core.weat import effect_size
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
-from bayesbias.metrics.catalogue import associations, effect_size
+from bayesbias.metrics.catalogue import associations
 
 if TYPE_CHECKING:
     import pandas as pd
