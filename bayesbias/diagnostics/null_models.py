@@ -246,9 +246,9 @@ class NullDistribution(Result):
     values
         (draws,): the statistic of each draw.
     centre
-        From where two-sided distances are measured: the median of the values, 0 for plain noise.
+        From where two-sided distances are measured: the median of the values.
     n_candidates
-        How many words could be drawn; 0 for plain noise.
+        How many words could be drawn.
     """
 
     notes: ClassVar[tuple[str, ...]] = ()
@@ -298,9 +298,9 @@ class NullDistribution(Result):
     def text(self) -> str:
         """The result in sentences."""
         row = self.summary().iloc[0]
-        pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
         return (
-            f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
+            f"{self.statistic}: {self.observed:.4f} observed; without bias ({self.source}, {self.n_candidates:,} "
+            f"candidates; {len(self.values):,} draws) "
             f"{row['mean']:.4f} on average, {100 * PROB:g}% between {row['low']:.4f} and {row['high']:.4f}; "
             f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
         )
