@@ -18,12 +18,13 @@ from bayesbias.comparison.sensitivity import word_lists_of
 from bayesbias.diagnostics.summaries import PROB, contrasted, interval_ends
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
-from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
+from bayesbias.embeddings.common import alike_in_some, in_all, words_once
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, in_all, look_up
+from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import Engine, choose_engine
@@ -621,7 +622,7 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
     """The query's words that all models hold, those of one vector once, and sentences on the others."""
     notes: list[str] = []
     sets: dict[str, dict[str, list[str]]] = {}
-    alike = alike_in_some([query], models.values(), "as-is") if once else {}
+    alike = alike_in_some(every_word([query]), models.values()) if once else {}
     for kind in VARIED:
         sets[kind] = {}
         for name, words in getattr(query, kind).items():
@@ -629,9 +630,8 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
             notes += lacking
             if not held:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
-            if again := twins_within(held, alike):
-                notes.append(f"{name}: {twin_sentence(again.items())}: counted once.")
-            sets[kind][name] = [word for word in held if word not in again]
+            sets[kind][name], again = words_once(held, alike, name)
+            notes += again
     return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
 
 
