@@ -246,7 +246,7 @@ class PairCounts:
     @property
     def complete(self) -> bool:
         """Whether all words are counted, not some drawn at random."""
-        return self.member.shape[1] == len(self.bins)
+        return bool(self.member.shape[1] == len(self.bins))
 
     def shares(self) -> tuple[FloatArray, FloatArray]:
         """What :func:`list_overlaps` returns."""

@@ -30,6 +30,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
+from bayesbias.models.cells import list_contrasts, word_weights
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
@@ -543,13 +544,12 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
         if (met == used).all():
             break
         used = met
-    lists = int(used.sum())
-    if lists < 2:
-        return np.zeros(known.shape)
-    mine = own & used & complete[:, None]
-    of_word = mine / np.maximum(mine.sum(axis=0), 1)
-    share = of_word.sum(axis=1, keepdims=True) / lists
-    found: FloatArray = np.where(mine, share, -share / (lists - 1) * (used & complete[:, None]))
+    lists = np.flatnonzero(used)
+    found = np.zeros(known.shape)
+    if len(lists) > 1:
+        place = own[:, lists].argmax(axis=1)
+        weights = word_weights(place.astype(str).tolist(), complete, np.arange(len(lists)).astype(str).tolist())
+        found[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
     return found
 
 
