@@ -1,6 +1,6 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
-from bayesbias import _core, comparison, diagnostics, distances, models
+from bayesbias import _core, comparison, diagnostics, distances, models, reliability  # noqa: F401  (loads _core.components)
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws

@@ -37,7 +37,6 @@ from bayesbias.silhouettes.results import (
     Sets,
     Silhouette,
     lengths_of,
-    recorded,
     shuffled,
     silhouette_accuracy,
     silhouette_separation,
@@ -351,7 +350,6 @@ def silhouette(
     step: int | None = None,
     sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
     seed: int = 0,
-    orders: Mapping[str, Sequence[Sequence[str]]] | None = None,
     compat: Literal["published"] | None = None,
     case: Case = "as-is",
     twins: Twins = "once",
@@ -384,8 +382,6 @@ def silhouette(
         until it is used up; ``"proportional"`` grows each by the same share.
     seed
         Seed of the orders; each list has its own permutations.
-    orders
-        Recorded orders in place of random ones: name of a set to the words of run 0, run 1, ...
     compat
         ``"published"`` shuffles every list with the run's number as seed, and takes [0, 1] for the range of RNSB.
     case
@@ -402,8 +398,7 @@ def silhouette(
     Raises
     ------
     InputError
-        A metric whose range is not known, a query that does not fit it, a list shorter than a step, orders that are not
-        those of the lists.
+        A metric whose range is not known, a query that does not fit it, a list shorter than a step.
 
     References
     ----------
@@ -416,9 +411,32 @@ def silhouette(
     'Silhouette'
     """
     one_of(vary, VARIED, "vary")
-    one_of(sizes, SIZES, "sizes")
     by_name_or_none(compat, ["published"], "compat")
     runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0, most=None)
+
+    def in_random_order(grown: Mapping[str, Sequence[str]], together: bool) -> tuple[IntArray, ...]:
+        return shuffled([len(words) for words in grown.values()], runs, seed, compat == "published", together)
+
+    return silhouette_in(in_random_order, kv, query, metric, vary, step, sizes, compat, case, twins)
+
+
+def silhouette_in(
+    order: Callable[[Mapping[str, Sequence[str]], bool], tuple[IntArray, ...]],
+    kv: Embedding,
+    query: AnyQuery,
+    metric: AnyMetric,
+    vary: Varied,
+    step: int | None = None,
+    sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
+    compat: Literal["published"] | None = None,
+    case: Case = "as-is",
+    twins: Twins = "once",
+) -> Silhouette:
+    """:func:`silhouette` in given orders.
+
+    ``order`` takes the lists that grow, and whether all have one order, and returns places (runs, words) of each.
+    """
+    one_of(sizes, SIZES, "sizes")
     step = STEPS[vary] if step is None else whole_number(step, "step")
     one_of(twins, TWINS, "twins")
     how = Lookup(max_missing=1.0, case=case, twins="keep" if compat == "published" else twins)
@@ -428,12 +446,7 @@ def silhouette(
     lists = getattr(subject, vary)
     grown = {name: words[:most] for (name, words), most in zip(lists.items(), getattr(lengths, vary), strict=True)}
     together = subject.paired and vary == "targets"
-    places = (
-        shuffled([len(words) for words in grown.values()], runs, seed, compat == "published", together)
-        if orders is None
-        else recorded(grown, orders, together)
-    )
-    growth = Growth(places, lengths_of([len(words) for words in grown.values()], step, sizes))
+    growth = Growth(order(grown, together), lengths_of([len(words) for words in grown.values()], step, sizes))
     followed = subject.follow(vary, lengths, growth)
     notes = [*subject.notes, *followed.notes]
     values = followed.values  # noqa: PD011
