@@ -1,13 +1,13 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
-from bayesbias import _core, comparison, diagnostics, distances, models
+from bayesbias import _core, comparison, diagnostics, distances, models, reliability  # noqa: F401  (loads _core.components)
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
 pseudo_lists = diagnostics.false_positives._pseudo_lists
 shaped_table = diagnostics.simulation.shaped_table
 adjusted_table = models.adjust.adjusted_table
-associations = diagnostics.row_balance.associations
+association_rows, word_weights = models.cells.association_rows, models.cells.word_weights
 interval_of = diagnostics.summaries.interval_of
 measured_relatedness = distances.vocabularies.measured_relatedness
 vocabularies = distances.vocabularies
@@ -19,5 +19,5 @@ related_model = models.related
 bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
 related_core = _core.related
 functionals, cell_weights, contrast = models.functionals, models.cells, comparison.contrast
-draw_alike, Wanted = _core.topics.draw_alike, _core.topics.Wanted
+draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows

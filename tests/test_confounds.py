@@ -170,10 +170,11 @@ class TestBalance:
     def test_associations_see_neither_a_list_nor_a_word_that_is_near_to_all(self):
         rng = np.random.default_rng(0)
         means, own = rng.normal(size=(7, 3)), np.array([0, 0, 0, 1, 1, 2, 2])
-        found = diagnostics.row_balance.associations(means, own)
-        moved = means + rng.normal(size=(7, 1)) + rng.normal(size=3)
-        np.testing.assert_allclose(diagnostics.row_balance.associations(moved, own), found, atol=1e-13)
         weights = np.array([1 / 9] * 3 + [1 / 6] * 4)
+        rows = models.cells.association_rows(own, weights, 3)
+        found = np.einsum("jil,il->j", rows, means)
+        moved = means + rng.normal(size=(7, 1)) + rng.normal(size=3)
+        np.testing.assert_allclose(np.einsum("jil,il->j", rows, moved), found, atol=1e-13)
         centred = means - means.mean(axis=1, keepdims=True)
         centred -= weights @ centred
         for at, place in enumerate(own):

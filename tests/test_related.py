@@ -540,6 +540,39 @@ class TestAround:
         assert table.loc["a1", "mean"] == pytest.approx(row["mean"], abs=4 * row["sd"] / 200)
         assert table.loc["a1", "sd"] == pytest.approx(row["sd"], rel=0.03)
 
+    @pytest.mark.parametrize("kind", ["whole", "holes", "forms", "alike but for a word"])
+    def test_moments_without_a_word_are_those_of_the_other_rows(self, small, kind):
+        table = small[2]
+        if kind == "holes":
+            table = table[np.random.default_rng(1).random(len(table)) < 0.8]
+        elif kind == "alike but for a word":  # without it two words have the same lists, and one list is empty
+            rest = table[(table["protected_word"] != "p1") | ~table["attribute_word"].isin(["a1", "h2"])]
+            table = rest[(rest["protected_word"] != "p3") | ~rest["attribute_word"].isin(["a0", "a2", "a3"])]
+        elif kind == "forms":
+            several = {"a": [["a0", "v1", "v2"], "a1", "a2"], "b": [["b0", "b1"], "b2"]}
+            controls = {"human": ["h0", ["h1", "h2"], "h3"], "neutral": ["v3"]}
+            lists = bb.WordLists("forms", {"a": ["p1", "p2"], "b": ["p3", "p4"]}, several, controls)
+            table = bb.distance_table(small[0], lists)
+        data = Distances.read(table.assign(distance=table["distance"]))
+        data = replace(data, relatedness=bb.relatedness(table))
+        spec = bb.load_model("related")
+        every = models.left_out.RelatedTable.of(spec, data)
+        posterior = models.related.related_posterior(spec, data)
+        weights = np.stack([models.cells.whole_weights(data, filled) for filled in data.filled.T])
+        own = posterior.sums.connection == np.arange(len(data.connections))[:, None]
+        mean, covariance = posterior.moments(np.where(own, weights[:, posterior.sums.word], 0.0))
+        np.testing.assert_allclose(every.moments[0], mean, rtol=1e-12)
+        np.testing.assert_allclose(every.moments[1], covariance, rtol=1e-9, atol=1e-14)
+        words = [(data.attribute, at, every.without_attribute) for at in range(len(data.attribute_words))]
+        words += [(data.word, at, every.without_protected) for at in range(len(data.protected_words))]
+        for column, place, without in words:
+            kept = data.part(column != place)
+            expected = models.left_out.RelatedTable.of(spec, kept).moments
+            left = np.isin(data.connections, kept.connections)
+            found = without(place)
+            np.testing.assert_allclose(found[0][left], expected[0], rtol=1e-11)
+            np.testing.assert_allclose(found[1][np.ix_(left, left)], expected[1], rtol=1e-10, atol=1e-15)
+
     def test_alike_words_help_little(self, gender):
         plan = bb.plan(gender[0], effect=0.1, second="human")
         width = plan.curve[plan.curve["factor"] == 8].set_index("varied")["width"]

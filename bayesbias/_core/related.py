@@ -39,6 +39,8 @@ ALIKE = 1e-9
 """Words whose scatter is a smaller share of that of unrelated words are one word."""
 PRODUCTS = 2**20
 """Products of two words' values that are held at once."""
+ROUNDED = 1e-9
+"""Pairs of words that are none: what rounding leaves of sums of weights."""
 MOST_WORDS = 1500
 """Words of a list beyond which its mean similarity to another is estimated from as many, drawn at random."""
 
@@ -220,22 +222,78 @@ def list_overlaps(
         (lists, lists, BINS); the two add up to 1. Of lists longer than :data:`MOST_WORDS` the latter is estimated
         from words drawn at random, so that the work grows with the words, not with their pairs.
     """
-    n = member.sum(axis=1)
-    same = (member.astype(float) @ member.T.astype(float)) / np.outer(n, n)
+    return pair_counts(member, units, seed, places).shares()
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """How many pairs of different words two lists have in each bin of similarity.
+
+    Attributes
+    ----------
+    member
+        Which word is in which list, or the weights of words in lists, (lists, W).
+    bins
+        Bin of similarity of each two words that are counted, (R, R); BINS for a word with itself.
+    counts
+        (lists, lists, BINS).
+    """
+
+    member: NDArray[np.bool_] | FloatArray
+    bins: IntArray
+    counts: FloatArray
+
+    @property
+    def complete(self) -> bool:
+        """Whether all words are counted, not some drawn at random."""
+        return bool(self.member.shape[1] == len(self.bins))
+
+    def shares(self) -> tuple[FloatArray, FloatArray]:
+        """What :func:`list_overlaps` returns."""
+        n = self.member.sum(axis=1)
+        same = (self.member.astype(float) @ self.member.T.astype(float)) / np.outer(n, n)
+        total = self.counts.sum(axis=2, keepdims=True)
+        shares = np.divide(self.counts, total, out=np.zeros_like(self.counts), where=total > 0)
+        return same, shares * (1 - same[:, :, None])
+
+    def without(self, words: IntArray, lists: IntArray) -> PairCounts:
+        """The counts of some lists without some of their words, where the counts are complete."""
+        member, counts = self.member[lists], self.counts[np.ix_(lists, lists)]
+        if not len(words):
+            return PairCounts(member, self.bins, counts)
+        counted = np.zeros((len(words), BINS + 1, len(lists)))
+        for at, word in enumerate(words):
+            np.add.at(counted[at], self.bins[word], member.T)
+        gone = np.tensordot(member[:, words].astype(float), counted[:, :BINS], 1).transpose(0, 2, 1)
+        left = counts - gone - gone.swapaxes(0, 1)
+        for word in words:  # pairs among these words were taken off twice
+            for other in words[words != word]:
+                left[:, :, self.bins[word, other]] += np.outer(member[:, word], member[:, other])
+        kept = member.copy()
+        kept[:, words] = 0
+        return PairCounts(kept, self.bins, np.where(left > ROUNDED, left, 0.0))
+
+
+def pair_counts(
+    member: NDArray[np.bool_] | FloatArray,
+    units: NDArray[np.floating],
+    seed: int = 0,
+    places: IntArray | None = None,
+) -> PairCounts:
+    """Pairs of different words of each two lists; the parameters are those of :func:`list_overlaps`."""
     weighted = member.dtype != np.bool_
     kept = _thinned(member, seed)
     own, vectors = member[:, kept], units[kept if places is None else places[kept]].astype(np.float32)
     bins = similarity_bins(vectors @ vectors.T)
     bins[np.diag_indices(len(bins))] = BINS  # a word with itself counts apart
     rows = (BINS + 1) * np.arange(len(bins))[:, None]
-    shares = np.empty((len(member), len(member), BINS))
+    counts = np.empty((len(member), len(member), BINS))
     for at, listed in enumerate(own):
         places = (rows + bins[:, listed > 0]).ravel()
         weights = np.tile(listed[listed > 0], len(bins)) if weighted else None
         by_word = np.bincount(places, weights, minlength=(BINS + 1) * len(bins))
-        shares[:, at] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
-    total = shares.sum(axis=2, keepdims=True)
-    return same, np.divide(shares, total, out=np.zeros_like(shares), where=total > 0) * (1 - same[:, :, None])
+        counts[:, at] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
+    return PairCounts(member, bins, counts)
 
 
 def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:

@@ -16,6 +16,7 @@ from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.mixtures import pooled_rows
 from bayesbias._core.shrinkage import false_sign_rates, s_values
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.weat import effect_size
 from bayesbias._files import from_json
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, flat_draws
@@ -434,8 +435,8 @@ def weat_effect_size(data: Distances) -> float | None:
     words = np.flatnonzero(cells.associated)
     means = cells.mean[words][:, cells.lists]
     values, own = means[:, 1] - means[:, 0], cells.own[words] == cells.lists[0]
-    spread = float(values.std())
-    return float((values[own].mean() - values[~own].mean()) / spread) if spread > 0 else None
+    size = float(effect_size(values[own], values[~own]))
+    return size if np.isfinite(size) else None
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._core.random_lists import draw_any
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
 from bayesbias._phrases import signed
@@ -260,8 +261,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
 
 def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.random.Generator) -> tuple[Unit, IntArray]:
     """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
-    chosen = rng.permutation(len(shared.words))[: sum(sizes)]
-    parts = np.split(chosen, np.cumsum(sizes)[:-1])
+    parts = draw_any(len(shared.words), sizes, rng)
     groups = {str(at): [shared.words[row] for row in part] for at, part in enumerate(parts)}
     rows, labels = most_biased(shared, groups, count)
     means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])

@@ -17,6 +17,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
 from bayesbias.comparison.sensitivity import draw_all, pools_of, units_of
 from bayesbias.embeddings import Case, Embedding, Twins, find_words
+from bayesbias.embeddings.common import alike_in_some
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (
@@ -31,7 +32,7 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
-from bayesbias.metrics.queries import Lookup, alike_in_some
+from bayesbias.metrics.queries import Lookup, every_word
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -210,7 +211,7 @@ def rank(
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
     how = replace(how, without=_only_in_some(asked, embeddings, case, notes))
     if twins == "once":
-        how = replace(how, alike=alike_in_some(asked.values(), embeddings.values(), case))
+        how = replace(how, alike=alike_in_some(every_word(asked.values()), embeddings.values(), case))
     tables, scores, drawn = [], {}, {}
     labelled = named_metrics(metrics)
     with progress("ranking", len(labelled) * max(draws, 1)) as done:
@@ -264,7 +265,7 @@ def _only_in_some(
     queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case, notes: dict[str, None]
 ) -> frozenset[str]:
     """Words that some of the embeddings hold and others do not."""
-    words = list(dict.fromkeys(word for query in queries.values() for listed in query.sets.values() for word in listed))
+    words = every_word(queries.values())
     held = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
     some = {word for word in words if 0 < sum(word in one for one in held) < len(held)}
     for name, query in queries.items():

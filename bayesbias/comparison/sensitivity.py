@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.resampling import ends
@@ -34,7 +33,7 @@ from bayesbias.embeddings import Embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, Prepared, prepared, untested
-from bayesbias.models.families import MomentsOf, family_of
+from bayesbias.models.families import LeaveOut, family_of
 from bayesbias.models.fits import fit
 from bayesbias.models.moments import Moments
 from bayesbias.models.results import Fit
@@ -279,11 +278,6 @@ class _Word:
     list: str
     place: int
 
-    def rows(self, data: Distances) -> NDArray[np.bool_]:
-        """Which rows hold the word."""
-        held: NDArray[np.bool_] = (data.word if self.kind == "protected" else data.attribute) == self.place
-        return held
-
 
 def influence(
     post: xr.DataTree, first: str = "associated", second: str | None = None, words: str = "all", seed: int = 0
@@ -335,13 +329,15 @@ def influence(
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     spec, data = _model_and_data(result)
     moments, moments_without = family_of(spec).moments(spec, data, rng)
-    mean, sd = _contrast(moments, data, first, second)
+    labels = data.connections.tolist()
+    mean, sd = _contrast(moments, labels, first, second)
     rows, left_out = [], []
-    asked = _asked(data, words)
+    asked, counts = _asked(data, words), _counts(data)
     with progress("leaving out words", len(asked)) as done:
         for at, word in enumerate(asked):
-            held = word.rows(data)
-            found = _without(held, spec, data, first, second, moments_without)
+            held = counts[word.kind][word.place]
+            gone = [name for name in (first, second) if held[labels.index(name)] == counts[ALL][labels.index(name)]]
+            found = _without(word, gone, first, second, moments_without)
             if isinstance(found, str):
                 left_out.append((word.kind, word.name, found))
             else:
@@ -399,26 +395,33 @@ def _words(data: Distances, kind: str) -> list[_Word]:
     return [_Word(kind, *labels, at) for at, labels in enumerate(zip(names.tolist(), lists.tolist(), strict=True))]
 
 
-def _without(
-    held: NDArray[np.bool_], spec: ModelSpec, data: Distances, first: str, second: str, moments: MomentsOf
-) -> tuple[float, float] | str:
-    """Mean and sd of the contrast without the rows of a word, or why there is none."""
-    left = set(data.connections[np.unique(data.connection[~held])].tolist())
-    gone = [name for name in (first, second) if name not in left]
+def _counts(data: Distances) -> dict[str, IntArray]:
+    """Distances under each connection: of each word of a kind, (words, K), and of all, (K,)."""
+    size = len(data.connections)
+    of_kind = {"attribute": (data.attribute, data.attribute_words), "protected": (data.word, data.protected_words)}
+    counts = {
+        kind: np.bincount(place * size + data.connection, minlength=len(names) * size).reshape(-1, size)
+        for kind, (place, names) in of_kind.items()
+    }
+    return counts | {ALL: np.bincount(data.connection, minlength=size)}
+
+
+def _without(word: _Word, gone: list[str], first: str, second: str, moments: LeaveOut) -> tuple[float, float] | str:
+    """Mean and sd of the contrast without a word that has all distances of some connections, or why there is none."""
     if gone:
         return f"it has all distances of {' and '.join(gone)}"
-    kept = data.part(~held)
-    spec, kept = family_of(spec).prepared(spec, kept)
     try:
-        return _contrast(moments(spec, kept), kept, first, second)
+        labels, found = moments(word.kind, word.place)
     except InputError as error:
         return str(error)
+    return _contrast(found, labels, first, second)
 
 
-def _contrast(moments: Moments, data: Distances, first: str, second: str) -> tuple[float, float]:
+def _contrast(moments: Moments, labels: list[str], first: str, second: str) -> tuple[float, float]:
     """Mean and sd of the contrast of two connections."""
     mean, covariance = moments
-    sign = (data.connections == first).astype(float) - (data.connections == second)
+    names = np.array(labels)
+    sign = (names == first).astype(float) - (names == second)
     return float(sign @ mean), float(np.sqrt(sign @ covariance @ sign))
 
 

@@ -10,7 +10,7 @@ from bayesbias.diagnostics.false_positives import (
     sbc,
 )
 from bayesbias.diagnostics.null_models import NullDistribution, null_distribution
-from bayesbias.diagnostics.simulation import NullWeat, null_from_noise, simulate, simulate_null_weat
+from bayesbias.diagnostics.simulation import NullWeat, simulate, simulate_null_weat
 from bayesbias.diagnostics.summaries import ClusterInterval, cluster_interval, summary, variance_shares
 from bayesbias.diagnostics.topics import TopicNull, topic_null
 from bayesbias.diagnostics.word_lists import WordCheck, check_words
@@ -36,7 +36,6 @@ __all__ = [
     "known_balance",
     "null_distribution",
     "null_false_positive_rate",
-    "null_from_noise",
     "sbc",
     "simulate",
     "simulate_null_weat",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, ndtri
 
 from bayesbias._checks import finite_number, one_of, probability, several, whole_number
+from bayesbias._core.random_lists import draw_any
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.diagnostics.simulation import (
@@ -511,8 +512,8 @@ def _pseudo_lists(
     from_source = (controls["connection"] == source).to_numpy()
 
     def relabel(rng: np.random.Generator) -> pd.DataFrame:
-        chosen = rng.permutation(pool)[:needed]
-        owner = dict(zip(chosen, np.repeat(sizes.index.to_numpy(), sizes.to_numpy()), strict=True))
+        parts = draw_any(len(pool), sizes.tolist(), rng)
+        owner = {drawn: name for name, part in zip(sizes.index, parts, strict=True) for drawn in pool[part]}
         listed = np.array([owner.get(each, "") for each in word], dtype=object)
         pseudo = from_source & (listed != "")
         connection = np.where(pseudo, np.where(listed == group, "associated", "different"), controls["connection"])

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.marginal import reduce_to_cells
+from bayesbias._core.random_lists import draw_in_ranges
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
+from bayesbias._core.weat import effect_size, known_mean
 from bayesbias._phrases import percent
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -23,7 +26,7 @@ from bayesbias.distances.tables import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.batch import prepared, untested
+from bayesbias.metrics.batch import Prepared, prepared, untested
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
@@ -40,23 +43,12 @@ Cells = dict[str, FloatArray]
 def named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
     """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
     if statistic == "mac":
-        return _mean(cells["list"].reshape(-1, cells["list"].shape[-1]))
+        return known_mean(cells["list"].reshape(-1, cells["list"].shape[-1]), axis=0)
     if statistic == "weat":
         closer = cells["different"] - cells["associated"]  # to the own stereotypes
-        closer[group == 1] *= -1
-        gap = _mean(closer[group == 0]) - _mean(closer[group == 1])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return gap / np.sqrt(_mean((closer - _mean(closer)) ** 2))
+        return effect_size(closer[group == 0], -closer[group == 1], axis=0)
     first, second = parts_of(statistic)
-    return _mean(cells[first] - cells[second])
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    """Mean (B,) over the rows of (R, B) that are known."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        mean: FloatArray = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
-    return mean
+    return known_mean(cells[first] - cells[second], axis=0)
 
 
 def parts_of(statistic: str) -> tuple[str, ...]:
@@ -193,7 +185,7 @@ def control_pool(data: Distances, needed: int, named: list[str], draws: int, rng
     distances = np.full((len(data.protected_words), len(members)), np.nan)
     distances[data.word[own], at[data.attribute[own]]] = data.y[own]
     low = np.zeros(needed, dtype=np.intp)
-    chosen = _distinct(low, low + len(members), draws, rng)
+    chosen = draw_in_ranges(low, low + len(members), draws, rng)
     return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
 
 
@@ -238,19 +230,8 @@ def stand_ins(
         width = min(width, max(NEIGHBOURS, 2 * len(words)))
         rank = np.array([kv.key_to_index[word] for word in words])
         low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
-    drawn = eligible[_distinct(low, low + width, draws, rng)]
+    drawn = eligible[draw_in_ranges(low, low + width, draws, rng)]
     return drawn, len(np.unique(low[:, None] + np.arange(width))) if match else width
-
-
-def _distinct(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
-    """For each draw one whole number from each range [low, high), no number twice, (draws, ranges)."""
-    drawn = np.empty((draws, len(low)), dtype=np.intp)
-    for at in range(len(low)):
-        again = np.arange(draws)
-        while len(again):
-            drawn[again, at] = rng.integers(low[at], high[at], len(again))
-            again = again[(drawn[again, :at] == drawn[again, at, None]).any(axis=1)]
-    return drawn
 
 
 @dataclass(frozen=True, repr=False)
@@ -266,9 +247,9 @@ class NullDistribution(Result):
     values
         (draws,): the statistic of each draw.
     centre
-        From where two-sided distances are measured: the median of the values, 0 for plain noise.
+        From where two-sided distances are measured: the median of the values.
     n_candidates
-        How many words could be drawn; 0 for plain noise.
+        How many words could be drawn.
     """
 
     notes: ClassVar[tuple[str, ...]] = ()
@@ -283,7 +264,7 @@ class NullDistribution(Result):
     @property
     def p_value(self) -> float:
         """Two-sided: (draws at least as far from the centre as the observed + 1) / (draws + 1)."""
-        far = np.abs(self.values - self.centre) >= abs(self.observed - self.centre) - 1e-12
+        far = as_far(self.values, self.observed, self.centre)
         return float((far.sum() + 1) / (len(self.values) + 1))
 
     @property
@@ -318,9 +299,9 @@ class NullDistribution(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         row = self.summary().iloc[0]
-        pool = f"{self.source}, {self.n_candidates:,} candidates" if self.n_candidates else self.source
         return [
-            f"{self.statistic}: {self.observed:.4f} observed; without bias ({pool}; {len(self.values):,} draws) "
+            f"{self.statistic}: {self.observed:.4f} observed; without bias ({self.source}, {self.n_candidates:,} "
+            f"candidates; {len(self.values):,} draws) "
             f"{row['mean']:.4f} on average, {percent(PROB)} between {row['low']:.4f} and {row['high']:.4f}; "
             f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
         ]
@@ -328,6 +309,12 @@ class NullDistribution(Result):
     def table(self) -> pd.DataFrame:
         """One row: :meth:`summary`."""
         return self.summary()
+
+
+def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
+    """Which values are at least as far from the centre as the observed one."""
+    far: NDArray[np.bool_] = np.abs(values - centre) >= abs(observed - centre) - 1e-12
+    return far
 
 
 Metric = Callable[[pd.DataFrame], float]
@@ -438,13 +425,8 @@ def metric_null(
         raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
     words = [word for listed in query.attributes for word in observed.found.words[listed]]
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    taken = {word for listed in query.sets.values() for word in listed}
-    drawn, candidates = stand_ins(vectors, taken, words, match, draws, rng)
-    values = np.empty(draws)
-    with progress("drawing attribute words", draws) as done:
-        for at, rows in enumerate(drawn):
-            values[at] = observed.with_attributes(rows).value
-            done(at + 1)
+    drawn, candidates = stand_ins(vectors, words_of(query, observed), words, match, draws, rng)
+    values = with_attributes(observed, drawn)
     odd = int((~np.isfinite(values)).sum())
     if odd:
         raise InputError(f"{name} is not a finite number for {odd:,} of {draws:,} draws: choose another metric")
@@ -452,6 +434,21 @@ def metric_null(
     return NullDistribution(
         f"{name} of {query.name}", source, observed.measure().value, values, float(np.median(values)), candidates
     )
+
+
+def words_of(query: Query, ready: Prepared) -> set[str]:
+    """Words of a query, and those of the embedding that stand for them."""
+    return {*(word for words in query.sets.values() for word in words), *ready.found.keys.values()}
+
+
+def with_attributes(ready: Prepared, rows: IntArray) -> FloatArray:
+    """A metric (draws,) with the words at some rows (draws, words) of the embedding as attribute words."""
+    values = np.empty(len(rows))
+    with progress(f"measuring {ready.metric.name}", len(rows)) as done:
+        for at, chosen in enumerate(rows):
+            values[at] = ready.with_attributes(chosen).value
+            done(at + 1)
+    return values
 
 
 def _checked(statistic: str, data: Distances) -> tuple[str, ...]:

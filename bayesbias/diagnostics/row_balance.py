@@ -12,6 +12,7 @@ import pandas as pd
 from bayesbias._core.related import list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.models.adjust import vocabulary_curve
+from bayesbias.models.cells import association_rows, word_weights
 from bayesbias.words import STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
@@ -26,27 +27,6 @@ QUESTIONABLE = 0.5
 """Standard errors of a row beyond which what the attribute predicts calls it into question."""
 ROWS = ["protected_word", "group", "contrast", "expected", "distance", "se", "warning"]
 PAIRS = ["first", "second", "difference", "overlap", "expected", "expected_low", "expected_high"]
-
-
-def associations(means: FloatArray, own: IntArray) -> FloatArray:
-    """Associations (..., J) of protected words with the lists of their groups, from mean distances (..., J, G).
-
-    The means are centred by word and by list, so that neither how near a word is to every list nor how near a list is
-    to every word counts. Groups weigh the same, and so do the words of a group.
-
-    Parameters
-    ----------
-    means
-        Mean distance of each protected word to the list of each group.
-    own
-        Place of each word's own list, (J,).
-    """
-    size = means.shape[-1]
-    weights = 1 / np.bincount(own, minlength=size)[own] / len(np.unique(own))
-    centred = means - means.mean(axis=-1, keepdims=True)
-    centred = centred - np.einsum("j,...jg->...g", weights, centred)[..., None, :]
-    found: FloatArray = centred[..., np.arange(len(own)), own] * size / (size - 1)
-    return found
 
 
 @dataclass(frozen=True)
@@ -178,9 +158,9 @@ def association_weights(given: ListMeans) -> FloatArray | None:
     if lists < 2 or (given.own < 0).any() or size > MOST_JUDGED:
         return None
     own = np.searchsorted(given.stereotypes, given.own)
-    found = associations(np.eye(size * lists).reshape(-1, size, lists), own).T.reshape(size, size, lists)
+    of_words = word_weights(own.astype(str).tolist(), np.ones(size, dtype=bool), np.unique(own).astype(str).tolist())
     weights = np.zeros((size, size, len(given.names)))
-    weights[:, :, given.stereotypes] = found
+    weights[:, :, given.stereotypes] = association_rows(own, of_words, lists)
     return weights
 
 

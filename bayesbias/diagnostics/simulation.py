@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from bayesbias._checks import finite_number, one_of, probability, whole_number
+from bayesbias._checks import finite_number, probability, whole_number
 from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
 from bayesbias._core.vectors import FloatArray
+from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias._phrases import percent
 from bayesbias._results import Result
-from bayesbias.diagnostics.null_models import BLOCK, NullDistribution, Places, named_value, stereotype_cells
+from bayesbias.diagnostics.null_models import BLOCK
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
-from bayesbias.metrics.catalogue import effect_size
 from bayesbias.models.families import Truth, family_of
 from bayesbias.models.results import read_distances
 from bayesbias.models.spec import ModelSpec, load_model
@@ -143,68 +143,6 @@ def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], r
     return family_of(spec).completed_truth(spec, data, truth, rng)
 
 
-def null_from_noise(
-    protected: int = 16,
-    attributes: int = 16,
-    sd: float = 0.08,
-    statistic: str = "weat",
-    draws: int = 10_000,
-    seed: int = 0,
-    observed: float = 1.27,
-) -> NullDistribution:
-    """A statistic when every distance is drawn from N(0, sd^2): no bias, no vectors, no words.
-
-    Half of the protected words belong to each of two groups, half of the attributes to each of two stereotype lists.
-    The defaults are those of the simulation behind Figure 10 of Dobrzeniecka and Urbaniak (2024). Their text says that
-    around 38% of such samples have a WEAT score at least as extreme as 1.27; by WEAT's definition 0.9% do, both sides
-    taken together. Above 1.27 are 38% of the samples if the groups' sums stand in the numerator in place of means.
-
-    Parameters
-    ----------
-    protected, attributes
-        Even numbers of words.
-    sd
-        Of the distances.
-    statistic
-        ``"weat"``, ``"mac"`` or ``"associated - different"``.
-    draws, seed
-        Number and seed of the samples.
-    observed
-        The value to find among them.
-
-    Raises
-    ------
-    InputError
-        A number of words that is odd or below 2, an sd that is not positive, an unknown statistic.
-
-    References
-    ----------
-    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
-    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
-
-    Examples
-    --------
-    >>> found = bb.calibration.null_from_noise(draws=200)
-    >>> type(found).__name__
-    'NullDistribution'
-    """
-    for name, number in (("protected", protected), ("attributes", attributes)):
-        if whole_number(number, name, least=2) % 2:
-            raise InputError(f"{name} is {number}: give an even number, half of it for each of two groups")
-    sd, observed = finite_number(sd, "sd", positive=True), finite_number(observed, "observed")
-    one_of(statistic, ("weat", "mac", "associated - different"), "statistic")
-    draws = whole_number(draws, "draws")
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    group, listed = np.repeat([0, 1], protected // 2), np.repeat([0, 1], attributes // 2)
-    own = np.tile(listed, (protected, 1))
-    places = Places((own != group[:, None]).astype(np.intp), own, group)
-    size = max(1, BLOCK // (protected * attributes))
-    counts = (min(size, draws - begin) for begin in range(0, draws, size))
-    blocks = (rng.normal(0, sd, (protected, count, attributes)) for count in counts)
-    values = np.concatenate([named_value(statistic, stereotype_cells(block, places), places.group) for block in blocks])
-    return NullDistribution(statistic, f"noise with sd {sd:g}", observed, values, 0.0, 0)
-
-
 SPLITS = 5_000
 """Random partitions among which that of the example is chosen."""
 
@@ -321,7 +259,8 @@ def simulate_null_weat(
     """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
 
     The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
-    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%.
+    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%:
+    that many are above 1.27 if the groups' sums stand in the numerator in place of means.
 
     Parameters
     ----------
@@ -396,8 +335,8 @@ def _s(cosines: FloatArray, attributes: int) -> FloatArray:
 
 def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
     """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
-    total = s[:, :words].sum(axis=1) - s[:, words:].sum(axis=1)
-    return total, effect_size(s[:, :words], s[:, words:])
+    first, second = s[:, :words], s[:, words:]
+    return sum_statistic(first, second), effect_size(first, second)
 
 
 def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:

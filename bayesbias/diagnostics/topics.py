@@ -15,11 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, whole_number
-from bayesbias._core.topics import Units, Wanted, draw_alike, list_means
+from bayesbias._core.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
+from bayesbias.diagnostics.null_models import as_far, with_attributes, words_of
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import coverage_from
@@ -29,6 +30,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
+from bayesbias.models.cells import list_contrasts, word_weights
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
@@ -190,12 +192,6 @@ class TopicNull(Result):
         return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
 
 
-def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
-    """Which values are at least as far from the centre as the observed one."""
-    far: NDArray[np.bool_] = np.abs(values - centre) >= abs(observed - centre) - 1e-12
-    return far
-
-
 def _are(count: int) -> str:
     return f"{count:,} {'is' if count == 1 else 'are'}"
 
@@ -297,8 +293,8 @@ def topic_null(
         with progress("drawing topics", replicates) as done:
             drawn = draw_alike(unit, wanted, replicates, rng, done)
     else:
-        drawn = np.stack([rng.choice(len(unit), sum(sizes), replace=False) for _ in range(replicates)])
-    parts = np.split(drawn, np.cumsum(sizes)[:-1], axis=1)
+        drawn = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
+    parts = by_list(drawn, sizes)
     reached = np.stack([list_means(unit, *each) for each in zip(parts, (f.weights for f in lists), strict=True)], 1)
     coherence = pd.DataFrame(
         {
@@ -564,13 +560,12 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
         if (met == used).all():
             break
         used = met
-    lists = int(used.sum())
-    if lists < 2:
-        return np.zeros(known.shape)
-    mine = own & used & complete[:, None]
-    of_word = mine / np.maximum(mine.sum(axis=0), 1)
-    share = of_word.sum(axis=1, keepdims=True) / lists
-    found: FloatArray = np.where(mine, share, -share / (lists - 1) * (used & complete[:, None]))
+    lists = np.flatnonzero(used)
+    found = np.zeros(known.shape)
+    if len(lists) > 1:
+        place = own[:, lists].argmax(axis=1)
+        weights = word_weights(place.astype(str).tolist(), complete, np.arange(len(lists)).astype(str).tolist())
+        found[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
     return found
 
 
@@ -581,7 +576,7 @@ def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed]
     """
     used, at = np.unique(rows, return_inverse=True)
     cosines = weighted @ unit_rows(kv.vectors[used]).T
-    parts = np.split(at.reshape(rows.shape), np.cumsum([len(found.rows) for found in lists])[:-1], axis=1)
+    parts = by_list(at.reshape(rows.shape), [len(found.rows) for found in lists])
     means = [
         cosines[:, place, part] @ found.weights for place, (part, found) in enumerate(zip(parts, lists, strict=True))
     ]
@@ -599,13 +594,13 @@ def _metric(kv: KeyedVectors, given: WordLists | Query, metric: AnyMetric | None
     if ready.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {ready.found.reason}")
     sizes = [len(ready.found.words[listed]) for listed in query.attributes]
-    parts = np.split(ready.attribute_rows, np.cumsum(sizes)[:-1])
+    parts = by_list(ready.attribute_rows, sizes)
     listed = given.every_word() if isinstance(given, WordLists) else ()
     measured = ready.measure()
     return _Asked(
         lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
-        taken={*listed, *(word for words in query.sets.values() for word in words), *ready.found.keys.values()},
+        taken={*listed, *words_of(query, ready)},
         observed={str(name): _finite(measured.value, str(name), "the given lists")},
         centre={str(name): ready.metric.optimum},
         values=partial(_metric_values, ready),
@@ -615,12 +610,10 @@ def _metric(kv: KeyedVectors, given: WordLists | Query, metric: AnyMetric | None
 
 def _metric_values(ready: Prepared, rows: IntArray) -> FloatArray:
     """The metric (replicates, 1) with the words at some rows as attribute words."""
-    values = np.empty((len(rows), 1))
-    with progress(f"measuring {ready.metric.name}", len(rows)) as done:
-        for at, chosen in enumerate(rows):
-            values[at] = _finite(ready.with_attributes(chosen).value, ready.metric.name, f"replicate {at}")
-            done(at + 1)
-    return values
+    values = with_attributes(ready, rows)
+    for at in np.flatnonzero(~np.isfinite(values)):
+        _finite(values[at], ready.metric.name, f"replicate {at}")
+    return values[:, None]
 
 
 def _finite(value: float, name: str, where: str) -> float:

@@ -14,9 +14,10 @@ from bayesbias._core.related import (
     BINS,
     MIDDLES,
     Components,
+    PairCounts,
     PairSample,
     components_of,
-    list_overlaps,
+    pair_counts,
     positive,
     similarity_bins,
 )
@@ -214,17 +215,20 @@ class Relatedness(Result):
 
     def own_correlations(self, words: Sequence[str]) -> FloatArray:
         """Variance (Q, words) of each attribute word in each component: 1, less for a mean over several forms."""
+        return self._own_correlations[:, self._places(words)]
+
+    @cached_property
+    def _own_correlations(self) -> FloatArray:
         parts = self.components
-        own = np.ones((len(parts.variances), len(words)))
+        own = np.ones((len(parts.variances), len(self.attribute_words)))
         if self.form_of is None or self.forms is None:
             return own
         units = self._centred(self.forms)
-        for at, place in enumerate(self._places(words)):
+        for place in np.unique(self.form_of):
             forms = units[self.form_of == place]
-            if len(forms):
-                kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
-                kernel[:, np.arange(len(forms)), np.arange(len(forms))] = 1.0
-                own[:, at] = kernel.mean(axis=(1, 2))
+            kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
+            kernel[:, np.arange(len(forms)), np.arange(len(forms))] = 1.0
+            own[:, place] = kernel.mean(axis=(1, 2))
         return own
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -237,8 +241,13 @@ class Relatedness(Result):
         words
             The attribute words, in the order of the columns of ``member``.
         """
+        return self.pairs_of_lists(member, words)[0].shares()
+
+    def pairs_of_lists(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[PairCounts, FloatArray | None]:
+        """Pairs of words of each two lists, and the share of each form in a word as :meth:`expanded` returns it."""
         rows, shares = self._expanded(self._places(words))
-        return list_overlaps(member if shares is None else member @ shares, self._units_and_forms, self.seed, rows)
+        weights = member if shares is None else member @ shares
+        return pair_counts(weights, self._units_and_forms, self.seed, rows), shares
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
         """Variance of a weighted sum of distances, or covariance of several.

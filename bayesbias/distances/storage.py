@@ -6,6 +6,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -221,6 +222,12 @@ def carried_labels(labels: dict[str, str]) -> dict[Any, Any]:
     return {"labels": labels} if labels else {}
 
 
+@cache
+def _of_coverage() -> TypeAdapter[Coverage]:
+    """The check of a record, which takes longer to make than to use."""
+    return TypeAdapter(Coverage)
+
+
 def coverage_from(stored: object) -> Coverage:
     """The record from its plain values.
 
@@ -230,7 +237,7 @@ def coverage_from(stored: object) -> Coverage:
         They are others than :meth:`Coverage.as_dict` gives.
     """
     try:
-        return TypeAdapter(Coverage).validate_python(stored)
+        return _of_coverage().validate_python(stored)
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error

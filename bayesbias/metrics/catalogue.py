@@ -13,6 +13,7 @@ from scipy.special import expit, ndtr, rel_entr
 from bayesbias._checks import finite_number, flag, one_of, whole_number
 from bayesbias._core.logistic import fit_logistic
 from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
+from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import (
     NOTHING,
@@ -41,17 +42,6 @@ def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArra
     return unit_products(targets[0], apart), unit_products(targets[1], apart)
 
 
-def effect_size(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Difference of the means of s over its population standard deviation over both sets, along the last axis.
-
-    NaN where s does not vary.
-    """
-    spread = np.concatenate([first, second], axis=-1).std(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        size = (first.mean(axis=-1) - second.mean(axis=-1)) / spread
-    return np.where(spread > NOTHING, size, np.nan)
-
-
 def weat(targets: Sets, attributes: Sets) -> Measured:
     """Sum of s over the first target set less that over the second.
 
@@ -64,7 +54,7 @@ def weat(targets: Sets, attributes: Sets) -> Measured:
             f"the target sets have {len(first)} and {len(second)} words, so that the sum is not 0 without bias: read "
             "the effect size",
         )
-    return Measured(float(first.sum() - second.sum()), np.concatenate([first, second]), notes=notes)
+    return Measured(float(sum_statistic(first, second)), np.concatenate([first, second]), notes=notes)
 
 
 def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:

@@ -22,7 +22,8 @@ from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
-from bayesbias.errors import InputError, listed, shortened
+from bayesbias.embeddings.common import pairs_once
+from bayesbias.errors import InputError, shortened
 from bayesbias.metrics.base import Sets
 from bayesbias.words import WordLists, language_tag, list_words, load_words
 
@@ -447,56 +448,9 @@ def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
     return twins_of(FoundWords(keys, np.concatenate(vectors)))
 
 
-def alike_in_some(queries: Iterable[Query], embeddings: Iterable[KeyedVectors], case: Case) -> dict[str, str]:
-    """Word to the first word whose vector it has in one of several embeddings, or through several of them."""
-    words = list(dict.fromkeys(word for query in queries for listed in query.sets.values() for word in listed))
-    place = {word: at for at, word in enumerate(words)}
-    first: dict[str, str] = {}
-    for kv in embeddings:
-        for word, other in twins_of(find_words(kv, words, case)).items():
-            keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
-            first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
-    return {word: of for word, of in first.items() if word != of}
-
-
-def in_all[Unit: (str, tuple[str, str])](
-    asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
-) -> tuple[list[Unit], list[str]]:
-    """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
-    every, held = list(asked), [kv.key_to_index for kv in kvs]
-    words = {one: (one,) if isinstance(one, str) else one for one in every}
-    kept = [one for one in every if all(word in keys for word in words[one] for keys in held)]
-    some = set(kept)
-    lost = ["/".join(words[one]) for one in every if one not in some]
-    sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
-    return kept, [sentence] if lost else []
-
-
-def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Pairs without those of one vector and those that have the vectors of an earlier pair, and sentences on them.
-
-    Parameters
-    ----------
-    pairs
-        Pairs of words; one that is listed twice stays twice.
-    alike
-        As :func:`twins_of` returns it.
-    """
-    first: dict[tuple[str, str], tuple[str, str]] = {}
-    kept, single, again = [], [], []
-    for pair in pairs:
-        one, other = (alike.get(word, word) for word in pair)
-        earlier = first.setdefault((one, other), pair)
-        if one == other:
-            single.append(pair)
-        elif earlier != pair:
-            again.append(("/".join(pair), "/".join(earlier)))
-        else:
-            kept.append(pair)
-    notes = [f"pairs left out, since their words have one vector: {', '.join(map('/'.join, single))}"] if single else []
-    if again:
-        notes.append(f"pairs counted once: {', '.join(f'{pair} has the vectors of {of}' for pair, of in again)}")
-    return kept, notes
+def every_word(queries: Iterable[Query]) -> list[str]:
+    """The words of some queries, each once."""
+    return list(dict.fromkeys(word for query in queries for words in query.sets.values() for word in words))
 
 
 def _across(kept: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]) -> list[str]:

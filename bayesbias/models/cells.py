@@ -170,6 +170,28 @@ def list_difference_weights(cells: Cells, words: IntArray, columns: IntArray) ->
     return cell_weights(rows, np.repeat(words, len(lists)), every, values, cells, count)
 
 
+def list_contrasts(lists: int) -> FloatArray:
+    """Weights (lists, lists): each list less the mean of the others."""
+    value: FloatArray = (np.eye(lists) - 1 / lists) * lists / (lists - 1)
+    return value
+
+
+def association_rows(own: IntArray, weights: FloatArray, lists: int) -> FloatArray:
+    """Weights (J, J, lists) of mean distances in the association of each word, as a dense array for few words.
+
+    Each word's own list less the mean of the others, less what that is for the weighted mean of all words: neither how
+    near a word is to every list nor how near a list is to every word counts.
+
+    Parameters
+    ----------
+    own
+        Place of each word's own list, (J,).
+    weights
+        Of the words in the whole list, (J,): :func:`word_weights`.
+    """
+    return (np.eye(len(own)) - weights)[:, :, None] * list_contrasts(lists)[own][:, None, :]
+
+
 def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
     """Weights (G, J * C): by how much each list is nearer to all words than the mean list, times G / (G - 1).
 
@@ -178,7 +200,7 @@ def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
     """
     lists, words = cells.lists, np.flatnonzero(weights)
     size = len(lists)
-    value = (np.eye(size) - 1 / size) * size / (size - 1)
+    value = list_contrasts(size)
     rows = np.repeat(np.arange(size), len(words) * size)
     columns = np.tile(np.tile(lists, len(words)), size)
     values = (value[:, None, :] * weights[words][None, :, None]).ravel()

@@ -32,6 +32,7 @@ from bayesbias.models.functionals import (
     independent_cells,
     related_functionals,
 )
+from bayesbias.models.left_out import RelatedTable
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
 from bayesbias.models.related import (
@@ -48,6 +49,8 @@ from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_prio
 
 PairDensity = Callable[[slice], FloatArray]
 MomentsOf = Callable[[ModelSpec, Distances], Moments]
+LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
+"""From the kind of a word (protected or attribute) and its place to the connections left, and their moments."""
 Truth = dict[str, FloatArray]
 LOG_2PI = float(np.log(2 * np.pi))
 PAIRS_AT_ONCE = 1024
@@ -92,9 +95,19 @@ class Independent:
         """Why the moments of a model are not known without chains, or None."""
         return exact.obstacle(spec)
 
-    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsOf]:
+    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
         """Moments of the connection means, and a function to those of other data near by."""
-        return mean_moments(spec, data, rng), lambda spec, data: mean_moments(spec, data, rng)
+        return mean_moments(spec, data, rng), self._refits(spec, data, lambda spec, data: mean_moments(spec, data, rng))
+
+    def _refits(self, spec: ModelSpec, data: Distances, moments: MomentsOf) -> LeaveOut:
+        """Moments of the rows without a word."""
+
+        def without(kind: str, place: int) -> tuple[list[str], Moments]:
+            kept = data.part((data.word if kind == "protected" else data.attribute) != place)
+            prepared, kept = self.prepared(spec, kept)
+            return kept.connections.tolist(), moments(prepared, kept)
+
+        return without
 
     def log_terms(self, result: Fit) -> tuple[dict[str, FloatArray], FloatArray]:
         """Log priors by name and log likelihood of all distances given everything, each (draws,)."""
@@ -252,15 +265,15 @@ class Crossed(Independent):
         """Why the moments of a model are not known without chains, or None."""
         return marginal.obstacle(spec)
 
-    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, MomentsOf]:
-        """Moments of the connection means, and of other data at the same points of the scales where these reach."""
+    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
+        """Moments of the connection means; without a word at the same points of the scales where these reach."""
         points = scale_points(spec, data, rng)
 
         def near(spec: ModelSpec, data: Distances) -> Moments:
             found = moved_points(points, spec, data)
             return mean_moments(spec, data, rng) if found is None else found.moments
 
-        return points.moments, near
+        return points.moments, self._refits(spec, data, near)
 
 
 class Related(Independent):
@@ -277,6 +290,17 @@ class Related(Independent):
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once."""
         return fit_for_crossed(spec, data)
+
+    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
+        """Moments of the means over these protected words, and of these without a word."""
+        table = RelatedTable.of(spec, data)
+        refits = self._refits(spec, data, lambda spec, data: RelatedTable.of(spec, data).moments)
+        labels = data.connections.tolist()
+
+        def without(kind: str, place: int) -> tuple[list[str], Moments]:
+            return labels, (table.without_protected if kind == "protected" else table.without_attribute)(place)
+
+        return table.moments, without if table.pairs.complete else refits
 
     def is_exact(self, result: Fit) -> bool:
         """Sentence frames and an estimated slope add errors of their own, of which there are draws."""

@@ -18,7 +18,6 @@ from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,
@@ -27,7 +26,6 @@ from bayesbias.models.marginal import (
     explored,
     smoothed_weights,
 )
-from bayesbias.models.related import related_posterior
 from bayesbias.models.spec import ModelSpec
 
 POINTS = 1024
@@ -66,7 +64,7 @@ class ScalePoints:
 
 
 def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Moments:
-    """Posterior mean (K,) and covariance (K, K) of the connection means; of these protected words with related words.
+    """Posterior mean (K,) and covariance (K, K) of the connection means.
 
     Parameters
     ----------
@@ -82,21 +80,11 @@ def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
     InputError
         A model that neither engine fits, or distances without spread.
     """
-    if spec.related:
-        return related_moments(spec, data)
     if exact.obstacle(spec) is None:
         return exact_moments(spec, data)
     if (reason := marginal.obstacle(spec)) is not None:
         raise InputError(f"the model {spec.name!r} needs draws by NUTS: {reason}; fit 'crossed' or 'published' instead")
     return scale_points(spec, data, rng).moments
-
-
-def related_moments(spec: ModelSpec, data: Distances) -> Moments:
-    """Mean and covariance of the mean over these protected words, for each connection; groups weigh the same."""
-    found = related_posterior(spec, data)
-    by_word = np.stack([whole_weights(data, filled) for filled in data.filled.T])
-    own = found.sums.connection == np.arange(len(data.connections))[:, None]
-    return found.moments(np.where(own, by_word[:, found.sums.word], 0.0))
 
 
 def scale_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> ScalePoints:

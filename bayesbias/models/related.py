@@ -107,7 +107,11 @@ def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
 
 def factor_posterior(spec: ModelSpec, data: Distances) -> FactorGrid:
     """The posteriors of the factors alone: the scatter of words within lists informs them."""
-    fields = list_fields(data)
+    return factors_of(spec, list_fields(data))
+
+
+def factors_of(spec: ModelSpec, fields: ListFields) -> FactorGrid:
+    """The posteriors of the factors given the fields of a table's lists."""
     return _grid(priors_of(spec), fields.freedom, fields.scatter)
 
 
@@ -196,13 +200,16 @@ class CellLists:
         Protected word and connection of each cell, (cells,).
     listed
         List of each cell, (cells,): cells with the same attribute words share one.
+    n
+        How many distances each cell holds, (cells,).
     member
         Which attribute word is in which list, (lists, attribute words of the table).
     """
 
-    word: NDArray[np.intp]
-    connection: NDArray[np.intp]
-    listed: NDArray[np.intp]
+    word: IntArray
+    connection: IntArray
+    listed: IntArray
+    n: IntArray
     member: NDArray[np.bool_]
 
 
@@ -240,18 +247,23 @@ def attribute_sets(
     by_cell = sparse.csr_array((np.ones(len(cell), dtype=bool), (cell, attribute)), shape=(int(filled.sum()), words))
     # cells of one set have equal codes: sums of random whole numbers, which are exact; two sets share both with 2**-72
     codes = by_cell @ np.random.default_rng(0).integers(2**36, size=(words, 2)).astype(float)
+    number = np.full(filled.shape, -1)
+    number[filled], first = in_order_met(codes)
+    return AttributeSets(number, by_cell[first].toarray())
+
+
+def in_order_met(codes: FloatArray) -> tuple[IntArray, IntArray]:
+    """Number of each row of codes (cells, 2), equal rows having one, and the first place of each number."""
     first, same = np.unique(codes @ [1, 1j], return_index=True, return_inverse=True)[1:]
     order = np.argsort(first)
-    number = np.full(filled.shape, -1)
-    number[filled] = np.argsort(order)[same]
-    return AttributeSets(number, by_cell[first[order]].toarray())
+    return np.argsort(order)[same], first[order]
 
 
 def cell_lists(data: Distances) -> CellLists:
     """The distinct lists of attribute words behind the cells of a table."""
     word, connection = np.nonzero(data.filled)
     sets = attribute_sets(data.word, data.connection, data.attribute, data.filled, len(data.attribute_words))
-    return CellLists(word, connection, sets.number[data.filled], sets.member)
+    return CellLists(word, connection, sets.number[data.filled], data.cells.n[data.filled], sets.member)
 
 
 def relatedness_for(data: Distances) -> Relatedness:
@@ -289,7 +301,7 @@ def too_many_lists(data: Distances, lists: CellLists | None = None) -> str:
     )
 
 
-def _checked_lists(data: Distances) -> CellLists:
+def checked_lists(data: Distances) -> CellLists:
     """The lists of a table.
 
     Raises
@@ -349,12 +361,27 @@ class ListFields:
 
 def list_fields(data: Distances) -> ListFields:
     """The lists of a table that knows how its words are related."""
-    relatedness, lists = relatedness_for(data), _checked_lists(data)
+    relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
-    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
+    overlaps = relatedness.overlaps(lists.member, data.attribute_words.tolist())
+    observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
+    return fields_of(data, parts, lists, overlaps, observed)
+
+
+def fields_of(
+    data: Distances,
+    parts: Components,
+    lists: CellLists,
+    overlaps: tuple[FloatArray, FloatArray],
+    observed: FloatArray,
+) -> ListFields:
+    """The fields of lists from their overlaps, and from the observed scatter (A,) within the cells of each class.
+
+    ``data`` may hold more rows than the lists, which then are those of a part of the table.
+    """
+    same, shares = overlaps
     correlations = list_correlations(parts.correlations, same, shares)
     freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
-    observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
     known = freedom > 0
     scatter = np.divide(observed, expected, out=np.ones(len(known)), where=known)
     return ListFields(lists, parts, correlations, freedom, scatter, expected)
@@ -415,7 +442,7 @@ def scatter_within(
 
     Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
     """
-    n, counted = data.cells.n[lists.word, lists.connection], counted_connections(data)[lists.connection]
+    n, counted = lists.n, counted_connections(data)[lists.connection]
     names = data.connections.tolist()
     kinds = data.connection_class[lists.connection]
     own = np.diagonal(correlations, axis1=1, axis2=2).T

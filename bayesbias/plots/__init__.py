@@ -6,8 +6,6 @@ from matplotlib.figure import Figure
 
 from bayesbias.plots.audits import plot_audit as plot_audit
 from bayesbias.plots.calibration import plot_calibration as plot_calibration
-from bayesbias.plots.calibration import plot_null_partitions as plot_null_partitions
-from bayesbias.plots.calibration import plot_null_sample as plot_null_sample
 from bayesbias.plots.calibration import plot_null_weat as plot_null_weat
 from bayesbias.plots.calibration import plot_topic_null as plot_topic_null
 from bayesbias.plots.changes import plot_change as plot_change

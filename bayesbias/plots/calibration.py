@@ -12,8 +12,9 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.diagnostics import TopicNull
 from bayesbias.diagnostics.false_positives import Ranks
+from bayesbias.diagnostics.null_models import as_far
 from bayesbias.diagnostics.simulation import NullWeat
-from bayesbias.diagnostics.topics import LISTS, as_far
+from bayesbias.diagnostics.topics import LISTS
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     COLOURS,
@@ -133,7 +134,9 @@ TITLES = ("Sum statistic s", "Effect size")
 
 
 def plot_null_weat(result: NullWeat) -> Figure:
-    """WEAT of samples of noise, with the sample marked (Figure 10).
+    """WEAT of samples of noise, and of one sample whose words are dealt out anew, with the sample marked.
+
+    Figures 10 and 8 of Dobrzeniecka and Urbaniak (2024).
 
     Parameters
     ----------
@@ -143,7 +146,8 @@ def plot_null_weat(result: NullWeat) -> Figure:
     Returns
     -------
     Figure
-        Histograms of s and of the effect size; the grey band holds ``prob`` of them.
+        Histograms of s and of the effect size, above over samples, below over partitions; the grey band holds ``prob``
+        of them.
 
     Examples
     --------
@@ -151,93 +155,24 @@ def plot_null_weat(result: NullWeat) -> Figure:
     >>> bb.plots.plot_null_weat(found).savefig("null.png")
     """
     check_kind(result, NullWeat, "plot_null_weat", "simulate_null_weat")
-    shares = result.summary()["as_extreme"]
-    said = [f"{share:.1%} of samples\nas far from 0" for share in shares]
-    note = f"{len(result.s):,} samples of noise with sd {result.sd:g}, {_sizes(result)}"
-    return _two((result.s, result.effect_size), result, said, note)
-
-
-def plot_null_partitions(result: NullWeat) -> Figure:
-    """WEAT of the sample when its words are dealt out anew, with the sample marked (Figure 8).
-
-    Parameters
-    ----------
-    result
-        A result of :func:`simulate_null_weat`.
-
-    Returns
-    -------
-    Figure
-        Histograms of s and of the effect size over partitions; the grey band holds ``prob`` of them.
-
-    Examples
-    --------
-    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
-    >>> bb.plots.plot_null_partitions(found).savefig("partitions.png")
-    """
-    check_kind(result, NullWeat, "plot_null_partitions", "simulate_null_weat")
-    which = "all" if result.test.exact else "random"
-    note = f"{which} {len(result.partition_s):,} partitions of one sample of noise, {_sizes(result)}"
-    said = [f"permutation test\np = {result.test.p_value:.3g}"] * 2
-    return _two((result.partition_s, result.partition_effect_size), result, said, note)
-
-
-def plot_null_sample(result: NullWeat) -> Figure:
-    """The sample's raw cosines, and the differences of the two target sets with their intervals (Figure 9).
-
-    Parameters
-    ----------
-    result
-        A result of :func:`simulate_null_weat`.
-
-    Returns
-    -------
-    Figure
-        Left all cosines by target set and attribute set, with the means of words (diamonds); right the rows of
-        ``result.raw``.
-
-    Examples
-    --------
-    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
-    >>> bb.plots.plot_null_sample(found).savefig("sample.png")
-    """
-    check_kind(result, NullWeat, "plot_null_sample", "simulate_null_weat")
-    raw, n, m = result.raw, result.words, result.attributes
+    observed = (result.observed_s, result.observed_effect_size)
+    far = [f"{share:.1%} of samples\nas far from 0" for share in result.summary()["as_extreme"]]
+    rows = (
+        ("samples of noise", (result.s, result.effect_size), far),
+        ("partitions", (result.partition_s, result.partition_effect_size), [f"p = {result.test.p_value:.3g}"] * 2),
+    )
     with mpl.rc_context(FONT):
-        figure = new_figure(8.2, 3.6)
-        left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
-        sides = [(words, columns) for columns in (slice(m), slice(m, None)) for words in (slice(n), slice(n, None))]
-        for at, (words, columns) in enumerate(sides):
-            colour, marker = (("#0072B2", "o"), ("#E69F00", "s"))[at % 2]
-            cosines = result.sample[words, columns]
-            jitter = np.random.default_rng(at).uniform(-0.28, 0.28, cosines.shape)
-            left.scatter(cosines, jitter - at, s=11, color=colour, marker=marker, alpha=0.55, linewidths=0)
-            means = cosines.mean(axis=1)
-            left.scatter(means, np.full(n, -at), s=26, color=INK, marker="D", edgecolor="white", lw=0.6, zorder=3)
-        left.set_yticks(-np.arange(4), ["X with A", "Y with A", "X with B", "Y with B"])
-        mark_line(left, 0)
-        style_axes(left, "cosine", "One sample of noise (diamonds: means of words)")
-        heights = -np.arange(len(raw))
-        right.hlines(heights, raw["low"], raw["high"], color=INK, linewidth=1.4)
-        right.scatter(raw["difference"], heights, s=28, color=MARK, edgecolor="white", lw=0.6, zorder=3)
-        for height, p_value, high in zip(heights, raw["p_value"], raw["high"], strict=True):
-            right.annotate(f"p = {p_value:.2g}", (high, height), xytext=(5, -3), textcoords="offset points", fontsize=8)
-        mark_line(right, 0)
-        right.set_yticks(heights, ["cosines with A", "cosines with B", "s of words"])
-        right.set_ylim(-len(raw) + 0.4, 0.6)
-        right.margins(x=0.2)
-        style_axes(right, difference("difference of means, X - Y"), f"Welch's t test ({percent(result.prob)})")
-    return figure
-
-
-def _two(values: tuple[FloatArray, FloatArray], result: NullWeat, said: list[str], note: str) -> Figure:
-    with mpl.rc_context(FONT):
-        figure = new_figure(8.2, 3.2)
-        observed = (result.observed_s, result.observed_effect_size)
-        for axes, drawn, mark, words, title in zip(figure.subplots(1, 2), values, observed, said, TITLES, strict=True):
-            _histogram(axes, drawn, mark, result.prob, words)
-            style_axes(axes, "", f"{title}: {mark:.2f}")
-        note_below(figure, note)
+        figure = new_figure(8.2, 5.8)
+        for (kind, values, said), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
+            for axes, drawn, mark, words, title in zip(axes_row, values, observed, said, TITLES, strict=True):
+                _histogram(axes, drawn, mark, result.prob, words)
+                style_axes(axes, "", f"{title} of {kind}: {mark:.2f}")
+        note_below(
+            figure,
+            f"{len(result.s):,} samples of noise with sd {result.sd:g}, {result.words} + {result.words} words, "
+            f"{result.attributes} + {result.attributes} attributes; {'all' if result.test.exact else 'random'} "
+            f"{len(result.partition_s):,} partitions of one sample",
+        )
     return figure
 
 
@@ -265,10 +200,6 @@ def _histogram(axes: Axes, drawn: FloatArray, mark: float, prob: float, words: s
     axes.set_yticks([])
     most = max(np.abs(drawn).max(), abs(mark)) * 1.35
     axes.set_xlim(-most, most)
-
-
-def _sizes(result: NullWeat) -> str:
-    return f"{result.words} + {result.words} words, {result.attributes} + {result.attributes} attributes"
 
 
 TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200

@@ -112,15 +112,14 @@ def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
     names, said = in_order(rows["connection"]), labels_of(rows)
     controls, looks = controls_of(names), connection_looks(names, said)
     figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
-    labels, ticks = [], []
-    for at, (attribute, name, distance) in enumerate(
-        stereotypes[["attribute_word", "connection", "distance"]].itertuples(index=False)
-    ):
-        look = looks[name]
-        axes.scatter(distance, -at, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
-        axes.hlines(-at, 1.0, distance, color=look.colour, linewidth=1.0)
-        labels.append(word_labels([attribute], [""])[0])
-        ticks.append(-float(at))
+    labels = word_labels(stereotypes["attribute_word"], [""] * len(stereotypes)).tolist()
+    ticks = [-float(at) for at in range(len(stereotypes))]
+    distances, connections = stereotypes["distance"].to_numpy(dtype=float), stereotypes["connection"].to_numpy()
+    for name in dict.fromkeys(connections.tolist()):
+        look, at = looks[name], np.flatnonzero(connections == name)
+        near = distances[at]
+        axes.scatter(near, -at, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
+        axes.hlines(-at, 1.0, near, color=look.colour, linewidth=1.0)
     height = -float(len(stereotypes)) - 1.0
     for name in controls:
         distances = rows.loc[rows["connection"] == name, "distance"].to_numpy(dtype=float)

@@ -21,16 +21,13 @@ from bayesbias.embeddings import (
     about,
     find_words,
     opened,
-    twin_sentence,
-    twins_of,
-    twins_within,
 )
+from bayesbias.embeddings.common import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import is_embedding
 from bayesbias.metrics.catalogue import check_neighbours
-from bayesbias.metrics.queries import in_all, pairs_once
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -143,17 +140,12 @@ def _once(
     named: Mapping[Hashable, KeyedVectors], words: list[str], pairs: list[tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, str]], list[str]]:
     """Words and pairs without those that have the vectors of earlier ones in all embeddings, and sentences on them."""
-    every = list(dict.fromkeys([*words, *chain(*pairs)]))
-    alike: dict[str, str] | None = None
-    for kv in named.values():
-        found = twins_of(find_words(kv, every))
-        alike = {word: of for word, of in found.items() if alike is None or alike.get(word) == of}
-    again = twins_within(words, alike or {})
-    notes = [f"Target words: {twin_sentence(again.items())}: counted once."] if again else []
-    kept, said = pairs_once(pairs, alike or {})
+    alike = alike_in_all(list(dict.fromkeys([*words, *chain(*pairs)])), named.values())
+    once, notes = words_once(words, alike, "Target words")
+    kept, said = pairs_once(pairs, alike)
     if not kept:
         raise InputError(f"the words of the pair {'/'.join(pairs[0])} have one vector, so that nothing relates them")
-    return [word for word in words if word not in again], kept, notes + [f"Base {note}." for note in said]
+    return once, kept, notes + [f"Base {note}." for note in said]
 
 
 def _refuse_twice(named: Mapping[Hashable, KeyedVectors]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -15,10 +15,11 @@ from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.logistic import fit_in_rows
 from bayesbias._core.resampling import ratio, spearman
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
+from bayesbias._core.weat import effect_size
 from bayesbias._results import Cited, Result
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
-from bayesbias.metrics.catalogue import associations, effect_size
+from bayesbias.metrics.catalogue import associations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,37 +101,6 @@ def _legacy(size: int, seed: int) -> NDArray[np.intp]:
     places = np.arange(size)
     np.random.RandomState(seed).shuffle(places)
     return places
-
-
-def recorded(
-    lists: Mapping[str, Sequence[str]], orders: Mapping[str, Sequence[Sequence[str]]], together: bool = False
-) -> tuple[IntArray, ...]:
-    """Places (runs, words) of each list in recorded orders; ``together`` asks for one order of all lists.
-
-    Raises
-    ------
-    InputError
-        A list without orders, numbers of runs that differ, an order that does not hold the list's words or tears pairs.
-    """
-    found = []
-    if not isinstance(orders, Mapping):
-        raise InputError(f"orders is {type(orders).__name__}: give a mapping of sets to the words of each run")
-    for name, words in lists.items():
-        if name not in orders:
-            raise InputError(f"orders has {', '.join(map(repr, orders))}: {name!r} is missing")
-        place = {word: at for at, word in enumerate(words)}
-        runs = []
-        for run, listed in enumerate(orders[name]):
-            if set(listed) != set(words) or len(listed) != len(words):
-                odd = sorted(set(listed) ^ set(words))[:5]
-                raise InputError(f"orders: run {run} of {name!r} does not hold the words of the list: {', '.join(odd)}")
-            runs.append([place[word] for word in listed])
-        found.append(np.array(runs, dtype=np.intp))
-    if len({len(runs) for runs in found}) > 1:
-        raise InputError(f"orders has different numbers of runs: {', '.join(str(len(runs)) for runs in found)}")
-    if together and any(not np.array_equal(found[0], other) for other in found[1:]):
-        raise InputError("the words of the target sets are pairs in order, and orders tears them apart")
-    return tuple(found)
 
 
 Sets = tuple[FloatArray, ...]

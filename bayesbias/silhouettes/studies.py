@@ -18,12 +18,13 @@ from bayesbias.comparison.sensitivity import word_lists_of
 from bayesbias.diagnostics.summaries import PROB, contrasted, interval_ends
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
-from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened, twin_sentence, twins_within
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
+from bayesbias.embeddings.common import alike_in_some, in_all, words_once
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, alike_in_some, in_all, look_up
+from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import Engine, choose_engine
@@ -36,7 +37,6 @@ from bayesbias.silhouettes.results import (
     Sets,
     Silhouette,
     lengths_of,
-    recorded,
     shuffled,
     silhouette_accuracy,
     silhouette_separation,
@@ -350,7 +350,6 @@ def silhouette(
     step: int | None = None,
     sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
     seed: int = 0,
-    orders: Mapping[str, Sequence[Sequence[str]]] | None = None,
     compat: Literal["published"] | None = None,
     case: Case = "as-is",
     twins: Twins = "once",
@@ -383,8 +382,6 @@ def silhouette(
         until it is used up; ``"proportional"`` grows each by the same share.
     seed
         Seed of the orders; each list has its own permutations.
-    orders
-        Recorded orders in place of random ones: name of a set to the words of run 0, run 1, ...
     compat
         ``"published"`` shuffles every list with the run's number as seed, and takes [0, 1] for the range of RNSB.
     case
@@ -401,8 +398,7 @@ def silhouette(
     Raises
     ------
     InputError
-        A metric whose range is not known, a query that does not fit it, a list shorter than a step, orders that are not
-        those of the lists.
+        A metric whose range is not known, a query that does not fit it, a list shorter than a step.
 
     References
     ----------
@@ -415,9 +411,32 @@ def silhouette(
     'Silhouette'
     """
     one_of(vary, VARIED, "vary")
-    one_of(sizes, SIZES, "sizes")
     by_name_or_none(compat, ["published"], "compat")
     runs, seed = whole_number(runs, "runs"), whole_number(seed, "seed", least=0, most=None)
+
+    def in_random_order(grown: Mapping[str, Sequence[str]], together: bool) -> tuple[IntArray, ...]:
+        return shuffled([len(words) for words in grown.values()], runs, seed, compat == "published", together)
+
+    return silhouette_in(in_random_order, kv, query, metric, vary, step, sizes, compat, case, twins)
+
+
+def silhouette_in(
+    order: Callable[[Mapping[str, Sequence[str]], bool], tuple[IntArray, ...]],
+    kv: Embedding,
+    query: AnyQuery,
+    metric: AnyMetric,
+    vary: Varied,
+    step: int | None = None,
+    sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
+    compat: Literal["published"] | None = None,
+    case: Case = "as-is",
+    twins: Twins = "once",
+) -> Silhouette:
+    """:func:`silhouette` in given orders.
+
+    ``order`` takes the lists that grow, and whether all have one order, and returns places (runs, words) of each.
+    """
+    one_of(sizes, SIZES, "sizes")
     step = STEPS[vary] if step is None else whole_number(step, "step")
     one_of(twins, TWINS, "twins")
     how = Lookup(max_missing=1.0, case=case, twins="keep" if compat == "published" else twins)
@@ -427,12 +446,7 @@ def silhouette(
     lists = getattr(subject, vary)
     grown = {name: words[:most] for (name, words), most in zip(lists.items(), getattr(lengths, vary), strict=True)}
     together = subject.paired and vary == "targets"
-    places = (
-        shuffled([len(words) for words in grown.values()], runs, seed, compat == "published", together)
-        if orders is None
-        else recorded(grown, orders, together)
-    )
-    growth = Growth(places, lengths_of([len(words) for words in grown.values()], step, sizes))
+    growth = Growth(order(grown, together), lengths_of([len(words) for words in grown.values()], step, sizes))
     followed = subject.follow(vary, lengths, growth)
     notes = [*subject.notes, *followed.notes]
     values = followed.values  # noqa: PD011
@@ -621,7 +635,7 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
     """The query's words that all models hold, those of one vector once, and sentences on the others."""
     notes: list[str] = []
     sets: dict[str, dict[str, list[str]]] = {}
-    alike = alike_in_some([query], models.values(), "as-is") if once else {}
+    alike = alike_in_some(every_word([query]), models.values()) if once else {}
     for kind in VARIED:
         sets[kind] = {}
         for name, words in getattr(query, kind).items():
@@ -629,9 +643,8 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
             notes += lacking
             if not held:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
-            if again := twins_within(held, alike):
-                notes.append(f"{name}: {twin_sentence(again.items())}: counted once.")
-            sets[kind][name] = [word for word in held if word not in again]
+            sets[kind][name], again = words_once(held, alike, name)
+            notes += again
     return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
 
 

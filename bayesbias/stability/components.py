@@ -17,6 +17,7 @@ from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
 from bayesbias.diagnostics.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.embeddings import Embedding, Setting, opened
+from bayesbias.embeddings.common import in_all
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,9 +84,7 @@ def yardsticks(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random
     InputError
         The embeddings share fewer than two words.
     """
-    held = [set(kv.key_to_index) for kv in named.values()]
-    first = next(iter(named.values()))
-    common = [word for word in first.index_to_key if all(word in words for words in held)]
+    common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
     if len(common) < 2:
         raise InputError(f"the embeddings share {len(common)} words: give embeddings with words in common")
     one = rng.integers(len(common), size=pairs)

@@ -22,12 +22,12 @@ from bayesbias.diagnostics.convergence import diagnose
 from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Case, Embedding, Setting
+from bayesbias.embeddings.common import in_all
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.metrics.queries import in_all
 from bayesbias.models import fit
 from bayesbias.stability.components import FACETS, RANDOM_PAIRS, by_setting, frame_of, setting_components, yardsticks
 from bayesbias.words import pairs_given, words_given

@@ -31,7 +31,7 @@ from scipy.special import ndtri
 import bayesbias as bb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from inside import Distances, associations, measured_relatedness, unit_rows, vocabularies
+from inside import Distances, association_rows, measured_relatedness, unit_rows, vocabularies, word_weights
 
 BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
 TOPIC, HUMAN = 8, 40
@@ -90,9 +90,9 @@ def association_weights(related):
     member = np.array([np.isin(related.attribute_words, words) / len(words) for words in listed.values()])
     group = {word: name for name, kind, words in related.lists if kind == "protected" for word in words}
     own = np.array([list(listed).index(group[word]) for word in related.protected_words])
-    size, lists = len(own), len(listed)
-    found = associations(np.eye(size * lists).reshape(-1, size, lists), own)
-    return found.T.reshape(size, size, lists) @ member
+    groups = [group[word] for word in related.protected_words]
+    weights = word_weights(groups, np.ones(len(own), dtype=bool), list(listed))
+    return association_rows(own, weights, len(listed)) @ member
 
 
 def statements(table, related):

@@ -155,7 +155,6 @@ def calls(tmp_path_factory, random_embedding, text_encoder):
         "calibration.false_positive_rate": {"shape": SHAPE, "truth": TRUTH, "models": ["published"], "replicates": 2},
         "calibration.null_distribution": {"kv": None, "words": table, "statistic": "associated - neutral", "draws": 5},
         "calibration.null_false_positive_rate": {"table": table, "models": ["published"], "replicates": 2},
-        "calibration.null_from_noise": {"draws": 20},
         "calibration.sbc": {"model": "published", "shape": SHAPE, "replicates": 3, "draws": 19},
         "calibration.simulate": {"table_or_shape": SHAPE, "truth": TRUTH, "seed": 1},
         "calibration.simulate_null_weat": {"draws": 20},

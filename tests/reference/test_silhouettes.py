@@ -9,6 +9,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias import silhouettes
 
 KEYS = {"weat_effect_size": "weat", "ect": "ect", "rnsb": "rnsb"}
 CLOSE = {"weat_effect_size": 1e-9, "ect": 5e-5, "rnsb": 1e-6}
@@ -42,8 +43,15 @@ def asked(record, metric, sizes):
 
 def followed(record, kv, metric, sizes, vary, **options):
     orders = record["modes"][MODES[sizes]]["orders"]
-    return bb.silhouettes.silhouette(
-        kv, asked(record, metric, sizes), metric, vary=vary, sizes=sizes, orders=orders, **options
+
+    def order(grown, together):
+        return tuple(
+            np.array([[list(words).index(word) for word in run] for run in orders[name]])
+            for name, words in grown.items()
+        )
+
+    return silhouettes.studies.silhouette_in(
+        order, kv, asked(record, metric, sizes), metric, vary, sizes=sizes, **options
     )
 
 

@@ -1,4 +1,4 @@
-"""Random lists of words whose mean vectors have given lengths and given products with each other."""
+"""Random lists of words: any words, a word from each of some ranges, or as coherent and as similar as given lists."""
 
 from __future__ import annotations
 
@@ -31,6 +31,27 @@ BLOCK = 2**23
 """Cosines that are held at once."""
 RIDGE = 1e-6
 """Added to the squared lengths of list means, which may lie on one line."""
+
+
+def draw_any(words: int, sizes: Sequence[int], rng: np.random.Generator) -> list[IntArray]:
+    """Places of the words of lists of given sizes, drawn at random from so many words, no word twice."""
+    return by_list(rng.permutation(words)[: sum(sizes)], sizes)
+
+
+def by_list(words: IntArray, sizes: Sequence[int]) -> list[IntArray]:
+    """Words (..., words) of lists that stand one after the other, list by list."""
+    return np.split(words, np.cumsum(sizes)[:-1], axis=-1)
+
+
+def draw_in_ranges(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
+    """For each draw one whole number from each range [low, high), no number twice, (draws, ranges)."""
+    drawn = np.empty((draws, len(low)), dtype=np.intp)
+    for at in range(len(low)):
+        again = np.arange(draws)
+        while len(again):
+            drawn[again, at] = rng.integers(low[at], high[at], len(again))
+            again = again[(drawn[again, :at] == drawn[again, at, None]).any(axis=1)]
+    return drawn
 
 
 class Wanted(NamedTuple):
