@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
-STEPS = 60
+STEPS = 100
 """Newton steps, or bisections, of a quantile at most."""
 CLOSE = 1e-8
 """The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
@@ -99,7 +99,7 @@ class NormalMixture:
         return value
 
     def quantile(self, p: float) -> FloatArray:
-        """Quantiles (m,), by Newton's method within a bracket that halves where a step leaves it."""
+        """Quantiles (m,), by Newton's method within a bracket that is halved where steps leave it or hardly shrink."""
         x = np.array(np.broadcast_to(self.mean, self.sds.shape[1:]))
         spread, step = np.flatnonzero(self.sd > 0), max(1, AT_ONCE // len(self.weights))
         for begin in range(0, len(spread), step):
@@ -112,8 +112,9 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     """Quantiles (m,) of mixtures whose standard deviations are above 0."""
     reach = 40.0 * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
     low, high = mixture.mean - reach, mixture.mean + reach
-    x = mixture.mean + ndtri(p) * mixture.sd
-    with np.errstate(divide="ignore", invalid="ignore"):
+    x, last = mixture.mean + ndtri(p) * mixture.sd, 2 * reach
+    done = np.zeros(x.shape, dtype=bool)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         inverse = np.where(mixture.sds > 0, 1 / mixture.sds, 0.0)
         heights = inverse * mixture.weights[:, None] / np.sqrt(2 * np.pi)
         for _ in range(STEPS):
@@ -121,10 +122,13 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
             low, high = np.where(off < 0, x, low), np.where(off < 0, high, x)
             density = np.einsum("nm,nm->m", heights, np.exp(-0.5 * ((x - mixture.means) * inverse) ** 2))
             moved = x - off / density
-            moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
-            close = np.abs(moved - x) <= CLOSE * mixture.sd
+            # steps that do not halve can go to and fro for ever: between two modes Newton's method has such cycles
+            sound = (moved >= low) & (moved <= high) & (2 * np.abs(moved - x) <= last)
+            moved = np.where(done, x, np.where(sound, moved, (low + high) / 2))
+            last = np.abs(moved - x)
+            done |= sound & (last <= CLOSE * mixture.sd)
             x = moved
-            if close.all():
+            if done.all():
                 break
     return x
 
