@@ -115,6 +115,8 @@ def what_changed(table: pd.DataFrame) -> list[str]:
 MOST_WORDS = 10
 NEAREST = 6
 """Stereotype words that are named as nearest to a group."""
+LINES = 30
+"""Nearest, and farthest, stereotype words that the picture of a protected word shows."""
 MOST_GROUPS = 4
 """Groups of whose words a picture is drawn."""
 HEAVY = {"nu", "word_nu"}
@@ -440,13 +442,23 @@ def _words(given: _Given) -> Iterator[Block]:
     groups = given.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
     for at, word in enumerate(chosen.head(MOST_GROUPS)):
-        single = partial(plot_distances, given.table, word)
-        yield Picture(f"word-{at}", f"Distances of {word} to each stereotype word", single)
+        rows, which = _nearest_and_farthest(given.table[given.table["protected_word"] == word])
+        caption = f"Distances of {word} to {which}"
+        yield Picture(f"word-{at}", caption, partial(plot_distances, rows, str(word)))
     drawn = partial(plot_contrasts, given.post, prob=given.prob, second=given.other)
     yield Picture(
         "contrasts", f"Associated {MINUS.strip()} {labelled(given.other, given.labels)}, by protected word", drawn
     )
     yield given.headline.attrs["meaning"]
+
+
+def _nearest_and_farthest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of a protected word that a picture has place for, and which they are."""
+    own = rows[rows["connection"].isin(STEREOTYPES)].sort_values("distance", kind="stable")
+    if len(own) <= 2 * LINES:
+        return rows, "each stereotype word"
+    middle = own.index[LINES:-LINES]
+    return rows.drop(index=middle), f"the {LINES} nearest and the {LINES} farthest of {len(own):,} stereotype words"
 
 
 ASSOCIATION_TEXT = (
