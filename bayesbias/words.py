@@ -442,7 +442,20 @@ def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[Word
     lists = load_words(words) if isinstance(words, str | Path) else words
     if isinstance(lists, WordLists):
         return lists, lists.every_word()
-    return None, tuple(words_given(lists, "words"))
+    return None, tuple(written_words(lists, "words"))
+
+
+def written_words(words: Iterable[str] | str | Path, name: str) -> list[str]:
+    """Words as :func:`words_given` takes them, in normal form C, as word lists hold them, each once.
+
+    Raises
+    ------
+    InputError
+        No word, or one that cannot be shown.
+    """
+    known = words_given(words, name)
+    _check_words(name, known)
+    return list(dict.fromkeys(normalize("NFC", word) for word in known))
 
 
 def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from pydantic import Field
 
@@ -44,7 +45,7 @@ class Frame:
     Raises
     ------
     InputError
-        No text, an unknown part of speech, or a text without exactly one ``{}``.
+        No text, an unknown part of speech, a text without exactly one ``{}``, or one with other braces.
     """
 
     name: str
@@ -63,6 +64,13 @@ class Frame:
                 raise InputError(
                     f"the template {self.name!r} is {shown(text)}: write {{}} once, where the word is to stand"
                 )
+            if {"{", "}"} & set(PLACE.sub("", text)):
+                raise InputError(
+                    f"the template {self.name!r} is {shown(text)}: the only places are {{}} and {{a}}, for the word "
+                    "with its article; leave other braces out"
+                )
+        object.__setattr__(self, "name", normalize("NFC", self.name))
+        object.__setattr__(self, "texts", {kind: normalize("NFC", text) for kind, text in self.texts.items()})
 
     def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
         """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
@@ -226,7 +234,7 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
     found: dict[str, str] = {}
     for one in declared:
         for kind, words in checked_grammar(one).items():
-            found |= dict.fromkeys(words, kind)
+            found |= {normalize("NFC", word): kind for word in words}
     return found
 
 
