@@ -211,7 +211,7 @@ def load_embedding(
     -----
     UserWarning
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
-        because a zero vector has no direction; of words that are not valid UTF-8 the bad bytes are shown by their number.
+        because a zero vector has no direction; bytes of a word that are not valid UTF-8 are shown by their number.
 
     Examples
     --------

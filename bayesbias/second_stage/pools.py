@@ -132,7 +132,7 @@ class Pool(Staged):
             A name that is not here.
         """
         for name in (first, second):
-            if name not in self.settings:
+            if not isinstance(name, str) or name not in self.settings:
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(self.settings)}")
         draws = self.draws("theta")
         return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
