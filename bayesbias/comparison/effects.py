@@ -537,6 +537,7 @@ def side_effects(
     seed = whole_number(seed, "seed", least=0, most=2**32 - 1)
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else checked_pairs(similarity)
+    kvs = [opened(kv) for kv in (kv_a, kv_b)]
     with progress("looking for side effects", 4) as done:
         compared = compare(before=before, after=after, seed=seed) if comparison is None else _of_two(comparison)
         if comparison is not None:  # which stands in for the tables, so these are only looked at
@@ -546,7 +547,6 @@ def side_effects(
         kinds, groups = _words_of(compared)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for one, other, _ in pairs or [] for word in (one, other)]
-        kvs = [opened(kv) for kv in (kv_a, kv_b)]
         _check_belonging(compared, kvs, case)
         shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]

@@ -277,7 +277,7 @@ class Relatedness(Result):
         import pandas as pd
 
         shape = (len(self.protected_words), len(self.attribute_words))
-        if isinstance(weights, pd.DataFrame):
+        if isinstance(weights, pd.DataFrame) and not weights.empty:
             unknown = [w for w in weights.index if w not in self.protected_words]
             unknown += [w for w in weights.columns if w not in self.attribute_words]
             if unknown:
@@ -290,7 +290,7 @@ class Relatedness(Result):
             given = np.empty(0)
         if given.ndim not in (2, 3) or given.shape[-2:] != shape or not np.isfinite(given).all():
             raise InputError(
-                f"weights are {np.shape(weights)}: give finite numbers of shape {shape} (protected words, attribute "
+                f"weights are {given.shape}: give finite numbers of shape {shape} (protected words, attribute "
                 "words), or several of these stacked"
             )
         return given
