@@ -120,7 +120,7 @@ class Templates:
         text(self.source, "source")
         if self.doi is not None:
             text(self.doi, "doi")
-        if isinstance(self.frames, str) or not all(isinstance(one, Frame) for one in several(self.frames)):
+        if not all(isinstance(one, Frame) for one in several(self.frames)):
             raise InputError(f"frames is {shown(self.frames)}: give frames, such as load_templates makes")
         names = [frame.name for frame in self.frames]
         if not names:

@@ -83,7 +83,7 @@ class Made:
         self.folder, self.random_embedding, self.encoder = folder, random_embedding, text_encoder
         self.kv, self.other, self.third = (random_embedding(LISTS, seed) for seed in (1, 2, 3))
         self.pair = {"one": self.kv, "two": self.other}
-        self.lengths = {word: float(at) for at, word in enumerate(LISTS.every_word())}
+        self.lengths = {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}
         self.settings = {
             bb.stability.Setting(name, "sgns", 12, seed): random_embedding(LISTS, 10 * at + seed)
             for at, name in enumerate("abc")
