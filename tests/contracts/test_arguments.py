@@ -562,7 +562,8 @@ def is_valid(value, parameter, usual):
     if isinstance(value, Mapping) and not isinstance(value, dict):
         value = dict(value)  # a tree without groups is an empty mapping
     fits = any(kind in said and type(one) is type(value) and one == value for kind, one in NOTHING)
-    return fits and (value in (None, True) or not usual or "factory" in repr(usual))
+    nothing_is_usual = usual is None or usual in ("", ()) if isinstance(usual, str | tuple | None) else False
+    return fits and (value in (None, True) or nothing_is_usual or "factory" in repr(parameter.default))
 
 
 def fault(called, base, name, label, expected):
