@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable
-from math import isfinite
+from collections.abc import Collection, Iterable, Mapping
+from math import inf, isfinite, nan
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -33,18 +33,36 @@ def whole_number(value: object, name: str, least: int = 1, most: int | None = MO
     return number
 
 
+def whole_numbers(value: Any, name: str, least: int = 1, most: int | None = MOST) -> list[int]:
+    """One whole number, or several, each as :func:`whole_number` takes it."""
+    numbers = [whole_number(one, name, least, most) for one in several(value)]
+    if not numbers:
+        raise InputError(f"{name} is {shown(value)}: give a whole number, or several")
+    return numbers
+
+
+def _number(value: object) -> float:
+    """A number, infinite where it is too large, NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return nan
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
+
+
 def probability(value: object, name: str) -> float:
     """A probability strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+    if not 0 < (number := _number(value)) < 1:
         raise InputError(f"{name} is {shown(value)}: give a probability between 0 and 1, such as 0.89")
-    return float(value)
+    return number
 
 
 def share(value: object, name: str) -> float:
     """A share, 0 and 1 included."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+    if not 0 <= (number := _number(value)) <= 1:
         raise InputError(f"{name} is {shown(value)}: give a share from 0 to 1, such as 0.2")
-    return float(value)
+    return number
 
 
 def flag(value: object, name: str) -> bool:
@@ -71,26 +89,34 @@ def printable(value: object, name: str) -> str:
     return value
 
 
+def text(value: object, name: str) -> str:
+    """A text, empty or not."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {shown(value)}: give a text")
+    return value
+
+
 def finite_number(value: object, name: str, positive: bool = False) -> float:
     """A finite number, above 0 if ``positive``."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or (positive and value <= 0):
+    if not isfinite(number := _number(value)) or (positive and number <= 0):
         raise InputError(f"{name} is {shown(value)}: give a {'positive' if positive else 'finite'} number")
-    return float(value)
+    return number
 
 
 def several(value: Any) -> list[Any]:
-    """What was given as a list, or one alone."""
-    return [value] if isinstance(value, str | Path | Real) or not isinstance(value, Iterable) else list(value)
+    """What was given as a list, or one alone; mappings and tables are no lists."""
+    alone = isinstance(value, str | bytes | Path | Real | Mapping) or hasattr(value, "columns")
+    return [value] if alone or not isinstance(value, Iterable) else list(value)
 
 
 def interval(value: object, name: str) -> tuple[float, float] | None:
     """A region as (low, high); one positive number means plus or minus it, None means no region."""
     if value is None:
         return None
-    if isinstance(value, Real) and float(value) > 0:
-        return -float(value), float(value)
-    if isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(end, Real) for end in value):
-        low, high = map(float, value)
+    if (reach := _number(value)) > 0:
+        return -reach, reach
+    if isinstance(value, tuple | list) and len(value) == 2:
+        low, high = map(_number, value)
         if low < high:
             return low, high
     raise InputError(f"{name} is {shown(value)}: give a positive number (plus or minus it) or a pair (low, high)")

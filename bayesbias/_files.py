@@ -72,6 +72,8 @@ def home_folder(path: str | Path) -> Path:
         longest = max((len(os.fsencode(part)) for part in file.parts), default=0)
     except (RuntimeError, UnicodeEncodeError) as error:
         raise InputError(f"{shown(str(path))} is no path: {error}") from error
+    if str(path).strip() == "":
+        raise InputError(f"{str(path)!r} is no path: give the path of a file")
     if longest > LONGEST or any(letter < " " for letter in str(file)):
         raise InputError(f"{shown(str(path))} is no path: names have up to {LONGEST} bytes and no control characters")
     return file

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from pydantic import BeforeValidator, Field
 
-from bayesbias._checks import by_name_or_none, is_printable, printable
+from bayesbias._checks import by_name_or_none, is_printable, printable, text
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.errors import InputError, shown
@@ -178,7 +178,7 @@ class WordList(Sequence[str]):
     doi: str | None = None
 
     def __post_init__(self) -> None:
-        printable(self.name, "the name of a list")
+        _check_about(self, "the name of a list")
         _check_words("words", self.words)
 
     def __len__(self) -> int:
@@ -202,6 +202,10 @@ class PairList(Sequence[tuple[str, str]]):
     source: str = ""
     doi: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_about(self, "the name of a list")
+        pairs_given(self.pairs, "pairs")
+
     def __len__(self) -> int:
         return len(self.pairs)
 
@@ -211,6 +215,15 @@ class PairList(Sequence[tuple[str, str]]):
     def __getitem__(self, index: slice) -> tuple[tuple[str, str], ...]: ...
     def __getitem__(self, index: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
         return self.pairs[index]
+
+
+def _check_about(listed: WordLists | WordList | PairList, name: str) -> None:
+    """Refuse what says of a list whose it is and is no text."""
+    printable(listed.name, name)
+    for part in ("description", "source"):
+        text(getattr(listed, part), part)
+    if listed.doi is not None:
+        text(listed.doi, "doi")
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -442,7 +455,20 @@ def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[Word
     lists = load_words(words) if isinstance(words, str | Path) else words
     if isinstance(lists, WordLists):
         return lists, lists.every_word()
-    return None, tuple(words_given(lists, "words"))
+    return None, tuple(written_words(lists, "words"))
+
+
+def written_words(words: Iterable[str] | str | Path, name: str) -> list[str]:
+    """Words as :func:`words_given` takes them, in normal form C, as word lists hold them, each once.
+
+    Raises
+    ------
+    InputError
+        No word, or one that cannot be shown.
+    """
+    known = words_given(words, name)
+    _check_words(name, known)
+    return list(dict.fromkeys(normalize("NFC", word) for word in known))
 
 
 def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:
@@ -582,14 +608,18 @@ def _concepts(
 
 
 def _check_parts(lists: WordLists) -> None:
-    printable(lists.name, "the name of the word lists")
+    _check_about(lists, "the name of the word lists")
+    for part in ("protected", "stereotypes", "controls", "repeats", "forms"):
+        if not isinstance(getattr(lists, part), Mapping):
+            raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
+    for name, forms in lists.forms.items():
+        if not isinstance(forms, list | tuple):
+            raise InputError(f"forms gives {shown(forms)} as the forms of {name!r}: give a list of words")
     if not lists.protected:
         raise InputError("there are no protected words: give at least one group under [protected]")
     if not lists.stereotypes and not lists.controls:
         raise InputError("there are no attribute words: give stereotypes or controls")
     for part in ("protected", "stereotypes", "controls"):
-        if not isinstance(getattr(lists, part), Mapping):
-            raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
         for name in getattr(lists, part):
             printable(name, f"the name of a list in {part}")
 
@@ -632,7 +662,7 @@ def _check_words(where: str, words: Sequence[object], forms: bool = False) -> No
     if isinstance(words, str) or not isinstance(words, Iterable):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"{where} is {kind}{words!r}: give a list of words")
-    if not words:
+    if not len(list(words)):
         raise InputError(f"{where} is empty: give at least one word or leave the list out")
     for word in words:
         if forms and isinstance(word, list | tuple):

@@ -217,8 +217,20 @@ def test_lines_that_end_as_in_windows_and_blank_lines(written):
 @pytest.mark.parametrize("form", ["binary", "text", "glove"])
 def test_token_that_is_not_utf_8(written, form):
     data = content(form, {"cXt": [1.0, 2.0], "dog": [3.0, 4.0]}).replace(b"cXt", b"c\xfft")
-    assert_holds(bb.load_embedding(written(data)), {"c\\xfft": [1, 2], "dog": [3, 4]})
-    assert_holds(bb.load_embedding(written(data), words=["dog"]), {"dog": [3, 4]})
+    for words, held in ((None, {"c\\xfft": [1, 2], "dog": [3, 4]}), (["dog"], {"dog": [3, 4]})):
+        with pytest.warns(
+            UserWarning, match=r"holds 1 word that cannot be read as UTF-8, the first c\\xfft: bad bytes"
+        ):
+            assert_holds(bb.load_embedding(written(data), words=words), held)
+
+
+def test_words_in_another_encoding_are_counted(written):
+    with pytest.warns(UserWarning, match=r"holds 2 words that cannot be read as UTF-8, the first caf\\xe9"):
+        bb.load_embedding(written("caf\xe9 1 2\ncat 3 4\nna\xefve 5 6\n".encode("latin-1")))
+
+
+def test_a_backslash_in_a_word_is_no_other_encoding(written):
+    assert_holds(bb.load_embedding(written(b"2 2\nc\\xff 1 2\ncat\xc3\xa9 3 4\n")), {"c\\xff": [1, 2], "caté": [3, 4]})
 
 
 @pytest.mark.parametrize("form", ["binary", "text", "glove"])
@@ -571,6 +583,16 @@ def test_a_phrase_is_looked_up_as_written_then_joined(tmp_path):
     assert find_words(kv, ["New York", "San Jose", "new york"]).keys == {"New York": "New_York", "San Jose": "San Jose"}
     bb.save_embedding(kv, tmp_path / "v.npz")
     assert bb.load_embedding(tmp_path / "v.npz", words=["New York"]).index_to_key == ["New_York"]
+
+
+def test_a_blank_without_a_break_is_asked_for_as_a_blank(tmp_path):
+    words = ["New\xa0York", "caf\u00e9\xa0noir"]
+    kv = bb.load_embedding(dict(zip(words, np.eye(2), strict=True)))
+    asked = ["New York", "cafe\u0301 noir"]
+    for case in ("as-is", "fallback"):
+        assert list(find_words(kv, asked, case).keys.values()) == words
+    bb.save_embedding(kv, tmp_path / "v.npz")
+    assert bb.load_embedding(tmp_path / "v.npz", words=asked).index_to_key == words
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,8 @@ class TestTemplates:
         [
             (["no place"], "write {} once"),
             (["{} and {}"], "write {} once"),
+            (["{a} {b}"], "the only places are {} and {a}"),
+            (["{} and }"], "leave other braces out"),
             ("nothing", "there are no templates 'nothing': valid are bare, mention, seat"),
             ("I like {}.", "give a list of sentences"),
             ([], "give a name"),
@@ -180,11 +182,74 @@ class TestEncode:
         first = bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path, batch=16)
         calls = encoder.calls
         again = bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path)
-        assert encoder.calls == calls
+        assert encoder.calls == calls + 1  # the sentence that tells encoders apart
         assert np.array_equal(first.vectors, again.vectors)
         # another encoder does not find them
         bb.encode(encoder, lists, FRAMES[:1], vocabulary=0, cache=tmp_path, name="another")
-        assert encoder.calls > calls
+        assert encoder.calls > calls + 1
+
+    @pytest.mark.parametrize("kind", [Letters, Pieces])
+    def test_another_encoder_of_the_same_name_is_refused(self, tmp_path, kind):
+        bb.encode(kind(), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+        before = {file: file.read_bytes() for file in tmp_path.rglob("*.npz")}
+        for words in (["nurse"], ["soldier"]):
+            with pytest.raises(InputError, match=r"holds vectors of another encoder of this name.*name of its own"):
+                bb.encode(kind(seed=1), words, FRAMES, vocabulary=0, cache=tmp_path)
+        assert {file: file.read_bytes() for file in tmp_path.rglob("*.npz")} == before
+        other = bb.encode(kind(seed=1), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path, name="another")
+        assert np.array_equal(other.vectors, bb.encode(kind(seed=1), ["nurse"], FRAMES, vocabulary=0).vectors)
+
+    def test_a_cache_of_an_earlier_version_is_told_apart_by_its_sentences(self, tmp_path):
+        bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+        (file,) = tmp_path.rglob("*.npz")
+        with np.load(file) as arrays:
+            np.savez(file, **{name: array[1:] for name, array in arrays.items()})
+        with pytest.raises(InputError, match=r"its vector of 'This is a nurse\.' is another one"):
+            bb.encode(Letters(seed=1), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+        bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+        with pytest.raises(InputError, match=r"its vector of 'This is a table\.' is another one"):
+            bb.encode(Letters(seed=1), ["soldier"], FRAMES, vocabulary=0, cache=tmp_path)
+
+    def test_a_cache_is_a_folder(self, tmp_path):
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        for path in (tmp_path / "file", tmp_path / "file" / "below"):
+            with pytest.raises(InputError, match="where a file stands: give a folder"):
+                bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=path)
+        for path in ("", " "):
+            with pytest.raises(InputError, match="no path"):
+                bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=path)
+        assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+    def test_an_encoder_that_empties_its_list(self):
+        def emptied(texts):
+            held = list(texts)
+            texts.clear()
+            return Letters()(held)
+
+        def nothing(texts):
+            texts.clear()
+            return np.empty((0, 3))
+
+        found = bb.encode(emptied, ["nurse"], FRAMES, vocabulary=0)
+        assert np.array_equal(found.vectors, bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0).vectors)
+        with pytest.raises(InputError, match=r"shape \(0, 3\) for 6 texts"):
+            bb.encode(nothing, ["nurse"], FRAMES, vocabulary=0)
+
+    def test_words_are_those_that_lists_take(self):
+        found = bb.encode(
+            Letters(), ["caf\u00e9", "cafe\u0301"], ["{}", "cafe\u0301 {}"], vocabulary=["cafe\u0301", "pub"]
+        )
+        assert found.words == ("caf\u00e9", "pub")
+        assert found.texts == ("caf\u00e9", "caf\u00e9 caf\u00e9", "pub", "caf\u00e9 pub")
+        for options in ({"words": ["nurse\u202e"]}, {"words": ["nurse"], "vocabulary": ["\u200fpub"]}):
+            with pytest.raises(InputError, match="a word is a printable text"):
+                bb.encode(Letters(), templates=["{}"], **{"vocabulary": 0, **options})
+        with pytest.raises(InputError, match="two templates are named"):
+            bb.encode(Letters(), ["nurse"], ["caf\u00e9 {}", "cafe\u0301 {}"], vocabulary=0)
+        with pytest.raises(InputError, match="give a printable text"):
+            bb.encode(Letters(), ["nurse"], ["{} \u202e"], vocabulary=0)
+        grammar = {"noun": ["cafe\u0301"]}
+        assert bb.encode(Letters(), ["caf\u00e9"], "seat", grammar=grammar, vocabulary=0).skipped == ()
 
     def test_what_is_done_stays_when_the_encoder_fails(self, tmp_path, lists):
         class Failing(Letters):
@@ -198,8 +263,9 @@ class TestEncode:
         encoder = Letters()
         bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path, batch=8)
         total = len(lists.every_word()) * len(FRAMES)
-        # all batches but the five that were kept, and none twice but the four that are held against each other
-        assert encoder.calls == -(-(total - 40) // 8) + 4
+        # all batches but the four that were kept, and none twice but the sentence of the cache, which the first call
+        # encoded, and the four that are held against each other
+        assert encoder.calls == -(-(total - 32) // 8) + 5
 
     def test_a_damaged_cache_is_named(self, tmp_path, lists):
         bb.encode(Letters(), ["a", "b"], ["{}"], vocabulary=0, cache=tmp_path)
@@ -216,6 +282,8 @@ class TestEncode:
             (lambda texts: np.full((len(texts), 3), np.nan), "NaN"),
             (lambda texts: np.zeros((len(texts), 3)), "zeros"),
             (lambda texts: "no array", "array"),
+            (lambda texts: np.ones((len(texts), 3), complex), "an array .* is needed"),
+            (lambda texts: [["1", "2"]] * len(texts), "an array .* is needed"),
             (lambda texts: np.random.default_rng().random((len(texts), 3)), "two vectors"),
             (None, "give a function"),
         ],
@@ -685,6 +753,8 @@ class TestSentencesOfACorpus:
         assert found.found == {"York": 1, "New York": 1}
         with pytest.raises(InputError, match="holds none of the words"):
             bb.contexts(file, ["york"])
+        for forms in (("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")):
+            assert bb.contexts([f"a {forms[0]} here"], [forms[1]]).found == {"caf\u00e9": 1}
         with pytest.raises(InputError, match="no file"):
             bb.contexts(tmp_path / "none.txt", ["York"])
         with pytest.raises(InputError, match="give sentences as text"):

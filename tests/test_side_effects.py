@@ -312,7 +312,7 @@ def test_similarities_that_are_all_alike(tables, slice_vectors, debiased):
 
 
 WRONG = {
-    "no k": ({"k": []}, "k is empty"),
+    "no k": ({"k": []}, r"k is \[\]: give a whole number, or several"),
     "a large seed": ({"seed": 2**40}, "at most 4,294,967,295"),
     "case": ({"case": "lower"}, "case is 'lower'"),
     "k": ({"k": 0}, "k is 0: give a whole number"),

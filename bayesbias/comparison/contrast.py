@@ -1023,7 +1023,7 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
 def _checked_weights(weights: object, data: Distances, lists: list[str]) -> FloatArray:
     """Weights as an array (m, J, L)."""
     words = data.protected_words.tolist()
-    if isinstance(weights, pd.DataFrame):
+    if isinstance(weights, pd.DataFrame) and not weights.empty:
         unknown = [str(name) for name in weights.index if name not in words]
         unknown += [str(name) for name in weights.columns if name not in lists]
         if unknown:

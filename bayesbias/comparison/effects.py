@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._checks import one_of, probability, whole_number, whole_numbers
 from bayesbias._core.random_lists import draw_any
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
@@ -20,6 +20,7 @@ from bayesbias._results import Result
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.paired import Comparison
 from bayesbias.diagnostics.summaries import PROB
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.lookup import CASES
@@ -386,6 +387,8 @@ class SideEffects(Result):
 
     def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
         """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
+        if not isinstance(parts, Mapping):
+            raise InputError(f"parts is {type(parts).__name__}: give what the method parts of a comparison returns")
         known = parts.get("Notes", [])
         notes = [*known, *(note for note in self.notes if note not in known)]
         broke = "Controls" if "Controls" in parts else "What broke"
@@ -532,20 +535,21 @@ def side_effects(
     """
     prob = probability(prob, "prob")
     one_of(case, CASES, "case")
-    ks = sorted({whole_number(one, "k") for one in several(k)})
-    if not ks:
-        raise InputError("k is empty: give numbers of nearest neighbours, such as (10, 100)")
+    ks = sorted(set(whole_numbers(k, "k")))
     words, draws = whole_number(words, "words"), whole_number(draws, "draws")
     seed = whole_number(seed, "seed", least=0, most=2**32 - 1)
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else checked_pairs(similarity)
+    kvs = [opened(kv) for kv in (kv_a, kv_b)]
     with progress("looking for side effects", 4) as done:
         compared = compare(before=before, after=after, seed=seed) if comparison is None else _of_two(comparison)
+        if comparison is not None:  # which stands in for the tables, so these are only looked at
+            for table in (before, after):
+                Distances.read(table, check=False)
         done(1)
         kinds, groups = _words_of(compared)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for one, other, _ in pairs or [] for word in (one, other)]
-        kvs = [opened(kv) for kv in (kv_a, kv_b)]
         _check_belonging(compared, kvs, case)
         shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]

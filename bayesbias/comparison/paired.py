@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import finite_number, flag, one_of, probability
+from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._page import Page, Section
 from bayesbias._phrases import MINUS
@@ -190,6 +190,7 @@ class Comparison(Result):
 
     def debiasing(self, name: str) -> str:
         """What :func:`debias` says it did to an embedding; empty for others."""
+        one_of(name, self.embeddings, "an embedding")
         return str((self.coverage.get(name, {}).get("embedding") or {}).get("debiasing") or "")
 
     @property
@@ -300,7 +301,8 @@ class Comparison(Result):
             A name that is no connection, the same one twice, no control words, or associations of tables that have
             none.
         """
-        if first in self.embeddings and second in self.embeddings and not {first, second} <= set(self.connections):
+        names = [name for name in (first, second) if isinstance(name, str) and name in self.embeddings]
+        if len(names) == 2 and not set(names) <= set(self.connections):
             raise InputError(f"{first!r} and {second!r} are embeddings: between({first!r}, {second!r}) compares them")
         first, second = contrasted(first, second, list(self.connections), self.filled)
         return self._changes((first, second), f"{first}{MINUS}{second}", prob, standardise, paired, change, rows)
@@ -502,6 +504,9 @@ class Comparison(Result):
         InputError
             As :meth:`contrasts`.
         """
+        change, standardise = self._known_change(change), flag(standardise, "standardise")
+        for name in (first,) if second is None else (first, second):
+            one_of(name, self.connections, "a connection")
         sums = row_sums(self.data, self.cells[0], first, second, rows)
         # a mean distance is seen from 1, a contrast from 0
         whole = (first, second)
@@ -572,8 +577,7 @@ class Comparison(Result):
 
     def _chosen(self, change: int | None) -> Sequence[int]:
         """Places of the changes asked for."""
-        every = range(len(self.pairs))
-        return every if change is None else every[change : change + 1]
+        return range(len(self.pairs)) if change is None else [self._known_change(change)]
 
     def _labelled(self, sides: Sides) -> pd.DataFrame:
         """What the rows of sides are: the whole list, then words with their groups."""
@@ -628,9 +632,13 @@ class Comparison(Result):
 
     def pair(self, number: int) -> tuple[str, str]:
         """The two embeddings of a change, by its place among all."""
-        places = self.posterior["paired"]
+        number, places = self._known_change(number), self.posterior["paired"]
         before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
         return self.embeddings[before], self.embeddings[after]
+
+    def _known_change(self, number: int) -> int:
+        """The place of a change among all."""
+        return whole_number(number, "change", least=0, most=self.posterior["posterior"].sizes["change"] - 1)
 
     def between(
         self,

@@ -245,7 +245,7 @@ def rank(
 def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
-    if isinstance(outside, pd.DataFrame):
+    if isinstance(outside, pd.DataFrame) and len(outside.columns):
         outside = {str(name): dict(zip(outside.index.astype(str), outside[name], strict=True)) for name in outside}
     if not isinstance(outside, Mapping) or not all(isinstance(given, Mapping) for given in outside.values()):
         raise InputError(

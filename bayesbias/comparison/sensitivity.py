@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import flag, one_of, probability, whole_number
+from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
 from bayesbias._core.resampling import ends
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, percent, signed
@@ -30,7 +29,7 @@ from bayesbias.diagnostics.summaries import PROB, contrasted, describe
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, Prepared, prepared, untested
 from bayesbias.models.families import LeaveOut, family_of
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
 
 DRAWS = 4000
 ALL = "all"
+WIDEST = 1000
+"""Times that a prior is made wider and narrower, at most."""
 MOST_SHIFT = 0.5
 MOST_SD_CHANGE = 0.2
 LEAST_STEP = 0.25
@@ -157,9 +158,10 @@ def prior_sensitivity(
 
 
 def _above_one(factor: object) -> float:
-    if isinstance(factor, bool) or not isinstance(factor, Real) or not 1 < float(factor) < np.inf:
-        raise InputError(f"factor is {factor!r}: give a number above 1, such as 2")
-    return float(factor)
+    number = finite_number(factor, "factor")
+    if not 1 < number <= WIDEST:
+        raise InputError(f"factor is {shown(factor)}: give a number above 1, such as 2, and at most {WIDEST:,}")
+    return number
 
 
 def _refits(

@@ -311,6 +311,8 @@ def null_false_positive_rate(
     relabel = _pseudo_lists(table, source, pool)
     rngs = (np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at]) for at in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     how = {} if adjust is None else {"adjust": adjust, "frequencies": frequencies}
     calls = _judged(tables, models, metrics, replicates, prob, ("different", source), how)
     return _rates(calls, "alarm", 1 - prob)
@@ -384,6 +386,8 @@ def _judged(
     prob = probability(prob, "prob")
     metrics = [one_of(name, METRICS, "the metric") for name in several(metrics)]
     specs = [load_model(model) for model in several(models)]
+    if not specs and not metrics:
+        raise InputError("models and metrics are empty: give at least one of either")
     rows: list[tuple[str, str, float, float, bool]] = []
     with progress("counting false positives", whole_number(replicates, "replicates")) as done:
         for at, (table, rng) in enumerate(tables):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._checks import several
 from bayesbias._core.related import (
     BINS,
     MIDDLES,
@@ -24,7 +25,7 @@ from bayesbias._core.related import (
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.embeddings.samples import FREQUENT
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -287,7 +288,7 @@ class Relatedness(Result):
         import pandas as pd
 
         shape = (len(self.protected_words), len(self.attribute_words))
-        if isinstance(weights, pd.DataFrame):
+        if isinstance(weights, pd.DataFrame) and not weights.empty:
             unknown = [w for w in weights.index if w not in self.protected_words]
             unknown += [w for w in weights.columns if w not in self.attribute_words]
             if unknown:
@@ -300,7 +301,7 @@ class Relatedness(Result):
             given = np.empty(0)
         if given.ndim not in (2, 3) or given.shape[-2:] != shape or not np.isfinite(given).all():
             raise InputError(
-                f"weights are {np.shape(weights)}: give finite numbers of shape {shape} (protected words, attribute "
+                f"weights are {given.shape}: give finite numbers of shape {shape} (protected words, attribute "
                 "words), or several of these stacked"
             )
         return given
@@ -362,7 +363,14 @@ class Relatedness(Result):
         InputError
             More words than a matrix of each two of them is made for.
         """
-        chosen = self.protected_words if words is None else words
+        chosen = self.protected_words if words is None else tuple(several(words))
+        known = set(self.protected_words)
+        if unknown := [word for word in chosen if not isinstance(word, str) or word not in known]:
+            raise InputError(
+                f"words holds {shown(unknown[0])}, which is no protected word: give some of these, or None"
+            )
+        if not chosen:
+            raise InputError("words is empty: give some of the protected words, or None")
         if len(chosen) > MOST_PROTECTED:
             raise InputError(
                 f"there are {len(chosen):,} protected words, and the correlation of each two of them is made for "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import logging
 import os
 import pickle
 import shutil
@@ -34,7 +33,7 @@ from bayesbias.embeddings.readers import (
     stored_sample,
 )
 from bayesbias.embeddings.samples import SAMPLE, VocabularySample, drawn_rows, ordered_by_frequency, sample_of
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -156,8 +155,6 @@ def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
     pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
 
 
-log = logging.getLogger("bayesbias")
-
 BLOCK = 1_000
 """Vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache."""
 
@@ -201,9 +198,8 @@ def load_embedding(
     Returns
     -------
     KeyedVectors
-        float32 vectors in the order of the source; bytes of a word that are not valid UTF-8 are shown by their number.
-        A KeyedVectors that needs no change is returned as it is. What is read from a file has its name in the attribute
-        ``bayesbias_name``, which distance tables record.
+        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is. What is
+        read from a file has its name in the attribute ``bayesbias_name``, which distance tables record.
 
     Raises
     ------
@@ -215,7 +211,7 @@ def load_embedding(
     -----
     UserWarning
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
-        because a zero vector has no direction.
+        because a zero vector has no direction; bytes of a word that are not valid UTF-8 are shown by their number.
 
     Examples
     --------
@@ -259,15 +255,18 @@ EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not
 """Two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart."""
 
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
 def composed(word: str) -> tuple[str, ...]:
-    """A word as files may hold it: letters with accents in one character and in two, blanks as they are and as _."""
+    """A word as files may hold it: letters with accents in one character and in two, blanks as _ or without a break."""
     if word.isascii():
-        return (word, word.replace(" ", "_")) if " " in word else (word,)
+        return (word, word.replace(" ", "_"), word.replace(" ", NO_BREAK)) if " " in word else (word,)
     whole = joined = normalize("NFC", word)
     for parts, letter in EXCLUDED.items():
         joined = joined.replace(parts, letter)
     every = (word, whole, normalize("NFD", word), joined)
-    return tuple(dict.fromkeys((*every, *(form.replace(" ", "_") for form in every))))
+    return tuple(dict.fromkeys(form.replace(" ", blank) for blank in (" ", "_", NO_BREAK) for form in every))
 
 
 class _Asked(NamedTuple):
@@ -476,9 +475,14 @@ def _decoded(tokens: list[bytes], path: Path) -> list[str]:
     except UnicodeDecodeError:
         pass
     words = [token.decode("utf-8", errors="backslashreplace") for token in tokens]
-    damaged = sum(b"\\" not in token and "\\x" in word for token, word in zip(tokens, words, strict=True))
+    damaged = [word for token, word in zip(tokens, words, strict=True) if token != word.encode()]
     if damaged:
-        log.info("%s: %d words are not valid UTF-8; their bad bytes are shown as \\x..", path, damaged)
+        warnings.warn(
+            f"{path} holds {many(len(damaged), 'word')} that cannot be read as UTF-8, the first {damaged[0]}: bad "
+            "bytes are shown as \\x..; convert the file to UTF-8 if it is in another encoding",
+            UserWarning,
+            stacklevel=5,
+        )
     return words
 
 

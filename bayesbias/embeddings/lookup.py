@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesbias._checks import one_of
 from bayesbias._core.vectors import FloatArray, first_alike, unit_rows
-from bayesbias.embeddings.formats import composed, have_directions
+from bayesbias.embeddings.formats import NO_BREAK, composed, have_directions
 from bayesbias.embeddings.samples import sample_of
 from bayesbias.errors import InputError
 from bayesbias.words import subtag
@@ -171,16 +171,16 @@ def _not_normal(held: Iterable[str]) -> dict[str, str]:
 
 
 def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
-    """How a word is looked up; the words of a phrase are joined too."""
-    joined = word.replace(" ", "_")
+    """How a word is looked up; the words of a phrase are joined too, by _ and by blanks without a break."""
+    joined, unbroken = word.replace(" ", "_"), word.replace(" ", NO_BREAK)
     if case == "as-is":
-        return tuple(dict.fromkeys((word, joined)))
+        return tuple(dict.fromkeys((word, joined, unbroken)))
     low, first, high = _capitals(word, language)
     capitals = "_".join(_capitals(part, language)[1] for part in joined.split("_"))
     every = [word, low, first, high, joined, _capitals(joined, language)[0], capitals]
     if subtag(language) == "de":
         every += [form.replace("ß", "ẞ").upper() for form in (word, joined)] + [low.replace("ß", "ss")]
-    return tuple(dict.fromkeys(every))
+    return tuple(dict.fromkeys([*every, unbroken]))
 
 
 DOTTED = ("tr", "az")

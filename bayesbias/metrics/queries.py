@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, printable, share, whole_number
+from bayesbias._checks import flag, one_of, printable, share, text, whole_number
 from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
@@ -82,8 +82,11 @@ class Query:
         if both := [name for name in self.targets if name in self.attributes]:
             raise InputError(f"{both[0]!r} names a target set and an attribute set: give each set a name of its own")
         language_tag(self.language)
+        text(self.source, "source")
+        if self.doi is not None:
+            text(self.doi, "doi")
         object.__setattr__(self, "repeats", repeats)
-        if not self.name:
+        if text(self.name, "the name of the query") == "":
             object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
         printable(self.name, "the name of the query")
 
@@ -103,6 +106,7 @@ class Query:
         InputError
             A word has several forms.
         """
+        controls = flag(controls, "controls")
         words = words if isinstance(words, WordLists) else load_words(words)
         words.single_forms("a query")
         taken = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}

@@ -297,6 +297,8 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     file = check_suffix(path, (".nc",), "a fit is saved as NetCDF and")
     if not isinstance(post, xr.DataTree):
         raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
+    if "posterior" not in post.children:
+        raise InputError("given is a DataTree without draws: give the one that fit returns, or result.posterior")
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
     content = io.BytesIO()
     post.to_netcdf(content, engine="h5netcdf", encoding=_storage(post))

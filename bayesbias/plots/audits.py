@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 
-from bayesbias._checks import whole_number
+from bayesbias._checks import text, whole_number
 from bayesbias._phrases import MINUS, percent
 from bayesbias.comparison.audits import Audit
 from bayesbias.errors import InputError
@@ -47,7 +47,7 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
     """
     check_kind(found, Audit, "plot_audit", "audit")
     names = found.words["group"].cat.categories
-    one = names[0] if group is None else group
+    one = names[0] if group is None else text(group, "group")
     if one not in set(found.words["group"]):
         raise InputError(
             f"there is no contrast of {group!r}: valid are {', '.join(dict.fromkeys(found.words['group']))}"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from bayesbias._checks import flag, probability, several
+from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import percent, share
 from bayesbias.diagnostics.summaries import PROB, flat_draws
@@ -370,7 +370,7 @@ def plot_decision(
     >>> bb.plots.plot_decision(found, seeds=(1, 2)).savefig("decision.png")
     """
     check_kind(components, VarianceComponents, "plot_decision", "variance_components")
-    table = components.decision(several(base_pairs), seeds, of, absolute, threshold, prob)
+    table = components.decision(base_pairs, seeds, of, absolute, threshold, prob)
     across = str(table.columns[0])
     table = table.drop_duplicates([across, "seeds"]).sort_values(["seeds", across])
     numbers = table["seeds"].unique().tolist()

@@ -12,7 +12,7 @@ from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, percent, signed
 from bayesbias.diagnostics.summaries import PROB, interval_ends
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 from bayesbias.plots.style import (
     COLOURS,
     FAINT,
@@ -118,6 +118,8 @@ def plot_relation(
     reach = float(ndtri((1 + probability(prob, "prob")) / 2))
     label = whole_number(label, "label", least=0)
     if isinstance(result, Criterion):
+        if variable is not None:
+            raise InputError(f"variable is {shown(variable)}, and a criterion has one: leave variable out")
         held = result.words
         names, x, x_se, y, y_se = (held[name].to_numpy() for name in ("word", "value", "value_se", "estimate", "se"))
         lines = np.column_stack([result.draws("intercept"), result.draws("slope")])

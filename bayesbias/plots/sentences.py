@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import xarray as xr
 
+from bayesbias._checks import by_name_or_none, one_of, probability
 from bayesbias._phrases import MINUS, percent
 from bayesbias.comparison.frames import FrameEffects, frame_effects
 from bayesbias.diagnostics.summaries import PROB, interval_ends
@@ -35,7 +36,7 @@ def plot_templates(
     post
         A fit of a table of words in sentences, or a result of :func:`frame_effects`.
     first, second
-        Connections, as in :func:`contrasts`; of a fit.
+        Connections, as in :func:`contrasts`; of effects that are given, theirs.
     prob
         Mass of the band.
     ax
@@ -55,6 +56,10 @@ def plot_templates(
     >>> post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
     >>> bb.plots.plot_templates(post).savefig("templates.png")
     """
+    prob = probability(prob, "prob")
+    if isinstance(post, FrameEffects):
+        one_of(first, dict.fromkeys(("associated", post.contrast[0])), "first")
+        by_name_or_none(second, post.contrast[1:], "second")
     found = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
     table = found.by_frame
     if table.empty:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -14,7 +15,7 @@ from bayesbias._checks import flag, several
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import percent, share, signed
 from bayesbias.embeddings import Setting
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, shown
 from bayesbias.plots.style import (
     FAINT,
     FONT,
@@ -312,8 +313,8 @@ def _chosen(table: pd.DataFrame, asked: Mapping[str, Any]) -> pd.DataFrame:
     for name, given in asked.items():
         held = table[name].unique().tolist()
         wanted = held if given is None else several(given)
-        if unknown := [one for one in wanted if one not in held]:
-            raise InputError(f"{name} is {unknown[0]!r}: valid are {', '.join(map(str, held))}")
+        if unknown := [one for one in wanted if not isinstance(one, str | Real) or one not in held]:
+            raise InputError(f"{name} is {shown(unknown[0])}: valid are {', '.join(map(str, held))}")
         table = table[table[name].isin(wanted)]
     if table.empty:
         raise InputError("the study holds nothing of that algorithm with those dimensions: choose others")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, probability, several, whole_number
+from bayesbias._checks import flag, one_of, probability, whole_number, whole_numbers
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
@@ -294,11 +294,12 @@ class VarianceComponents(Result):
         facet = self._other(of)
         seeds = (SEEDS if "seed" in self.sizes else 1) if seeds is None else seeds
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
+        absolute = flag(absolute, "absolute")
         rows = []
-        for number in several(base_pairs):
-            for trained in several(seeds):
-                over = self._over(facet, whole_number(number, "base_pairs"), whole_number(trained, "seeds"))
-                design = Design(of, over, absolute=flag(absolute, "absolute"))
+        for number in whole_numbers(base_pairs, "base_pairs"):
+            for trained in whole_numbers(seeds, "seeds"):
+                over = self._over(facet, number, trained)
+                design = Design(of, over, absolute=absolute)
                 drawn = coefficient(self.variances, self.components, design)
                 rows.append((number, trained, *_described(drawn, prob), float((drawn >= threshold).mean())))
         return pd.DataFrame(rows, columns=[f"{facet}s", "seeds", "mean", "low", "high", "p_reliable"])

@@ -536,6 +536,7 @@ def standardised(values: FloatArray) -> FloatArray:
 
 def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, seed: int, rows: str) -> Estimate:
     """A coefficient of tables of ``rows`` with the interval that was asked for."""
+    seed = whole_number(seed, "seed", least=0, most=None)
     if one_of(interval, tuple(NOTES), "interval") == "f":
         return icc(values, form, prob)
     if (held := values.shape[-2]) < FEWEST:
@@ -543,8 +544,7 @@ def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, se
             f"there are {held} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
             "interval='f'"
         )
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    return bootstrap_icc(values, form, prob, SAMPLES, rng)
+    return bootstrap_icc(values, form, prob, SAMPLES, np.random.default_rng(seed))
 
 
 def _scaled(items: FloatArray) -> FloatArray:

@@ -302,10 +302,12 @@ def _log_frequencies(
 
 def _checked_counts(counts: Mapping[str, float] | pd.Series, words: Sequence[str]) -> FloatArray:
     """Natural log of the counts, NaN of a word that has none."""
-    if not isinstance(counts, Mapping) and not hasattr(counts, "to_dict"):
+    if not isinstance(counts, Mapping) and (not hasattr(counts, "to_dict") or hasattr(counts, "columns")):
         raise InputError(f"counts is {type(counts).__name__}: give a mapping or a Series of words to counts")
     if not isinstance(counts, Mapping) and not counts.index.is_unique:
         raise InputError("counts holds a word more than once: add up its counts")
+    if not any(word in counts for word in words):
+        raise InputError(f"counts has none of the words {listed(list(words))}: give how often each occurs, or None")
     values = np.full(len(words), np.nan)
     for at, word in enumerate(words):
         value: object = counts.get(word, 0)

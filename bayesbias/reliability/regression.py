@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import finite_number, probability, several
+from bayesbias._checks import finite_number, probability, several, text
 from bayesbias._core.components import MixedSums, draw_effects, mixed_sums
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import to_json
@@ -19,7 +19,7 @@ from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.diagnostics.convergence import draw_faults
 from bayesbias.diagnostics.summaries import PROB
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
@@ -42,6 +42,8 @@ FEATURES = (
 )  # fmt: skip
 """The study's."""
 SQUARES = {"log_frequency_squared": "log_frequency"}
+WIDEST = 1000
+"""Largest prior mean of a grouping's sd, in sds of the outcome."""
 FIXED_SD = 2.5
 """Prior sd of intercept and coefficients, in sds of the outcome."""
 TIED = 1e-9
@@ -184,8 +186,12 @@ def reliability_regression(
     draws, chains = checked_draws(draws, chains)
     used, prob = used_seed(seed), probability(prob, "prob")
     group_scale = finite_number(group_scale, "group_scale", positive=True)
-    asked = list(dict.fromkeys(several(groups)))
-    chosen, absent = _chosen(table, outcome, features, asked)
+    if group_scale > WIDEST:
+        raise InputError(f"group_scale is {group_scale:g}: give at most {WIDEST:,} sds of the outcome")
+    asked = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
+    chosen, absent = _chosen(table, text(outcome, "outcome"), features, asked)
+    if not isinstance(references, Mapping | None):
+        raise InputError(f"references is {shown(references)}: give a mapping of columns to their levels")
     rows, left = _complete(table, [outcome, *map(_source, chosen), *asked])
     y = _numbers(rows[outcome], outcome)
     design = _design(rows, chosen, {} if references is None else references)
@@ -225,7 +231,8 @@ def _chosen(
         raise InputError(f"table is {type(table).__name__}: give a DataFrame of one row a score")
     if table.empty:
         raise InputError("the table has no rows: give one row a score")
-    names, notes = list(dict.fromkeys(several(FEATURES if features is None else features))), []
+    named = (text(name, "features") for name in several(FEATURES if features is None else features))
+    names, notes = list(dict.fromkeys(named)), []
     if features is None:
         lost = [name for name in names if _source(name) not in table or table[_source(name)].isna().all()]
         names = [name for name in names if name not in lost]

@@ -442,9 +442,9 @@ def _words(given: _Given) -> Iterator[Block]:
     groups = given.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
     for at, word in enumerate(chosen.head(MOST_GROUPS)):
-        rows, which = _nearest_and_farthest(given.table[given.table["protected_word"] == word])
+        distances, which = _nearest_and_farthest(given.table[given.table["protected_word"] == word])
         caption = f"Distances of {word} to {which}"
-        yield Picture(f"word-{at}", caption, partial(plot_distances, rows, str(word)))
+        yield Picture(f"word-{at}", caption, partial(plot_distances, distances, str(word)))
     drawn = partial(plot_contrasts, given.post, prob=given.prob, second=given.other)
     yield Picture(
         "contrasts", f"Associated {MINUS.strip()} {labelled(given.other, given.labels)}, by protected word", drawn

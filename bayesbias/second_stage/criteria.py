@@ -28,6 +28,8 @@ WIDTH = 0.1
 ALIKE = (0.0, 0.25, 0.5, 0.75, 0.95)
 """Shares of the spread around the line that alike words have in common; equally probable beforehand."""
 MOST_WORDS = 1000
+LARGEST = 1_000_000
+"""Times the range of the values that a standard error is at most."""
 SAME = 1 - 1e-9
 """Correlation from which on two variables are one."""
 
@@ -308,6 +310,8 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
         raise InputError(f"se is {shown(se)}: give one number, a mapping of words to numbers, or None")
     if not np.isfinite(errors).all() or (errors < 0).any():
         raise InputError("se holds a negative number or one that is not finite: give standard errors")
+    if (errors > LARGEST * np.ptp(outside)).any():
+        raise InputError(f"se holds {errors.max():g}, more than {LARGEST:,} times the range of the values: give less")
     return outside, errors
 
 

@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesbias._checks import one_of
 from bayesbias._core.related import cell_covariance, list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS
@@ -62,6 +63,7 @@ class Staged(Result):
 
     def draws(self, name: str) -> FloatArray:
         """Draws (D, ...) of a variable of the posterior."""
+        one_of(name, list(map(str, self.tree["posterior"].data_vars)), "the variable")
         return flat_draws(self.tree["posterior"][name].to_numpy())
 
 

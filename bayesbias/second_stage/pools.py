@@ -138,7 +138,7 @@ class Pool(Staged):
             A name that is not here.
         """
         for name in (first, second):
-            if name not in self.settings:
+            if not isinstance(name, str) or name not in self.settings:
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(self.settings)}")
         draws = self.draws("theta")
         return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
@@ -298,13 +298,13 @@ def pool(
         raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
     variables = _outside(on, settings)
     draws, chains = checked_draws(draws, chains)
-    used = used_seed(seed)
+    used, standardise = used_seed(seed), flag(standardise, "standardise")
     rng = np.random.default_rng([used, 1])
     fits = fits_of(named, used, adjust, frequencies)
     pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
     cells = cells_of(fits, pair)
     found = contrasts_of(cells, pair)
-    if flag(standardise, "standardise"):
+    if standardise:
         found = standardised(found, [float(table["distance"].std()) for table in named.values()])
     width = STANDARD_WIDTH if standardise else WIDTH
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])

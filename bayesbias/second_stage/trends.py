@@ -136,7 +136,7 @@ class Trend(Staged):
         """
         names = self.estimates["embedding"].tolist()
         for name in (before, after):
-            if name not in names:
+            if not isinstance(name, str) or name not in names:
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(names)}")
         level = self.draws("level")
         draws = level[:, names.index(after)] - level[:, names.index(before)]

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import normalize
 from zlib import crc32
 
 from bayesbias._checks import whole_number
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import WordLists, lists_and_words, words_given
+from bayesbias.words import WordLists, lists_and_words, written_words
 
 LONGEST = 1000
 """Letters of a sentence from which on it is passed over."""
@@ -108,7 +109,7 @@ def contexts(
     """
     most, start = whole_number(per_word, "per_word"), whole_number(seed, "seed", least=0, most=None)
     _, own = lists_and_words(words)
-    outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else words_given(vocabulary, "vocabulary")
+    outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else written_words(vocabulary, "vocabulary")
     listed_words = set(own)
     sample = tuple(word for word in outside if word not in listed_words)
     every = (*own, *sample)
@@ -120,7 +121,7 @@ def contexts(
     lines, source = _lines(corpus)
     with progress("reading the corpus", 1.0):
         for number, line in enumerate(lines):
-            text = " ".join(line.split())
+            text = " ".join(normalize("NFC", line).split())
             if len(text) > LONGEST:
                 continue
             for word, place in {match.group(): match for match in reversed(list(found.finditer(text)))}.items():

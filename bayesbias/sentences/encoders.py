@@ -18,7 +18,7 @@ from bayesbias.errors import InputError, shown
 from bayesbias.sentences.corpora import Contexts
 from bayesbias.sentences.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.sentences.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
-from bayesbias.words import WordLists, lists_and_words, subtag, words_given
+from bayesbias.words import WordLists, lists_and_words, subtag, written_words
 
 USUAL = 420
 """Words of the vocabulary beside English lists."""
@@ -28,6 +28,8 @@ CLOSE = 1e-3
 """Distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two."""
 TRIED = 4
 """Sentences that are encoded twice."""
+PROBE = "This is a table."
+"""The sentence whose vector a cache holds, to tell encoders of one name apart."""
 
 
 class TokenVectors(NamedTuple):
@@ -105,7 +107,8 @@ def encode(
         common English ones, or your own. None takes 420 of these for English lists, and none for others.
     cache
         Folder where vectors are kept as they are made, under the encoder's name and the text: what was done before an
-        interruption is not done again. A name is needed then, since a function has none of its own.
+        interruption is not done again. A name is needed then, since a function has none of its own. One sentence is
+        encoded each time, so that another encoder of the same name is noticed.
 
     Returns
     -------
@@ -118,7 +121,8 @@ def encode(
     InputError
         A template without ``{}``; a word that suits no frame; an encoder that returns something else than one finite
         vector of one length for each text, or two vectors for one text; a word beyond the tokenizer's limit; a cache
-        without a name, or with a damaged file. What was encoded before stays in the cache.
+        without a name, with a damaged file, or with the vectors of another encoder. What was encoded before stays in
+        the cache.
 
     References
     ----------
@@ -205,7 +209,7 @@ def _sample(given: int | Iterable[str] | None, own: Sequence[str], lists: WordLi
         most = whole_number(given, "vocabulary", least=0, most=len(free))
         # evenly over the parts of speech, which stand one after the other
         return dict(list(free.items())[at] for at in np.linspace(0, len(free) - 1, most).astype(int).tolist())
-    return {word: english.get(word, "") for word in words_given(given, "vocabulary") if word not in listed_words}
+    return {word: english.get(word, "") for word in written_words(given, "vocabulary") if word not in listed_words}
 
 
 def _filled(
@@ -257,7 +261,10 @@ class _Store:
             raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
         of = sha256(json.dumps([encoder, kind]).encode()).hexdigest()[:16]
         self.folder = home_folder(folder) / of
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(f"cache is {shown(str(folder))}, where a file stands: give a folder") from None
         for file in sorted(self.folder.glob("*.npz")):
             with file.open("rb") as content:
                 arrays = read_arrays(content, str(file))
@@ -299,6 +306,7 @@ def _encoded(encoder: Any, asked: list[_Asked], kind: str, batch: int, store: _S
     keys = [_key(one, kind) for one in asked]
     todo = list({key: one for key, one in zip(keys, asked, strict=True) if key not in store.known}.items())
     size = next((len(part.vector) for part in store.known.values()), None)
+    _check_cache(encoder, asked, kind, store)
     try:
         with progress("encoding sentences", len(todo)) as done:
             for begin in range(0, len(todo), batch):
@@ -319,11 +327,11 @@ def _batch(encoder: Any, asked: list[_Asked], kind: str, size: int | None) -> li
     texts = [one.text for one in asked]
     if kind == WORD:
         tokens = list(encoder.tokens(texts))
-        if len(tokens) != len(texts):
-            raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(texts)}")
+        if len(tokens) != len(asked):
+            raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(asked)}")
         found = [_of_word(one, *held) for one, held in zip(asked, tokens, strict=True)]
     else:
-        matrix = _matrix(encoder(texts), len(texts))
+        matrix = _matrix(encoder(texts), len(asked))
         found = [_Part(vector, 0) for vector in matrix]
     sizes = {len(part.vector) for part in found} | ({size} if size is not None else set())
     if len(sizes) > 1:
@@ -337,7 +345,10 @@ def _batch(encoder: Any, asked: list[_Asked], kind: str, size: int | None) -> li
 
 def _matrix(given: object, texts: int) -> NDArray[np.float32]:
     try:
-        matrix = np.asarray(given, dtype=np.float32)
+        matrix = np.asarray(given)
+        if matrix.dtype.kind not in "biufO":
+            raise TypeError
+        matrix = matrix.astype(np.float32, copy=False)
     except (TypeError, ValueError):
         raise InputError(f"the encoder returned {shown(given)}: an array (texts, dimensions) is needed") from None
     if matrix.ndim != 2 or len(matrix) != texts or not matrix.shape[1]:
@@ -360,6 +371,24 @@ def _of_word(one: _Asked, vectors: object, offsets: object) -> _Part:
             f"{shown(one.text)}: shorten the sentence"
         )
     return _Part(matrix[inside].mean(axis=0), int(inside.sum()))
+
+
+def _check_cache(encoder: Any, asked: list[_Asked], kind: str, store: _Store) -> None:
+    """Put the vector of one sentence into a cache, and refuse an encoder that gives it another one."""
+    if store.folder is None:
+        return
+    begin = PROBE.index("table")
+    probe = _Asked(0, 0, PROBE, begin, begin + len("table"))
+    known = next((one for one in (probe, *asked) if _key(one, kind) in store.known), None)
+    if known is not None:
+        vector, stored = _batch(encoder, [known], kind, None)[0].vector, store.known[_key(known, kind)].vector
+        if len(vector) != len(stored) or np.linalg.norm(vector - stored) > CLOSE * np.linalg.norm(stored):
+            raise InputError(
+                f"{store.folder} holds vectors of another encoder of this name: its vector of {known.text!r} is "
+                "another one; give this encoder a name of its own, or delete the folder"
+            )
+    if known is not probe:
+        store.add(_key(probe, kind), _batch(encoder, [probe], kind, None)[0])
 
 
 def _check_same(encoder: Any, todo: list[tuple[str, _Asked]], kind: str, store: _Store) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from pydantic import Field
 
-from bayesbias._checks import is_printable, printable
+from bayesbias._checks import is_printable, printable, several, text
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.errors import InputError, listed, shown
@@ -44,7 +45,7 @@ class Frame:
     Raises
     ------
     InputError
-        No text, an unknown part of speech, or a text without exactly one ``{}``.
+        No text, an unknown part of speech, a text without exactly one ``{}``, or one with other braces.
     """
 
     name: str
@@ -52,31 +53,38 @@ class Frame:
 
     def __post_init__(self) -> None:
         printable(self.name, "the name of a template")
-        if not self.texts:
+        if not isinstance(self.texts, Mapping) or not self.texts:
             raise InputError(f"the template {self.name!r} has no text: give one for 'any' or for {', '.join(KINDS)}")
-        for kind, text in self.texts.items():
+        for kind, said in self.texts.items():
             if kind not in (*KINDS, ANY):
                 raise InputError(
                     f"the template {self.name!r} has a text for {kind!r}: valid are {', '.join(KINDS)} and {ANY}"
                 )
-            if not is_printable(text) or len(PLACE.findall(text)) != 1:
+            if not is_printable(said) or len(PLACE.findall(said)) != 1:
                 raise InputError(
-                    f"the template {self.name!r} is {shown(text)}: write {{}} once, where the word is to stand"
+                    f"the template {self.name!r} is {shown(said)}: write {{}} once, where the word is to stand"
                 )
+            if {"{", "}"} & set(PLACE.sub("", said)):
+                raise InputError(
+                    f"the template {self.name!r} is {shown(said)}: the only places are {{}} and {{a}}, for the word "
+                    "with its article; leave other braces out"
+                )
+        object.__setattr__(self, "name", normalize("NFC", self.name))
+        object.__setattr__(self, "texts", {kind: normalize("NFC", said) for kind, said in self.texts.items()})
 
     def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
         """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
 
         A sentence, which ends in a full stop, begins with a capital.
         """
-        text = self.texts.get(kind or ANY, self.texts.get(ANY))
-        if text is None:
+        frame = self.texts.get(kind or ANY, self.texts.get(ANY))
+        if frame is None:
             return None
-        with_article = "{a}" in text
-        start, _, rest = text.partition("{a}" if with_article else "{}")
+        with_article = "{a}" in frame
+        start, _, rest = frame.partition("{a}" if with_article else "{}")
         before = start + (f"{article(word)} " if with_article else "")
         sentence = before + word + rest
-        if text.endswith("."):
+        if frame.endswith("."):
             sentence = sentence[0].upper() + sentence[1:]
         return sentence, len(before), len(before) + len(word)
 
@@ -107,6 +115,13 @@ class Templates:
     doi: str | None = None
 
     def __post_init__(self) -> None:
+        printable(self.name, "the name of the templates")
+        text(self.description, "description")
+        text(self.source, "source")
+        if self.doi is not None:
+            text(self.doi, "doi")
+        if not all(isinstance(one, Frame) for one in several(self.frames)):
+            raise InputError(f"frames is {shown(self.frames)}: give frames, such as load_templates makes")
         names = [frame.name for frame in self.frames]
         if not names:
             raise InputError(f"the templates {self.name!r} hold no frame: give at least one sentence with {{}}")
@@ -226,7 +241,7 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
     found: dict[str, str] = {}
     for one in declared:
         for kind, words in checked_grammar(one).items():
-            found |= dict.fromkeys(words, kind)
+            found |= {normalize("NFC", word): kind for word in words}
     return found
 
 

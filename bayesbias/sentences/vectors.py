@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, whole_number
+from bayesbias._checks import one_of, several, text, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import check_suffix, home_folder, read_arrays, whole_file
 from bayesbias.embeddings import keyed_vectors
@@ -177,7 +177,7 @@ class ContextVectors:
         InputError
             No frame of that name, or sentences that are not made of frames.
         """
-        asked = list(names)
+        asked = [text(name, "names") for name in several(names)]
         if unknown := [name for name in asked if name not in self.frames] or ([""] if not asked else []):
             raise InputError(f"there is no frame {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
         number = np.full(len(self.frames), -1)
@@ -212,6 +212,8 @@ class ContextVectors:
         """
         one_of(centre, CENTRES, "centre")
         top = whole_number(all_but_top, "all_but_top", least=0, most=self.vectors.shape[1] - 1)
+        if not isinstance(words, WordLists | None):
+            raise InputError(f"words is {shown(words)}: give word lists, or None")
         if centre == "none" and not top:
             return self
         if self.centre != "none" or self.all_but_top:
@@ -324,7 +326,7 @@ class ContextVectors:
             The folder cannot be written or the disk is full.
         """
         file = check_suffix(path, (".npz",), "a file of context vectors")
-        if bits not in (8, 16):
+        if not isinstance(bits, int) or bits not in (8, 16):
             raise InputError(f"bits is {shown(bits)}: give 16 or 8")
         facts = {
             "format": FORMAT,

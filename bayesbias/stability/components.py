@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import flag, printable, probability, whole_number
+from bayesbias._checks import flag, printable, probability, text, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._phrases import share
 from bayesbias._results import Result
@@ -253,7 +253,7 @@ def setting_components(
     >>> type(found).__name__
     'SettingComponents'
     """
-    facets, y, notes = _grid(table, value, flag(log, "log"))
+    facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
     spread = float(np.nanstd(y))
     if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
         raise InputError(f"{value} does not vary, so that it has no components")

@@ -73,7 +73,7 @@ class MetricStability(Result):
             that settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
             varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
         """
-        rows = []
+        rows, seed = [], whole_number(seed, "seed", least=0, most=None)
         groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
         with progress("comparing measures", len(groups)) as done:
             for at, (key, part) in enumerate(groups):
@@ -308,6 +308,7 @@ class DirectBiasStudy(Result):
         InputError
             There is one corpus only.
         """
+        standardised = flag(standardised, "standardised")
         corpora = list(dict.fromkeys(self.rows["corpus"]))
         if len(corpora) < FEWEST:
             raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
