@@ -7,9 +7,9 @@ from typing import Any
 
 from bayesbias._checks import one_of
 from bayesbias._files import write_text
-from bayesbias.cli.arguments import AUTO, save_picture
-from bayesbias.cli.changes import show_changes
+from bayesbias.cli.changes import AUTO, show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
+from bayesbias.cli.writing import save_picture
 from bayesbias.comparison import (
     beside_associated,
     compare,
