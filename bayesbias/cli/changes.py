@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias.cli.options import FRESH, MEASURED, Given, Option, command, table_target
+from bayesbias.cli.options import FRESH, MEASURED, Given, Option, command, written
 from bayesbias.cli.reading import csv_table, extra_options, measured
 from bayesbias.cli.screen import say, show, show_coverage, working
 from bayesbias.cli.writing import Made, check_target
@@ -68,8 +68,7 @@ def debias(given: Given) -> None:
     "embeddings=several words report out picture side_effects similarity model engine draws seed prob case "
     "trust_pickle",
     words=MEASURED,
-    out=table_target("changes", "changes", "Write the changes as .csv."),
-    picture=Option("Write the picture of the change, .png."),
+    out=written("changes", ".csv", said="changes"),
     side_effects=Option("Look for side effects too; reads two embeddings whole.", default=False),
     similarity=Option("CSV of word, word, similarity for the side effects, with a header.", Path, None),
     model=Option("auto, or the model of changes."),
@@ -97,11 +96,12 @@ def compare(given: Given) -> Made:
     found = given.call(bb.compare, tables=tables)
     beside = None
     if given.side_effects:
+        before, after = tables.values()
         seed = int(found.posterior.attrs["seed"]) % 2**32
         settings: dict[str, Any] = {"similarity": pairs, "prob": given.prob, "seed": seed, "case": given.case}
-        beside = bb.side_effects(*tables.values(), *vectors, comparison=found, **settings)
+        beside = bb.side_effects(before, after, vectors[0], vectors[1], comparison=found, **settings)
     show_changes(found, beside, given.prob)
-    return Made(found, found.table(given.prob).assign(unit="cosine distance"), effects=beside)
+    return Made(found, found.table(given.prob).assign(unit="cosine distance"), beside={"effects": beside})
 
 
 def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> None:

@@ -16,7 +16,6 @@ import typer
 import bayesbias as bb
 from bayesbias.cli import names
 from bayesbias.cli.options import FRESH, Given, Option, command
-from bayesbias.cli.reading import home_folder
 from bayesbias.cli.screen import say, show, working
 from bayesbias.errors import InputError
 
@@ -76,7 +75,7 @@ engineers = ["technical", "precise", "logical", "rich"]
 LETTER = re.compile(r"[^\w.-]+")
 
 
-FOLDER = Option("Folder for pictures, table, fit and report.", read=home_folder)
+FOLDER = Option("Folder for pictures, table, fit and report.")
 
 
 @command(
@@ -156,7 +155,7 @@ def check_words(given: Given) -> None:
 @command(
     "",
     "name",
-    name=Option("Fetch this one, and show where its file is.", default=None, argument=True, complete=names.datasets),
+    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=names.datasets),
 )
 def datasets(given: Given) -> None:
     """Data sets that are known by name, with their licences, or the file of one of them."""
@@ -222,7 +221,6 @@ def queries(_: Given) -> None:
 
 
 def _say_origins(part: pd.DataFrame) -> None:
-
     for (source, doi), rows in part.groupby(["source", "doi"], sort=False):
         licences = dict.fromkeys(rows["licence"])
         terms = f"; licence {next(iter(licences))}" if len(licences) == 1 else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import bayesbias as bb
 from bayesbias.cli import names, reading
-from bayesbias.cli.options import DRAWING, FRESH, SOURCES, WORDS, Given, Option, Target, command, table_target
+from bayesbias.cli.options import FRESH, PICTURE, SOURCES, WORDS, Given, Option, command, written
 from bayesbias.cli.screen import say, say_notes, show, show_contrasts, show_coverage, working
 from bayesbias.cli.writing import save_picture
 from bayesbias.errors import InputError
@@ -17,7 +17,7 @@ from bayesbias.errors import InputError
 @command(
     "distances:distance_table",
     "embedding words out case keep_duplicates relatedness twins trust_pickle",
-    out=Option("Table to write, .csv or .parquet.", target=Target(reading.TABLES, "a distance table")),
+    out=written("a distance table", *reading.TABLES),
     relatedness=Option("Read the covariance of alike words off the whole vocabulary, which takes longer."),
 )
 def distances(given: Given) -> None:
@@ -38,7 +38,7 @@ def distances(given: Given) -> None:
 @command(
     "models:fit distances:read_distance_table",
     "table=file out model engine draws seed keep_duplicates adjust frequencies",
-    out=Option("Fit to write, .nc.", target=Target((".nc",), "a fit")),
+    out=written("a fit", ".nc"),
     seed=FRESH,
     keep_duplicates=Option("Count repeated rows of the table; by default as the table was written.", default=None),
 )
@@ -82,7 +82,7 @@ def balance(given: Given) -> None:
     "comparison:contrasts",
     "fit=post first second prob rope population by rows out",
     rope=Option("Half width of the region of practical equivalence, in cosine distance."),
-    out=table_target("a table of contrasts", "contrasts", "Also write them as .csv."),
+    out=written("a table of contrasts", ".csv", said="contrasts"),
 )
 def contrasts(given: Given) -> Any:
     """How much closer one kind of attribute word is than another."""
@@ -94,7 +94,7 @@ def contrasts(given: Given) -> Any:
     controls = decomposable_controls(Fit(given.post)) if given.first == "associated" else []
     if controls:
         control = given.second if given.second in controls else controls[0]
-        say(f"  {decomposition_sentence(given.call(bb.decomposition, control=control))}")
+        say(f"  {decomposition_sentence(given.call(bb.decomposition, second=control))}")
     say(str(bb.diagnose(given.post)))
     return found
 
@@ -105,7 +105,7 @@ def contrasts(given: Given) -> Any:
     more=True,
     kind=Option("Of a fit: contrasts, coefficients, ...; of a table: distances, ..."),
     file=Option("A fit, .nc, or a distance table, .csv or .parquet."),
-    out=Option("Picture to write, .png.", target=Target((".png",), "a picture")),
+    out=written("a picture", ".png"),
 )
 def plot(given: Given) -> None:
     """A picture of a fit or of a distance table. Its options follow as --name value, such as --second human."""
@@ -127,8 +127,7 @@ def plot(given: Given) -> None:
 @command(
     "reporting.page:report",
     "fit=post out prob sensitivity pictures",
-    out=Option("Report to write, .html or .md.", target=Target((".html", ".htm", ".md"), "a report")),
-    sensitivity=Option("Refit without single words, with other priors and other models."),
+    out=written("a report", ".html", ".htm", ".md"),
 )
 def report(given: Given) -> None:
     """Write a report on a fit: one HTML file, or Markdown."""
@@ -142,7 +141,7 @@ def report(given: Given) -> None:
     "table model=models replicates source seed out",
     model=Option("A model to try; may be given several times.", complete=names.models),
     replicates=Option("How many random word lists to draw.", default=100, min=10),
-    out=table_target("a table of rates", "rates", "Also write the rates as .csv."),
+    out=written("a table of rates", ".csv", said="rates"),
 )
 def calibrate(given: Given) -> Any:
     """How often intervals and tests call a bias on this table when stereotype words are random control words."""
@@ -154,7 +153,7 @@ def calibrate(given: Given) -> Any:
     return found
 
 
-@command("comparison:plan", "what=words_or_table effect prob power first second seed out", out=DRAWING)
+@command("comparison:plan", "what=words_or_table effect prob power first second seed out", out=PICTURE)
 def plan(given: Given) -> Any:
     """How many words a list needs so that a contrast of a given size is seen."""
     with working("planning"):
@@ -164,7 +163,7 @@ def plan(given: Given) -> Any:
     return found
 
 
-@command("", "table out", out=DRAWING)
+@command("", "table out", out=PICTURE)
 def relatedness(given: Given) -> Any:
     """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
     from bayesbias.diagnostics import check_relatedness
@@ -181,7 +180,7 @@ def relatedness(given: Given) -> Any:
     "embedding=kv words=words_or_query metric replicates kind seed out trust_pickle",
     words=Option("A bundled word list or query, or the path of a TOML file.").over(WORDS),
     replicates=Option("How many random word lists to draw.", min=1),
-    out=DRAWING,
+    out=PICTURE,
 )
 def topics(given: Given) -> Any:
     """How large a contrast is for random topics of the vocabulary in place of the word lists."""

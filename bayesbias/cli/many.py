@@ -9,7 +9,7 @@ import typer
 
 import bayesbias as bb
 from bayesbias.cli import names
-from bayesbias.cli.options import FRESH, MEASURED, SOURCES, Given, Option, Target, command, table_target
+from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, command, written
 from bayesbias.cli.reading import csv_table, named_values
 from bayesbias.cli.screen import say, show, working
 from bayesbias.cli.writing import Made
@@ -22,7 +22,6 @@ MOST = 20
 """Words of an audit that the screen shows."""
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
-TABLE = table_target()
 
 
 def outside_of(path: Path) -> tuple[pd.Series, pd.Series | None]:
@@ -105,7 +104,7 @@ def criterion(given: Given) -> Made:
         names=("--groups",),
         complete=names.word_lists,
     ),
-    out=Option("Write all words, .parquet.", default=None, target=Target((".parquet",), "an audit", "audit")),
+    out=written("an audit", ".parquet", said="audit"),
 )
 def audit(given: Given) -> Any:
     """Which words of the vocabulary lean to one social group, and how sure that is."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
 from bayesbias.cli import names
-from bayesbias.cli.options import NUMBERS, Given, Option, Target, command, table_target
+from bayesbias.cli.options import NUMBERS, Given, Option, command, written
 from bayesbias.cli.reading import csv_table, extra_options, names_of, short_names
 from bayesbias.cli.reading import embeddings as load_embeddings
 from bayesbias.cli.screen import say, say_notes, show
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 TESTED = ("weat", "weat_effect_size")
+MEASURES = written("a table of measures", ".csv")
 SETTINGS = ("corpus", "algorithm", "dims", "seed", "path")
-DRAW = Option("Also draw them, .png.")
 
 
 def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
@@ -49,7 +49,7 @@ def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
     alternative=Option("Of the test: two-sided, greater or less.", default="two-sided"),
     permutations=Option("Random ones where a million do not hold all.", default=10_000, min=1),
     seed=Option(default=0),
-    out=table_target("a table of metrics", "{rows}", "Also write them as .csv."),
+    out=written("a table of metrics", ".csv", said="{rows}"),
 )
 def metrics(given: Given) -> Any:
     """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others.
@@ -83,13 +83,11 @@ def metrics(given: Given) -> Any:
     "comparison:rank",
     "embeddings query=asked words=lists metric=metrics aggregate draws seed outside max_missing case normalise twins "
     "trust_pickle picture out",
-    aggregate=Option("Over queries: mean, median or max of distances from no bias."),
     draws=Option("Bootstrap draws of words; 0 for none.", min=0),
     outside=Option(
         "A .csv with the column embedding and columns of benchmarks, larger is better.", Path, read=_benchmarks
     ),
-    picture=Option("Also draw the ranking, .png."),
-    out=table_target("a ranking", "{rows}", "Also write it as .csv."),
+    out=written("a ranking", ".csv", said="{rows}"),
 )
 def rank(given: Given) -> Any:
     """Embeddings from least to most biased, and how sure that order is."""
@@ -154,8 +152,7 @@ def _loaded(arguments: list[str], asked: dict[str, Query], metrics: list[str], g
     metric=Option("weat, ect, rnsb, another metric with a known range, or crossed; several times.", default=None),
     vary=Option("Which lists grow: targets, attributes or both.", default="both"),
     runs=Option(min=1),
-    step=Option("Words over all lists by which they grow.", min=1),
-    picture=DRAW,
+    step=Option(min=1),
     out=NUMBERS,
 )
 def silhouette(given: Given) -> Made:
@@ -184,7 +181,6 @@ def silhouette(given: Given) -> Made:
     measure=Option("db_wa, ripa or nbm; several times."),
     seed=Option(default=0),
     neighbours=Option("Nearest neighbours that NBM looks at.", min=1),
-    picture=DRAW,
     out=NUMBERS,
 )
 def reliability(given: Given) -> Made:
@@ -213,7 +209,7 @@ def reliability(given: Given) -> Made:
     "stability:direct_bias_study stability:train_embeddings",
     "settings=listed corpus algorithm dims seeds models=folder words=neutral pairs query draws seed trust_pickle "
     "picture out measures",
-    settings=Option("A .csv of embeddings: corpus, algorithm, dims, seed, path.", Path, None, argument=True),
+    settings=Option("A .csv of embeddings: corpus, algorithm, dims, seed, path.", Path, None, names=()),
     corpus=Option("A text to train on, a sentence a line; several times.", list[str], default=None),
     algorithm=Option("sgns or cbow; several times.", list[str], default=None),
     dims=Option("Dimensions to train; several times.", list[int], default=None),
@@ -222,14 +218,8 @@ def reliability(given: Given) -> Made:
     words=Option("Words that should be neutral: a list.", list[str], None),
     query=Option("Measure every metric and the contrast on this query too.", default=None, complete=names.queries),
     draws=Option("Bootstrap draws of pairs and words.", min=2),
-    picture=DRAW,
     out=NUMBERS,
-    measures=Option(
-        "With --query: also write every measure as .csv.",
-        Path,
-        default=None,
-        target=Target((".csv",), "a table of measures"),
-    ),
+    measures=Option("With --query: also write every measure as .csv.", default=None).over(MEASURES),
 )
 def stability(given: Given) -> Made:
     """Whether direct bias speaks of the corpus or of how its embedding was trained."""

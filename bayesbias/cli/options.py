@@ -6,13 +6,14 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
 
+import bayesbias as bb
 from bayesbias.cli import names, reading
 
 UNSET: Any = inspect.Parameter.empty
@@ -36,123 +37,90 @@ class Target:
 class Option:
     """How the command line takes a parameter; what is not set here is read off the function.
 
-    ``read`` makes a value of the text at once, ``load`` from it and all other arguments when none of them is wrong.
+    Without a default and without ``names`` it is an argument; so it is with a default where ``names`` is ``()``.
+    ``read`` makes a value of the text; ``load``, which takes longer, of that value and all others, once these are read.
     """
 
     help: str | None = None
     type: Any = None
     default: Any = UNSET
     names: tuple[str, ...] | None = None
-    argument: bool | None = None
     complete: Callable[[str], list[str]] | None = None
     min: float | None = None
-    valid: tuple[str, ...] | None = None
-    read: Callable[[Any], Any] | None = None
+    read: Callable[[Any], Any] = field(default=reading.as_given)
     load: Callable[[Any, Mapping[str, Any]], Any] | None = None
     target: Target | None = None
 
-    def value(self, text: Any, name: str) -> Any:
-        """The value of what was given."""
-        if self.valid is not None:
-            from bayesbias._checks import one_of
-
-            one_of(text, self.valid, name)
-        return text if self.read is None else self.read(text)
-
     def over(self, other: Option) -> Option:
-        """This option, with what it leaves open as in another one."""
+        """The same, with what it leaves open as in another one."""
         left = [one.name for one in fields(Option) if getattr(self, one.name) is one.default]
         return replace(self, **{name: getattr(other, name) for name in left})
 
 
-def table_target(noun: str = "a table", said: str = "table", help: str = "Write the table as .csv.") -> Option:  # noqa: A002  # an option's
-    """The option ``--out`` of a command whose result is a table."""
-    return Option(help, default=None, target=Target((".csv",), noun, said))
+def written(noun: str, *suffixes: str, said: str = "") -> Option:
+    """An option that names a file to write; with ``said`` it need not be given, as in :class:`Target`."""
+    about = f"{noun[0].upper()}{noun[1:]} to write, {' or '.join(suffixes)}."
+    return Option(about, Path, None if said else UNSET, target=Target(suffixes, noun, said))
 
 
-OUT = ("--out", "-o")
+PICTURE = written("a picture", ".png", said="picture")
+TABLE = written("a table", ".csv", said="table")
+NUMBERS = written("a table", ".csv", said="{rows}")
+FRESH = Option("Seed of the draws; a fresh one if not given.", int, None)
+SEVERAL = Option(type=list[str], default=None)
 WORDS = Option("A bundled word list or the path of a TOML file.", complete=names.word_lists)
 EMBEDDING = Option("A bundled name or the path of an embedding file.", complete=names.embeddings)
 FILE = Option("A distance table, .csv or .parquet.", Path)
-TABLES = Option(
-    "Bundled names, embedding files, or distance tables (.csv, .parquet).", list[str], complete=names.embeddings
-)
+TABLES = Option("Bundled names, embedding files, or distance tables (.csv, .parquet).", list[str]).over(EMBEDDING)
 MEASURED = Option("A bundled word list or a TOML file, to measure embeddings with.", default=None)
-SOURCES = Option(
-    "Where frequencies come from: a file of words and counts, or NAME=FILE of an embedding.",
-    list[str],
-    read=reading.counts_of,
-)
-FRESH = Option("Seed of the draws; a fresh one if not given.", int, default=None)
-DRAWING = Option("Also write the picture, .png.", default=None, target=Target((".png",), "a picture", "picture"))
-NUMBERS = table_target("a table", "{rows}", "Also write the numbers as .csv.")
-SEVERAL = Option(type=list[str], default=None)
+SOURCES = Option("A file of words and counts, or NAME=FILE for each embedding.", list[str], read=reading.counts_of)
 
 OPTIONS = {
     # what a command works on
     "embedding": EMBEDDING,
     "kv": Option(load=reading.vectors).over(EMBEDDING),
-    "embeddings": Option("Bundled names or paths of embedding files.", list[str], complete=names.embeddings),
+    "embeddings": Option("Bundled names or paths of embedding files.", list[str]).over(EMBEDDING),
     "several": TABLES,
     "tables": Option(load=reading.tables).over(TABLES),
     "words": WORDS,
     "file": FILE,
-    "table": Option(load=reading.distances).over(FILE),
-    "post": Option("A fit, .nc.", Path, load=reading.fit_of),
-    "words_or_table": Option(
-        "A distance table (.csv, .parquet), a bundled word list or a TOML file.", load=reading.table_or_name
-    ),
+    "table": Option(load=lambda path, _: bb.read_distance_table(path)).over(FILE),
+    "post": Option("A fit, .nc.", Path, load=lambda path, _: bb.load_fit(path)),
+    "words_or_table": Option("A distance table, a bundled word list or a TOML file.", load=reading.table_or_name),
     # words, metrics and models by name
-    "asked": Option(
-        "A bundled query ('bayesbias queries') or a TOML file; several times for several.", complete=names.queries
-    ).over(SEVERAL),
-    "lists": Option("Word lists as a query: groups against their stereotypes.", complete=names.word_lists).over(
-        SEVERAL
-    ),
+    "asked": Option("A bundled query or a TOML file; several times for several.", complete=names.queries).over(SEVERAL),
+    "lists": Option("Word lists as a query: groups and their stereotypes.", complete=names.word_lists).over(SEVERAL),
     "metric": Option("A metric instead of the contrasts.", complete=names.metrics),
     "metrics": Option("A metric; several times for several.", list[str], complete=names.metrics),
-    "model": Option(
-        "A model that 'bayesbias models' shows, a TOML file, or auto: related where the table knows how.",
-        complete=names.models,
-    ),
+    "model": Option("A model that 'bayesbias models' shows, a TOML file, or auto.", complete=names.models),
     "pairs": Option("Pairs: a bundled list ('bayesbias lists') or a TOML file."),
     "first": Option("associated, different or a control list."),
     "second": Option("By default different, else the first control list."),
-    "contrast": Option(
-        "Two connections with a comma between; associated,different where there is one.", str, read=reading.connections
-    ),
-    "frequencies": Option(
-        "A file with two columns, word and count, or wordfreq; by default the order of the embedding."
-    ),
+    "contrast": Option("Two connections, such as associated,different.", str, read=reading.connections),
+    "frequencies": Option("A file of words and counts, or wordfreq; by default the order of the embedding."),
     "adjust": Option("frequency or length of words: adjust distances for it first."),
     # how it is done
-    "case": Option("as-is, or fallback: try other capitalisations.", str, default="as-is", valid=("as-is", "fallback")),
+    "case": Option(
+        "as-is, or fallback: try other capitalisations.",
+        default="as-is",
+        read=reading.one_of("case", "as-is", "fallback"),
+    ),
     "twins": Option(
-        "once, or keep: words of one list that have one vector.", str, default="once", valid=("once", "keep")
+        "once, or keep: words of a list that have one vector.",
+        default="once",
+        read=reading.one_of("twins", "once", "keep"),
     ),
-    "trust_pickle": Option(
-        "Open a pickle; that runs the code in it.",
-        bool,
-        default=False,
-        names=("--trust-pickle/--no-trust-pickle",),
-    ),
-    "keep_duplicates": Option(
-        "Count a pair as often as it is listed.", names=("--keep-duplicates/--no-keep-duplicates",)
-    ),
+    "trust_pickle": Option("Open a pickle; that runs the code in it.", default=False),
+    "keep_duplicates": Option("Count a pair as often as it is listed."),
     "max_missing": Option("Share of a set's words that may be missing."),
-    "normalise": Option("Scale vectors to length 1 first.", names=("--normalise/--no-normalise",)),
+    "normalise": Option("Scale vectors to length 1 first."),
     "prob": Option("Posterior mass of the intervals.", default=0.89, read=reading.prob),
     "draws": Option("Posterior draws in all, a multiple of 4.", min=4),
     "seed": Option("Seed of the random draws.", min=0),
     # what is written
-    "out": Option(type=Path, names=OUT),
-    "picture": Option("Write the picture, .png.", Path).over(DRAWING),
-    "report": Option(
-        "Write a report, .html or .md.",
-        Path,
-        default=None,
-        target=Target((".html", ".htm", ".md"), "a report", "report"),
-    ),
+    "out": Option(type=Path, names=("--out", "-o")),
+    "picture": PICTURE,
+    "report": written("a report", ".html", ".htm", ".md", said="report"),
 }
 """Kind of parameter to how the command line takes it."""
 
@@ -220,15 +188,15 @@ class Command:
         """Check and read the arguments, run the body, and write what is asked for."""
         from bayesbias.cli.writing import check_target, write
 
-        asked = {name: option for name, option in options.items() if given[name] is not None}
-        targets = {given[name]: option.target for name, option in asked.items() if option.target is not None}
-        for path, target in targets.items():
+        asked = [(name, option) for name, option in options.items() if given[name] is not None]
+        targets = [(given[name], option.target) for name, option in asked if option.target is not None]
+        for path, target in targets:
             check_target(path, target.suffixes, target.noun)
-        values = {**given, **{name: option.value(given[name], name) for name, option in asked.items()}}
-        for name, option in asked.items():
+        values = {**given, **{name: option.read(given[name]) for name, option in asked}}
+        for name, option in asked:
             values[name] = values[name] if option.load is None else option.load(values[name], values)
         result = self.body(Given(more=more, **{parameter: values[name] for name, parameter in self.takes}))
-        write(result, {path: target for path, target in targets.items() if target.said}, values.get("prob"))
+        write(result, [(path, target) for path, target in targets if target.said], values.get("prob"))
 
 
 COMMANDS: dict[str, Command] = {}
@@ -268,24 +236,12 @@ def _function(place: str) -> Callable[..., Any]:
 
 
 def _parameter(name: str, option: Option) -> inspect.Parameter:
-    """An argument where there is no default and no name with hyphens, else an option."""
-    how = {"help": option.help, "autocompletion": option.complete, "min": option.min}
-    if option.argument or (option.default is UNSET and not option.names):
-        kind: Any = typer.Argument(**how)
-    else:
-        kind = typer.Option(*(option.names or _flags(name, option)), **how)
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=list(option.default) if isinstance(option.default, tuple) else option.default,
-        annotation=Annotated[option.type | None if option.default is None else option.type, kind],
-    )
-
-
-def _flags(name: str, option: Option) -> tuple[str, ...]:
-    """The name of an option; a flag that is on by default can be turned off."""
-    flag = name.replace("_", "-")
-    return (f"--{flag}/--no-{flag}",) if option.default is True else (f"--{flag}",)
+    how: dict[str, Any] = {"help": option.help, "autocompletion": option.complete, "min": option.min}
+    argument = option.names == () or (option.names is None and option.default is UNSET)
+    kind: Any = typer.Argument(**how) if argument else typer.Option(*option.names or (), **how)
+    value = option.type | None if option.default is None else option.type
+    default = list(option.default) if isinstance(option.default, tuple) else option.default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[value, kind])
 
 
 SCALARS = {"bool": bool, "int": int, "float": float}

@@ -7,12 +7,20 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bayesbias as bb
+from bayesbias.cli.screen import working
+from bayesbias.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
     from gensim.models import KeyedVectors
 
 TABLES = (".csv", ".parquet")
+
+
+def as_given(value: Any) -> Any:
+    """The value as it is."""
+    return value
 
 
 def prob(value: float) -> float:
@@ -22,17 +30,19 @@ def prob(value: float) -> float:
     return probability(value, "prob")
 
 
-def home_folder(path: Path) -> Path:
-    """A path with the home folder in place of ~."""
-    from bayesbias import _files
+def one_of(name: str, *valid: str) -> Callable[[str], str]:
+    """What reads one of several words."""
 
-    return _files.home_folder(path)
+    def read(text: str) -> str:
+        from bayesbias import _checks
+
+        return _checks.one_of(text, valid, name)
+
+    return read
 
 
 def connections(text: str) -> tuple[str, str]:
     """Two connections, first and second."""
-    from bayesbias.errors import InputError
-
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts):
         raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,different")
@@ -43,8 +53,6 @@ def named_values(option: str) -> Callable[[list[str]], dict[str, str] | None]:
     """What reads the NAME=VALUE arguments of an option as a mapping."""
 
     def read(given: list[str]) -> dict[str, str] | None:
-        from bayesbias.errors import InputError
-
         parts = {one: one.rpartition("=") for one in given}
         if wrong := [one for one, (name, _, value) in parts.items() if not name or not value]:
             raise InputError(f"{option} {wrong[0]}: give NAME=VALUE, such as {option} 1990.vec=1990")
@@ -60,38 +68,19 @@ def counts_of(given: list[str]) -> str | dict[str, str] | None:
 
 def vectors(embedding: str, given: Mapping[str, Any]) -> KeyedVectors:
     """The embedding, whole."""
-    from bayesbias.cli.screen import working
-    from bayesbias.embeddings import load_embedding
-
     with working("reading the embedding"):
-        return load_embedding(embedding, trust_pickle=given["trust_pickle"])
+        return bb.load_embedding(embedding, trust_pickle=given["trust_pickle"])
 
 
 def embeddings(arguments: list[str], trust_pickle: bool, words: Any = None) -> dict[str, KeyedVectors]:
     """Short name to embedding, each given once; of some words where these are named."""
-    from bayesbias.embeddings import load_embedding
-
     named = zip(names_of(arguments), arguments, strict=True)
-    return {name: load_embedding(one, words=words, trust_pickle=trust_pickle) for name, one in named}
-
-
-def distances(path: Path, _: Any = None) -> pd.DataFrame:
-    """A distance table."""
-    from bayesbias.distances import read_distance_table
-
-    return read_distance_table(path)
+    return {name: bb.load_embedding(one, words=words, trust_pickle=trust_pickle) for name, one in named}
 
 
 def table_or_name(text: str, _: Any = None) -> pd.DataFrame | str:
     """A distance table, or the name of a word list as it is."""
-    return distances(Path(text)) if text.endswith(TABLES) else text
-
-
-def fit_of(path: Path, _: Any = None) -> xr.DataTree:
-    """A fit."""
-    from bayesbias.models import load_fit
-
-    return load_fit(path)
+    return bb.read_distance_table(text) if text.endswith(TABLES) else text
 
 
 def tables(arguments: list[str], given: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -107,12 +96,6 @@ def measured(
     whole: bool = False,
 ) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
     """Name to distance table, and the embeddings where all are."""
-    from bayesbias.cli.screen import working
-    from bayesbias.distances import distance_table, read_distance_table
-    from bayesbias.embeddings import load_embedding
-    from bayesbias.errors import InputError
-    from bayesbias.words import load_words
-
     ready = [one.endswith(TABLES) for one in arguments]
     if whole and len(arguments) != 2:
         raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
@@ -122,17 +105,17 @@ def measured(
         raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
     if words is not None and all(ready):
         raise InputError("--words is for embeddings: distance tables have their words already")
-    listed = None if words is None else load_words(words)
+    listed = None if words is None else bb.load_words(words)
     tables, vectors = {}, []
     for name, argument, is_table in zip(_apart(arguments), arguments, ready, strict=True):
         if is_table or listed is None:
-            tables[name] = read_distance_table(argument)
+            tables[name] = bb.read_distance_table(argument)
             continue
         with working(f"reading {name}"):
             # spellings other than those of the lists have ranks that the file's sample would not follow
             part = None if whole or case != "as-is" else listed
-            vectors.append(load_embedding(argument, part, trust_pickle))
-        tables[name] = distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
+            vectors.append(bb.load_embedding(argument, part, trust_pickle))
+        tables[name] = bb.distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
     return tables, vectors
 
 
@@ -149,31 +132,17 @@ def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: 
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Short names of embeddings, each given once.
-
-    Raises
-    ------
-    InputError
-        One is given twice.
-    """
-    from bayesbias.errors import InputError
-
+    """Short names of embeddings, each given once."""
     if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
         raise InputError(f"{twice[0]} is given twice: give each embedding once")
     return short_names(arguments)
 
 
 def csv_table(path: Path, **options: Any) -> pd.DataFrame:
-    """A CSV file as a table.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
+    """A CSV file as a table."""
     import pandas as pd
 
-    from bayesbias.errors import InputError
+    from bayesbias._files import home_folder
 
     try:
         table: pd.DataFrame = pd.read_csv(home_folder(path), **options)
@@ -183,15 +152,7 @@ def csv_table(path: Path, **options: Any) -> pd.DataFrame:
 
 
 def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
-    """Other arguments, and the options of the method or metric that a command runs: ``--name value`` among them.
-
-    Raises
-    ------
-    InputError
-        A name that is not valid, or one without a value.
-    """
-    from bayesbias.errors import InputError
-
+    """Other arguments, and the options of the method or metric that a command runs: ``--name value`` among them."""
     others: list[str] = []
     found: dict[str, Any] = {}
     rest = iter(arguments)

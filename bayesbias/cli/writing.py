@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import bayesbias as bb
+from bayesbias.cli.screen import say, working
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +32,14 @@ PICTURES = {
 """Kind of result to the function that draws it."""
 
 
+@dataclass
 class Made:
-    """What a command gives to be written where it is not a result alone: its own table or picture, and what else a
-    report takes.
-    """
+    """A result whose table or picture is not that of its kind, and what else its report takes."""
 
-    def __init__(self, result: Any, table: Any = None, figure: Any = None, **beside: Any) -> None:
-        self.result, self.table, self.figure, self.beside = result, table, figure, beside
+    result: Any
+    table: pd.DataFrame | None = None
+    figure: Callable[[], Figure] | None = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_target(path: str | Path, suffixes: Collection[str], what: str) -> None:
@@ -44,12 +49,10 @@ def check_target(path: str | Path, suffixes: Collection[str], what: str) -> None
     _files.check_target(path, tuple(suffixes), what)
 
 
-def write(result: Any, targets: Mapping[Path, Target], prob: float | None = None) -> None:
+def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | None = None) -> None:
     """Write what a command gives to each of its targets, and say so."""
-    from bayesbias.cli.screen import say, working
-
     made = result if isinstance(result, Made) else Made(result)
-    for path, target in targets.items():
+    for path, target in targets:
         rows = ""
         if ".csv" in target.suffixes:
             table = made.table if made.table is not None else table_of(made.result, prob)
@@ -60,10 +63,8 @@ def write(result: Any, targets: Mapping[Path, Target], prob: float | None = None
         elif ".parquet" in target.suffixes:
             made.result.write(path)
         else:
-            from bayesbias.reporting.page import report
-
             with working("drawing pictures"):
-                report(made.result, path, **made.beside, prob=prob)
+                bb.report(made.result, path, **made.beside, prob=prob)
         say(f"{target.said.format(rows=rows)} written to {path}")
 
 
@@ -75,15 +76,14 @@ def table_of(result: Any, prob: float | None) -> pd.DataFrame:
 
 def picture_of(result: Any, prob: float | None) -> Figure:
     """The picture of a result."""
-    from bayesbias import plots
-
-    figure: Figure = _at(prob, getattr(plots, PICTURES[type(result).__name__]), result)
+    figure: Figure = _at(prob, getattr(bb.plots, PICTURES[type(result).__name__]), result)
     return figure
 
 
 def _at(prob: float | None, function: Any, *given: Any) -> Any:
-    at = {"prob": prob} if prob is not None and "prob" in inspect.signature(function).parameters else {}
-    return function(*given, **at)
+    """What a function gives, told the mass of the intervals where it takes that."""
+    takes = prob is not None and "prob" in inspect.signature(function).parameters
+    return function(*given, prob=prob) if takes else function(*given)
 
 
 def save_table(table: pd.DataFrame, path: Path) -> None:
