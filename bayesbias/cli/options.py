@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +14,7 @@ import typer
 
 import bayesbias as bb
 from bayesbias.cli import names, reading
+from bayesbias.cli.sources import source_of
 
 UNSET: Any = inspect.Parameter.empty
 MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -94,7 +94,7 @@ OPTIONS = {
     "metrics": Option("A metric; several times for several.", list[str], complete=names.metrics),
     "model": Option("A model that 'bayesbias models' shows, a TOML file, or auto.", complete=names.models),
     "pairs": Option("Pairs: a bundled list ('bayesbias lists') or a TOML file."),
-    "first": Option("associated, different or a control list."),
+    "first": Option("associated, different or a control list.", default="associated"),
     "second": Option("By default different, else the first control list."),
     "contrast": Option("Two connections, such as associated,different.", str, read=reading.connections),
     "frequencies": Option("A file of words and counts, or wordfreq; by default the order of the embedding."),
@@ -158,16 +158,19 @@ class Command:
         return str(inspect.getdoc(self.body)).splitlines()[0]
 
     def options(self) -> dict[str, Option]:
-        """Name on the command line to how it is taken; reads the public functions, which load slowly."""
-        public = [_function(place) for place in self.of]
-        documented = [documented_parameters(one) for one in public]
+        """Name on the command line to how it is taken."""
+        public = [source_of(*place.split(":")) for place in self.of]
+        said = [documented_parameters(one.docstring) for one in public]
         found = {}
         for name, parameter in self.takes:
             option = self.own.get(name, Option()).over(OPTIONS.get(parameter, Option()))
-            known = [one for each in public if (one := inspect.signature(each).parameters.get(parameter)) is not None]
-            said = next((each[parameter] for each in documented if each.get(parameter)), "")
-            option = option.over(Option(said, default=known[0].default if known else UNSET))
-            found[name] = option.over(Option(type=value_type(option.default, known)))
+            annotations = {one: one.annotation(parameter) for one in public}
+            known = next((one for one, annotation in annotations.items() if annotation), None)
+            if option.default is UNSET and known is not None:
+                option = replace(option, default=known.default(parameter))
+            option = option.over(Option(next((each[parameter] for each in said if parameter in each), "")))
+            kind = value_type(option.default, annotations[known] if known is not None else "")
+            found[name] = option.over(Option(type=kind))
         return found
 
     def made(self) -> Any:
@@ -229,12 +232,6 @@ def command(of: str, takes: str, more: bool = False, **own: Option) -> Callable[
     return known
 
 
-def _function(place: str) -> Callable[..., Any]:
-    module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return found
-
-
 def _parameter(name: str, option: Option) -> inspect.Parameter:
     how: dict[str, Any] = {"help": option.help, "autocompletion": option.complete, "min": option.min}
     argument = option.names == () or (option.names is None and option.default is UNSET)
@@ -247,14 +244,14 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
 SCALARS = {"bool": bool, "int": int, "float": float}
 
 
-def value_type(default: object, known: list[inspect.Parameter]) -> Any:
+def value_type(default: object, annotation: str) -> Any:
     """The type of the text's value: of the default, else the first number of the annotation, else text."""
     if isinstance(default, tuple):
         return list[str]
     if isinstance(default, bool | int | float | str | Path):
         return type(default)
-    annotation = re.sub(r"\[.*\]", "", str(known[0].annotation)) if known else ""
-    return next((SCALARS[kind] for kind in annotation.split(" | ") if kind in SCALARS), str)
+    kinds = re.sub(r"\[.*\]", "", annotation).split(" | ")
+    return next((SCALARS[kind] for kind in kinds if kind in SCALARS), str)
 
 
 ENTRIES = re.compile(r"\nParameters\n-+\n(.*?)(?=\n\n\S+\n-{3,}|\Z)", re.DOTALL)
@@ -264,9 +261,9 @@ VALUE = re.compile(r'``"([\w-]+)"``')
 SENTENCE = re.compile(r'(?<=[a-z)`,\]])\.\s+(?=[A-Z`"(])|; None ')
 
 
-def documented_parameters(function: Callable[..., Any]) -> dict[str, str]:
-    """Parameter to its help: the first sentence of its docstring, and the values that only later ones name."""
-    section = ENTRIES.search(inspect.getdoc(function) or "")
+def documented_parameters(docstring: str) -> dict[str, str]:
+    """Parameter to its help: the first sentence on it, and the values that only later ones name."""
+    section = ENTRIES.search(docstring)
     entries = ENTRY.findall(section[1] + "\n") if section else []
     return {name.strip(): sentence for given, text in entries for name, sentence in _said(given, text)}
 
