@@ -63,14 +63,20 @@ def _literal(module: str, value: ast.expr) -> ast.expr:
     for statement in _parsed(module):
         if isinstance(statement, ast.ImportFrom) and value.id in {alias.name for alias in statement.names}:
             return _literal(str(statement.module), value)
-        for target in statement.targets if isinstance(statement, ast.Assign) else ():
-            names = target.elts if isinstance(target, ast.Tuple) else [target]
-            values = statement.value.elts if isinstance(statement.value, ast.Tuple) else []
-            values = values if isinstance(target, ast.Tuple) else [statement.value]
-            for one, found in zip(names, values, strict=False):
-                if isinstance(one, ast.Name) and one.id == value.id:
-                    return _literal(module, found)
+        for one, found in _assigned(statement):
+            if isinstance(one, ast.Name) and one.id == value.id:
+                return _literal(module, found)
     return value
+
+
+def _assigned(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    """The names of an assignment, each with its value."""
+    if not isinstance(statement, ast.Assign):
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 @cache
