@@ -65,7 +65,7 @@ def debias(given: Given) -> None:
 
 @command(
     "comparison:compare",
-    "embeddings=several words report out picture side_effects similarity model engine draws seed prob case "
+    "embeddings=several words out picture report side_effects similarity model engine draws seed prob case "
     "trust_pickle",
     words=MEASURED,
     out=written("changes", ".csv", said="changes"),

@@ -82,7 +82,7 @@ def metrics(given: Given) -> Any:
 @command(
     "comparison:rank",
     "embeddings query=asked words=lists metric=metrics aggregate draws seed outside max_missing case normalise twins "
-    "trust_pickle picture out",
+    "trust_pickle out picture",
     draws=Option("Bootstrap draws of words; 0 for none.", min=0),
     outside=Option(
         "A .csv with the column embedding and columns of benchmarks, larger is better.", Path, read=_benchmarks
@@ -147,7 +147,7 @@ def _loaded(arguments: list[str], asked: dict[str, Query], metrics: list[str], g
 
 @command(
     "silhouettes:silhouette",
-    "embeddings query=asked words=lists metric=metrics vary runs step sizes seed compat twins trust_pickle picture out",
+    "embeddings query=asked words=lists metric=metrics vary runs step sizes seed compat twins trust_pickle out picture",
     embeddings=Option("Bundled names or paths; of two the first is held to be biased, the second not."),
     metric=Option("weat, ect, rnsb, another metric with a known range, or crossed; several times.", default=None),
     vary=Option("Which lists grow: targets, attributes or both.", default="both"),
@@ -174,7 +174,7 @@ def silhouette(given: Given) -> Made:
 
 @command(
     "reliability:bias_scores reliability:variance_components",
-    "embeddings targets pairs query=queries measure=measures neighbours draws seed twins trust_pickle picture out",
+    "embeddings targets pairs query=queries measure=measures neighbours draws seed twins trust_pickle out picture",
     embeddings=Option("Embeddings trained alike but for their seed."),
     targets=Option("Words to score: a bundled list ('bayesbias lists') or a file.", default="occ16"),
     query=Option("A list of words that should measure one thing; several times.", list[str], None),
@@ -208,7 +208,7 @@ def reliability(given: Given) -> Made:
 @command(
     "stability:direct_bias_study stability:train_embeddings",
     "settings=listed corpus algorithm dims seeds models=folder words=neutral pairs query draws seed trust_pickle "
-    "picture out measures",
+    "out picture measures",
     settings=Option("A .csv of embeddings: corpus, algorithm, dims, seed, path.", Path, None, names=()),
     corpus=Option("A text to train on, a sentence a line; several times.", list[str], default=None),
     algorithm=Option("sgns or cbow; several times.", list[str], default=None),
