@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from html import escape
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesbias._page import Page, Picture, Section, Table, filled, whole_table
+from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,17 @@ class Result:
         return " ".join([*self.findings(), *self.notes])
 
     def figure(self, **options: Any) -> Figure | None:
-        """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
+        """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none.
+
+        Raises
+        ------
+        InputError
+            An option that the picture does not have.
+        """
+        valid = () if self.picture is None else options_of(self.picture)
+        if unknown := [name for name in options if name not in valid]:
+            picture = "has no picture" if self.picture is None else f"is drawn with {', '.join(valid)}"
+            raise InputError(f"{unknown[0]} is no option: {title_of(self).lower()} {picture}")
         return None if self.picture is None else drawing(self.picture, self, **options)
 
     def sources(self) -> tuple[Any, ...]:
@@ -98,6 +110,11 @@ def front_page(title: str, lead: str, findings: Sequence[str], notes: Sequence[s
     """A first screen of sentences: the first is the answer, the others and the notes follow."""
     lines = {"In detail": " ".join(findings[1:]), "What limits it": " ".join(notes)}
     return Page(title, lead, findings[0], {name: told for name, told in lines.items() if told}, picture)
+
+
+def options_of(picture: str) -> tuple[str, ...]:
+    """What a function of ``bayesbias.plots`` takes beside the result."""
+    return tuple(signature(getattr(import_module("bayesbias.plots"), picture)).parameters)[1:]
 
 
 def drawing(picture: str, *given: Any, **options: Any) -> Figure:

@@ -181,7 +181,7 @@ def _default(option) -> str:
     value = option.default
     if value is None or callable(value) or value == () or repr(value).startswith("Sentinel"):
         return "required" if option.required else ""
-    return f"``{value}``"
+    return f"``{', '.join(value) if isinstance(value, list) else value}``"
 
 
 def model_formula(spec) -> str:

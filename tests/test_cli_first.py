@@ -1,7 +1,11 @@
 """The first contact: five things to do, word lists of one's own, data sets, what is installed, completion."""
 
+import ast
+import importlib
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +14,9 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.cli import names
-from bayesbias.cli.app import HEADINGS, app
+from bayesbias.cli.app import HEADINGS
+from bayesbias.cli.options import COMMANDS, documented_parameters
+from bayesbias.cli.sources import source_of
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
 
@@ -40,8 +46,7 @@ def test_alone_it_shows_five_things_to_do(here):
 def test_every_command_stands_below_one_heading(here):
     listed = [name for commands in HEADINGS.values() for name in commands]
     assert len(listed) == len(set(listed))
-    registered = [one.name or one.callback.__name__.replace("_", "-") for one in app.registered_commands]
-    assert set(listed) == set(registered)
+    assert set(listed) == set(COMMANDS)
     out = here("--help")[1]
     assert all(f"\n{heading}:\n" in out for heading in HEADINGS)
     assert all(f"\n  {name} " in out for name in listed)
@@ -171,3 +176,33 @@ def test_completion_offers_every_bundled_name():
     assert set(names.datasets("")) == set(bb.datasets.list_datasets()["name"])
     assert names.word_lists("weathub/de/weat7") == ["weathub/de/weat7"]
     assert names.metrics("zz") == []
+
+
+SOURCES = [tuple(place.split(":")) for place in sorted({place for one in COMMANDS.values() for place in one.of})]
+
+
+@pytest.mark.parametrize(("module", "name"), SOURCES)
+def test_signatures_read_off_the_source_are_those_of_the_functions(module, name):
+    function = getattr(importlib.import_module(module), name)
+    found = source_of(module, name)
+    assert found.docstring == inspect.getdoc(function)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            assert found.default(parameter.name) == parameter.default
+            assert found.annotation(parameter.name) == ast.unparse(ast.parse(str(parameter.annotation)))
+    assert found.default("nothing of it") is inspect.Parameter.empty
+
+
+def test_every_parameter_is_known_and_explained():
+    for one in COMMANDS.values():
+        for name, option in one.options().items():
+            assert option.help.endswith("."), f"{one.name} --{name}: {option.help}"
+            assert not re.search(r"``|:\w+:`|As in ", option.help)
+
+
+def test_help_is_the_first_sentence_and_the_values_that_only_later_ones_name():
+    said = documented_parameters(inspect.getdoc(bb.contrasts))
+    assert said["population"] == "What the row of the whole list speaks about: given or similar."
+    assert said["prob"] == "Posterior mass of the equal-tailed intervals."
+    assert said["post"] == "A result of fit."
+    assert "seed" not in documented_parameters(inspect.getdoc(bb.compare))  # as in another function

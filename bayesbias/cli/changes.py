@@ -4,172 +4,109 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from bayesbias.cli import names
-from bayesbias.cli.arguments import (
-    AUTO,
-    EmbeddingName,
-    check_report,
-    check_target,
-    csv_table,
-    extra_options,
-    save_picture,
-    save_report,
-    short_names,
-)
+import bayesbias as bb
+from bayesbias.cli.options import FRESH, MEASURED, Given, Option, command, written
+from bayesbias.cli.reading import csv_table, extra_options, measured
+from bayesbias.cli.screen import say, show, show_coverage, working
+from bayesbias.cli.writing import Made, check_target
+from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from gensim.models import KeyedVectors
 
     from bayesbias.comparison import Comparison, SideEffects
 
-
-TABLES = (".csv", ".parquet")
+AUTO = "auto"
 CHAINS = 4
 BY_LIST = ("definitional", "sets", "groups", "subspace", "equalize", "neutralize", "ignore")
 """Options of debiasing methods that are words or directions, which come from files."""
 
 
-def debias(
-    context: typer.Context,
-    embedding: EmbeddingName,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Embedding to write: .bin, .txt (word2vec) or .npz.")],
-    method: Annotated[
-        str, typer.Option(help="project, hard, hard_multiclass, soft, half_sibling or null_space.")
-    ] = "hard",
-    pairs: Annotated[
-        str | None, typer.Option(help="Defining pairs: a bundled list such as gender_pairs, or a TOML file.")
-    ] = None,
-    words: Annotated[
-        str | None, typer.Option(help="Word lists whose groups, word by word, are the defining sets, such as religion.")
-    ] = None,
-    equalize: Annotated[str | None, typer.Option(help="Pairs to equalise (hard): a list of pairs.")] = None,
-    ignore: Annotated[str | None, typer.Option(help="Words to leave alone: a list of words.")] = None,
-    trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
-) -> None:
+@command(
+    "debiasing:debias",
+    "embedding out method pairs words equalize ignore trust_pickle",
+    more=True,
+    out=Option("Embedding to write: .bin, .txt (word2vec) or .npz."),
+    pairs=Option("Defining pairs: a bundled list such as gender_pairs, or a TOML file.", default=None),
+    words=Option("Word lists whose groups, word by word, are the defining sets, such as religion.", default=None),
+    equalize=Option("Pairs to equalise (hard): a list of pairs.", default=None),
+    ignore=Option("Words to leave alone: a list of words.", default=None),
+)
+def debias(given: Given) -> None:
     """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
     from bayesbias._files import home_folder
-    from bayesbias.cli.screen import say, working
-    from bayesbias.debiasing import debias as debias_embedding
     from bayesbias.debiasing.registry import find_method
-    from bayesbias.embeddings import load_embedding, save_embedding
     from bayesbias.embeddings.formats import SUFFIXES
-    from bayesbias.errors import InputError
 
-    check_target(out, SUFFIXES, "an embedding")
-    if out.exists() and (source := home_folder(embedding)).exists() and out.samefile(source):
-        raise InputError(f"{out} is the embedding itself, which the result would replace: give another file")
-    taken = find_method(method).options
-    defining = _defining(taken, pairs, words)
+    check_target(given.out, SUFFIXES, "an embedding")
+    source = home_folder(given.embedding)
+    if given.out.exists() and source.exists() and given.out.samefile(source):
+        raise InputError(f"{given.out} is the embedding itself, which the result would replace: give another file")
+    taken = find_method(given.method).options
+    defining = _defining(taken, given.pairs, given.words)
     own = [name for name in taken if name not in {*defining, *BY_LIST}]
-    others, extra = extra_options(context.args, own, method)
+    others, extra = extra_options(given.more, own, given.method)
     if others:
         raise InputError(f"one embedding is debiased at a time, and {others[0]} is given too")
     options = defining | extra
-    if equalize is not None:
-        options["equalize"] = list(_pairs(equalize))
-    if ignore is not None:
-        options["ignore"] = list(_words(ignore))
-    kv = load_embedding(embedding, trust_pickle=trust_pickle)
+    if given.equalize is not None:
+        options["equalize"] = list(_pairs(given.equalize))
+    if given.ignore is not None:
+        options["ignore"] = list(_words(given.ignore))
+    kv = bb.load_embedding(given.embedding, trust_pickle=given.trust_pickle)
     with working("debiasing"):
-        after = debias_embedding(kv, method, **options)
-    save_embedding(after, out)
+        after = bb.debias(kv, given.method, **options)
+    bb.save_embedding(after, given.out)
     say(str(after.bayesbias_debiasing))
-    say(f"{len(after):,} vectors written to {out}")
+    say(f"{len(after):,} vectors written to {given.out}")
 
 
-def compare(
-    embeddings: Annotated[
-        list[str],
-        typer.Argument(
-            help="Bundled names, embedding files, or distance tables (.csv, .parquet).", autocompletion=names.embeddings
-        ),
-    ],
-    words: Annotated[
-        str | None,
-        typer.Option(
-            help="A bundled word list or a TOML file, to measure embeddings with.", autocompletion=names.word_lists
-        ),
-    ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report, .html or .md.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the changes as .csv.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Write the picture of the change, .png.")] = None,
-    effects: Annotated[
-        bool, typer.Option("--side-effects", help="Look for side effects too; reads two embeddings whole.")
-    ] = False,
-    similarity: Annotated[
-        Path | None, typer.Option(help="CSV of word, word, similarity for the side effects, with a header.")
-    ] = None,
-    model: Annotated[str, typer.Option(help="auto, or the model of changes.")] = AUTO,
-    engine: Annotated[str, typer.Option(help="auto, marginal or nuts.")] = "auto",
-    draws: Annotated[int, typer.Option(help="Posterior draws in all, a multiple of 4.", min=4)] = 4000,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draws; a fresh one if not given.", min=0)] = None,
-    prob: Annotated[float, typer.Option(help="Posterior mass of the intervals.")] = 0.89,
-    case: Annotated[str, typer.Option(help="as-is, or fallback: try other capitalisations.")] = "as-is",
-    trust_pickle: Annotated[bool, typer.Option(help="Open a pickle; that runs the code in it.")] = False,
-) -> None:
+@command(
+    "comparison:compare",
+    "embeddings=several words out picture report side_effects similarity model engine draws seed prob case "
+    "trust_pickle",
+    words=MEASURED,
+    out=written("changes", ".csv", said="changes"),
+    side_effects=Option("Look for side effects too; reads two embeddings whole.", default=False),
+    similarity=Option("CSV of word, word, similarity for the side effects, with a header.", Path, None),
+    model=Option("auto, or the model of changes."),
+    seed=FRESH,
+)
+def compare(given: Given) -> Made:
     """What changed between embeddings: the same pairs of words in each."""
-    from bayesbias._checks import one_of, probability
-    from bayesbias._files import write_text
-    from bayesbias.cli.screen import say, working
-    from bayesbias.comparison import compare as compare_tables
-    from bayesbias.comparison import side_effects
+    from bayesbias._checks import one_of
     from bayesbias.comparison.changes import ENGINES
-    from bayesbias.errors import InputError
-    from bayesbias.models import load_model
     from bayesbias.models.fits import checked_draws
 
-    _check_targets(report, out, picture, several=len(embeddings) > 2)
-    probability(prob, "prob")
-    if len(embeddings) < 2:
-        raise InputError(f"given is {embeddings[0]} alone: a comparison needs two embeddings or tables")
-    if similarity is not None and not effects:
-        raise InputError("--similarity is for the side effects: give --side-effects too")
-    checked_draws(draws, CHAINS)
-    one_of(engine, ENGINES, "engine")
-    if model != AUTO:
-        load_model(model)
-    pairs = None if similarity is None else _similarities(similarity)
-    tables, vectors = measured(embeddings, words, effects, case, trust_pickle)
-    _show_coverages(tables)
-    settings: dict[str, Any] = {"model": model, "engine": engine, "draws": draws, "seed": seed, "case": case}
-    found = compare_tables(tables, **settings)
-    beside = None
-    if effects:
-        used = int(found.posterior.attrs["seed"])
-        before, after = tables.values()
-        options: dict[str, Any] = {"similarity": pairs, "prob": prob, "seed": used % 2**32, "case": case}
-        beside = side_effects(before, after, vectors[0], vectors[1], comparison=found, **options)
-    show_changes(found, beside, prob)
-    if out is not None:
-        write_text(out, _rows(found, prob).to_csv(index=False))
-        say(f"changes written to {out}")
-    if picture is not None:
-        _draw(found, picture, prob)
-        say(f"picture written to {picture}")
-    with working("drawing pictures"):
-        save_report(found, report, prob=prob, effects=beside)
-
-
-def _check_targets(report: Path | None, out: Path | None, picture: Path | None, several: bool) -> None:
-    from bayesbias.errors import InputError
-
-    check_report(report)
-    for path, suffix, what in ((out, ".csv", "changes"), (picture, ".png", "a picture")):
-        if path is not None:
-            check_target(path, (suffix,), what)
-    if picture is not None and several:
+    if given.picture is not None and len(given.several) > 2:
         raise InputError("a picture shows one change: give two embeddings, or --report for all")
+    if len(given.several) < 2:
+        raise InputError(f"given is {given.several[0]} alone: a comparison needs two embeddings or tables")
+    if given.similarity is not None and not given.side_effects:
+        raise InputError("--similarity is for the side effects: give --side-effects too")
+    checked_draws(given.draws, CHAINS)
+    one_of(given.engine, ENGINES, "engine")
+    if given.model != AUTO:
+        bb.load_model(given.model)
+    pairs = None if given.similarity is None else _similarities(given.similarity)
+    tables, vectors = measured(given.several, given.words, given.case, given.trust_pickle, given.side_effects)
+    _show_coverages(tables)
+    found = given.call(bb.compare, tables=tables)
+    beside = None
+    if given.side_effects:
+        before, after = tables.values()
+        seed = int(found.posterior.attrs["seed"]) % 2**32
+        settings: dict[str, Any] = {"similarity": pairs, "prob": given.prob, "seed": seed, "case": given.case}
+        beside = bb.side_effects(before, after, vectors[0], vectors[1], comparison=found, **settings)
+    show_changes(found, beside, given.prob)
+    return Made(found, found.table(given.prob).assign(unit="cosine distance"), beside={"effects": beside})
 
 
 def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> None:
     """What changed, on the terminal: a table of the headline, then sentences by part."""
     from bayesbias._phrases import share
-    from bayesbias.cli.screen import say, show
 
     if found.headline is not None:
         table = found.changes(prob=prob)
@@ -185,7 +122,6 @@ def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> 
 
 def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
     """What of the lists each table holds, once where it is the same for all."""
-    from bayesbias.cli.screen import say, show_coverage
     from bayesbias.distances.storage import stored_coverage
 
     shown: list[object] = []
@@ -197,60 +133,8 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
             show_coverage(table)
 
 
-def _rows(found: Comparison, prob: float) -> pd.DataFrame:
-    """The table of a comparison as it is written."""
-    return found.table(prob).assign(unit="cosine distance")
-
-
-def _draw(found: Comparison, path: Path, prob: float) -> None:
-    from bayesbias.plots import plot_change
-
-    save_picture(plot_change(found, prob), path)
-
-
-def measured(
-    arguments: list[str], words: str | None, whole: bool, case: str, trust_pickle: bool
-) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
-    """Name to distance table, and the embeddings where all are."""
-    from bayesbias.cli.screen import working
-    from bayesbias.distances import distance_table, read_distance_table
-    from bayesbias.embeddings import load_embedding
-    from bayesbias.errors import InputError
-    from bayesbias.words import load_words
-
-    ready = [one.endswith(TABLES) for one in arguments]
-    if whole and len(arguments) != 2:
-        raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
-    if whole and any(ready):
-        raise InputError("--side-effects looks at two embeddings: give both as embeddings, not as tables")
-    if words is None and not all(ready):
-        raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
-    if words is not None and all(ready):
-        raise InputError("--words is for embeddings: distance tables have their words already")
-    names = _names(arguments)
-    listed = None if words is None else load_words(words)
-    tables, vectors = {}, []
-    for name, argument, is_table in zip(names, arguments, ready, strict=True):
-        if is_table or listed is None:
-            tables[name] = read_distance_table(argument)
-            continue
-        with working(f"reading {name}"):
-            # spellings other than those of the lists have ranks that the file's sample would not follow
-            part = None if whole or case != "as-is" else listed
-            vectors.append(load_embedding(argument, part, trust_pickle))
-        tables[name] = distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
-    return tables, vectors
-
-
-def _names(arguments: list[str]) -> list[str]:
-    """Short names of embeddings, apart from each other."""
-    names = short_names(arguments, lambda one: Path(one).stem if one.endswith(TABLES) else Path(one).name)
-    return [name if (n := names[:at].count(name)) == 0 else f"{name} ({n + 1})" for at, name in enumerate(names)]
-
-
 def _similarities(path: Path) -> pd.DataFrame:
     from bayesbias._files import home_folder
-    from bayesbias.errors import InputError
 
     file = home_folder(path)
     if not file.is_file():
@@ -273,7 +157,6 @@ def _is_number(text: object) -> bool:
 
 def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> dict[str, Any]:
     """The option of a method that holds its defining sets, or groups; none for a method that takes none of them."""
-    from bayesbias.errors import InputError
     from bayesbias.words import load_words
 
     option = next((name for name in ("groups", "sets", "definitional") if name in taken), None)
@@ -298,7 +181,6 @@ def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> d
 
 
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    from bayesbias.errors import InputError
     from bayesbias.words import PairList, load_list
 
     listed = load_list(name)
@@ -308,7 +190,6 @@ def _pairs(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    from bayesbias.errors import InputError
     from bayesbias.words import PairList, load_list
 
     listed = load_list(name)

@@ -5,35 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import bayesbias as bb
 from bayesbias._checks import one_of
-from bayesbias._files import write_text
-from bayesbias.cli.arguments import AUTO, save_picture
-from bayesbias.cli.changes import show_changes
+from bayesbias._files import home_folder
+from bayesbias.cli.changes import AUTO, show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
-from bayesbias.comparison import (
-    beside_associated,
-    compare,
-    contrasts,
-    side_effects,
-    size_sentence,
-)
-from bayesbias.debiasing import debias
-from bayesbias.diagnostics import diagnose, topic_null
+from bayesbias.cli.writing import save_picture, save_table
+from bayesbias.comparison import beside_associated, size_sentence
 from bayesbias.diagnostics.summaries import PROB
-from bayesbias.distances import distance_table, write_distance_table
-from bayesbias.embeddings import load_embedding
 from bayesbias.errors import InputError
-from bayesbias.models import fit, load_model, save_fit
 from bayesbias.models.results import Fit
-from bayesbias.plots import (
-    plot_change,
-    plot_distances,
-    plot_side_effects,
-    plot_similarity_shift,
-)
-from bayesbias.reporting.page import report
 from bayesbias.reporting.sentences import verdict_sentences
-from bayesbias.words import PairList, WordLists, load_list, load_words
+from bayesbias.words import PairList, WordLists
 
 EMBEDDING = "google-news-slice"
 TOPICS = 1000
@@ -58,47 +41,49 @@ def run_analysis(
 ) -> None:
     """Distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
     one_of(case, ("as-is", "fallback"), "case")
-    listed = load_words(words)
+    listed = bb.load_words(words)
     if model != AUTO:
-        load_model(model)
-    _make_folder(out)
+        bb.load_model(model)
+    out = _made(out)
     with working(f"reading {embedding}"):
-        kv = load_embedding(embedding, trust_pickle=trust_pickle)
-    table = distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
+        kv = bb.load_embedding(embedding, trust_pickle=trust_pickle)
+    table = bb.distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
     say(f"{len(kv.index_to_key):,} {source}, word list {listed.name}: {len(table):,} distances")
     for term in terms(listed):
         say(term)
     show_coverage(table)
     with working("fitting"):
-        post = fit(table, model, seed=seed)
-        verdict = diagnose(post)
+        post = bb.fit(table, model, seed=seed)
+        verdict = bb.diagnose(post)
     other = next(iter(beside_associated(Fit(post))), None)
     if other is not None:
-        headline = contrasts(post, "associated", other)
+        headline = bb.contrasts(post, "associated", other)
         show_contrasts(headline)
         say(size_sentence(headline))
     for sentence in verdict_sentences(post, verdict=verdict):
         say(sentence)
     null = None
     if other is not None and topics:
-        null = topic_null(kv, listed, replicates=topics, seed=0 if seed is None else seed, case=case)  # type: ignore[arg-type]  # checked above
+        null = bb.topic_null(kv, listed, replicates=topics, seed=0 if seed is None else seed, case=case)  # type: ignore[arg-type]  # checked above
         say(null.sentence)
     say(verdict.headline())
     with working("drawing pictures and writing the report"):
-        write_distance_table(table, out / "distances.csv")
-        save_fit(post, out / "fit.nc")
-        save_picture(plot_distances(table), out / "distances.png")
-        report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
+        bb.write_distance_table(table, out / "distances.csv")
+        bb.save_fit(post, out / "fit.nc")
+        save_picture(bb.plot_distances(table), out / "distances.png")
+        bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
     say(f"Written to {out}: report.html and its pictures (.png), distances.png, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
 
 
-def _make_folder(out: Path) -> None:
+def _made(out: Path) -> Path:
+    folder = home_folder(out)
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make the folder {out}: {error.strerror or error}") from error
+        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    return folder
 
 
 def terms(listed: WordLists) -> list[str]:
@@ -117,27 +102,27 @@ def terms(listed: WordLists) -> list[str]:
 
 def run_debiasing(words: str, out: Path, seed: int) -> None:
     """The same slice debiased: what changed on the screen; both tables, pictures and a report in the folder ``out``."""
-    listed = load_words(words)
-    kv = load_embedding(EMBEDDING)
+    listed, out = bb.load_words(words), home_folder(out)
+    kv = bb.load_embedding(EMBEDDING)
     method, options = _method(listed)
     with working("debiasing"):
-        debiased = debias(kv, method, **options)
+        debiased = bb.debias(kv, method, **options)
     say(str(debiased.bayesbias_debiasing))
-    before, after = distance_table(kv, listed), distance_table(debiased, listed)
-    found = compare(before=before, after=after, seed=seed)
-    beside = side_effects(before, after, kv, debiased, seed=seed, comparison=found)
+    before, after = bb.distance_table(kv, listed), bb.distance_table(debiased, listed)
+    found = bb.compare(before=before, after=after, seed=seed)
+    beside = bb.side_effects(before, after, kv, debiased, seed=seed, comparison=found)
     show_changes(found, beside, PROB)
     with working("drawing pictures and writing the report"):
-        write_distance_table(after, out / "distances-after.csv")
-        write_text(out / "changes.csv", found.changes().to_csv(index=False))
+        bb.write_distance_table(after, out / "distances-after.csv")
+        save_table(found.changes(), out / "changes.csv")
         pictures = {
-            "change": plot_change(found),
-            "similarity-shift": plot_similarity_shift(found),
-            "side-effects": plot_side_effects(beside),
+            "change": bb.plot_change(found),
+            "similarity-shift": bb.plots.plot_similarity_shift(found),
+            "side-effects": bb.plots.plot_side_effects(beside),
         }
         for name, figure in pictures.items():
             save_picture(figure, out / f"{name}.png")
-        report(found, out / "change.html", effects=beside)
+        bb.report(found, out / "change.html", effects=beside)
     written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
     say(f"Written to {out}: {', '.join(written)}")
     say(f"Next: open {out / 'change.html'} in a browser")
@@ -146,7 +131,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
 def _method(listed: WordLists) -> tuple[str, dict[str, Any]]:
     """How the words of a list are debiased: by gender pairs, by the groups word by word, or by telling groups apart."""
     groups = {name: list(words) for name, words in listed.protected.items()}
-    if listed.name == "gender" and isinstance(pairs := load_list("gender_pairs"), PairList):
+    if listed.name == "gender" and isinstance(pairs := bb.load_list("gender_pairs"), PairList):
         return "hard", {"definitional": list(pairs.pairs), "equalize": list(pairs.pairs)}
     if len({len(words) for words in groups.values()}) == 1:
         return "hard_multiclass", {"sets": list(zip(*groups.values(), strict=True))}

@@ -9,12 +9,15 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+import bayesbias as bb
 from bayesbias.cli import names
-from bayesbias.cli.arguments import EmbeddingName, TrustPickle, WordsName
+from bayesbias.cli.options import FRESH, Given, Option, command
+from bayesbias.cli.screen import say, show, working
+from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,68 +75,95 @@ engineers = ["technical", "precise", "logical", "rich"]
 LETTER = re.compile(r"[^\w.-]+")
 
 
-def new_words(
-    name: Annotated[str, typer.Argument(help="Name of the list.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write, .toml; by default NAME.toml.")] = None,
-) -> None:
+FOLDER = Option("Folder for pictures, table, fit and report.")
+
+
+@command(
+    "",
+    "words out seed debias",
+    words=Option(default="gender"),
+    out=Option(default=Path("bayesbias-demo"), names=("--out",)).over(FOLDER),
+    seed=Option(default=0),
+    debias=Option("Debias the vectors too, and say what changed.", default=False),
+)
+def demo(given: Given) -> None:
+    """Bundled Google News vectors to posterior distributions, pictures and a report."""
+    from bayesbias.cli.example import run_debiasing, run_demo
+
+    given.call(run_demo)
+    if given.debias:
+        given.call(run_debiasing)
+
+
+@command(
+    "",
+    "embedding words out model seed case topics trust_pickle",
+    out=FOLDER,
+    model=Option(default="auto"),
+    seed=FRESH,
+    topics=Option("Sets of random lists to compare the contrasts with; 0 for none.", default=1000, min=0),
+)
+def run(given: Given) -> None:
+    """An embedding and a word list of your own, from distances to pictures and a report."""
+    from bayesbias.cli.example import run_analysis
+
+    given.call(run_analysis)
+
+
+@command(
+    "",
+    "name out",
+    name=Option("Name of the list."),
+    out=Option("File to write, .toml; by default NAME.toml.", default=None),
+)
+def new_words(given: Given) -> None:
     """Write a word list to start from, with comments."""
     from bayesbias._checks import printable
     from bayesbias._files import check_target, write_text
-    from bayesbias.cli.screen import say
-    from bayesbias.errors import InputError
 
-    printable(name, "the name of the list")
-    stem = LETTER.sub("-", name.removesuffix(".toml")).strip("-.")
-    if out is None and not stem:
-        raise InputError(f"no file can be named after {name!r}: give one with --out FILE.toml")
-    path = check_target(out or f"{stem}.toml", (".toml",), "a word list")
+    name = printable(given.name, "the name of the list").removesuffix(".toml")
+    stem = LETTER.sub("-", name).strip("-.")
+    if given.out is None and not stem:
+        raise InputError(f"no file can be named after {given.name!r}: give one with --out FILE.toml")
+    path = check_target(given.out or f"{stem}.toml", (".toml",), "a word list")
     if path.exists():
         raise InputError(f"{path} is there already: give another name, or another file with --out")
-    title = json.dumps(name.removesuffix(".toml"), ensure_ascii=False)
+    title = json.dumps(name, ensure_ascii=False)
     write_text(path, TEMPLATE.replace("{name}", title).replace("{file}", path.name))
     say(f"{path} written")
     say(f"Next: put your words in, then bayesbias check-words {path} EMBEDDING")
 
 
-def check_words(
-    words: WordsName,
-    embedding: EmbeddingName,
-    frequencies: Annotated[
-        str | None, typer.Option(help="A file of words and counts, or wordfreq; by default the embedding's order.")
-    ] = None,
-    trust_pickle: TrustPickle = False,
-) -> None:
+@command("diagnostics:check_words", "words embedding frequencies trust_pickle")
+def check_words(given: Given) -> None:
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
-    from bayesbias.cli.screen import say, show, working
     from bayesbias.diagnostics import check_words as check
     from bayesbias.diagnostics.word_lists import variants
     from bayesbias.embeddings.formats import load_lists
-    from bayesbias.words import load_words
 
-    listed = load_words(words)
+    listed = bb.load_words(given.words)
     others = (form for word in listed.every_word() for form in variants(word))
-    with working(f"reading {embedding}"):
-        kv = load_lists(embedding, listed, others, trust_pickle)
-    found = check(listed, kv, frequencies)
+    with working(f"reading {given.embedding}"):
+        kv = load_lists(given.embedding, listed, others, given.trust_pickle)
+    found = given.call(check, words=listed, kv=kv)
     table = found.table().assign(effective=found.table()["effective"].map("{:.1f}".format).replace("nan", "unknown"))
     show(table[["list", "kind", "asked", "found", "effective"]], f"Word list {found.word_list} in {found.embedding}")
     for sentence in found.sentences():
         say(sentence)
 
 
-def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Fetch this one, and show where its file is.", autocompletion=names.datasets),
-    ] = None,
-) -> None:
+@command(
+    "",
+    "name",
+    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=names.datasets),
+)
+def datasets(given: Given) -> None:
     """Data sets that are known by name, with their licences, or the file of one of them."""
-    from bayesbias.cli.screen import say, show, working
     from bayesbias.datasets import FOLDER, dataset_path, list_datasets
 
-    if name is not None:
-        with working(f"fetching {name}"):
-            path = dataset_path(name)
+    if given.name is not None:
+        with working(f"fetching {given.name}"):
+            path = dataset_path(given.name)
         typer.echo(path)
         return
     table = list_datasets()
@@ -157,9 +187,40 @@ def datasets(
     say(f"those in the folder that {FOLDER} names are taken first.")
 
 
-def _say_origins(part: pd.DataFrame) -> None:
-    from bayesbias.cli.screen import say
+@command("words:list_words", "language")
+def lists(given: Given) -> None:
+    """The bundled word lists; of other languages one line each."""
+    table = bb.list_words(given.language)
+    columns = ["name", "kind", "groups", "protected", "attributes", "description"]
+    if given.language is None:
+        others = table["name"].str.contains("/")
+        folders = (
+            table[others].groupby("language")["name"].agg(lambda names: ", ".join(n.split("/")[-1] for n in names))
+        )
+        show(table.loc[~others, columns], "Word lists")
+        show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
+    elif table.empty:
+        say(f"no bundled list is in the language {given.language!r}: 'bayesbias lists' names all")
+    else:
+        show(table[columns], f"Word lists in the language {given.language!r}")
 
+
+@command("", "")
+def models(_: Given) -> None:
+    """The bundled models."""
+    show(bb.list_models()[["name", "engines", "description", "path"]], "Models")
+
+
+@command("", "")
+def queries(_: Given) -> None:
+    """The bundled queries of classic metrics."""
+    listed = bb.list_queries()
+    for column in ("targets", "attributes"):
+        listed[column] = [", ".join(f"{name} ({size})" for name, size in sets.items()) for sets in listed[column]]
+    show(listed[["name", "targets", "attributes", "description"]], "Queries", whole="name")
+
+
+def _say_origins(part: pd.DataFrame) -> None:
     for (source, doi), rows in part.groupby(["source", "doi"], sort=False):
         licences = dict.fromkeys(rows["licence"])
         terms = f"; licence {next(iter(licences))}" if len(licences) == 1 else ""
@@ -183,14 +244,11 @@ THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 NUTS = ("pymc", "nutpie")
 
 
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON, for programs.")] = False,
-) -> None:
+@command("", "json=as_json", json=Option("Write it as JSON, for programs.", default=False))
+def doctor(given: Given) -> None:
     """Versions, engines, caches, threads and extras: whether all is installed."""
-    from bayesbias.cli.screen import say
-
     found = examined()
-    if as_json:
+    if given.as_json:
         typer.echo(json.dumps(found, indent=2))
         return
     say(f"Python {found['python']}, {sys.platform}, {found['processors']} processors")

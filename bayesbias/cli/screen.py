@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
-console = Console()
+
+@cache
+def console() -> Console:
+    """The terminal; what draws on it loads only now, since help needs none of it."""
+    from rich.console import Console
+
+    return Console()
 
 
 def say(sentence: str) -> None:
     """A line of plain text; words are never read as markup."""
-    console.print(Text(sentence))
+    from rich.text import Text
+
+    console().print(Text(sentence))
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """A line for each note, below what it is on."""
+    for note in notes:
+        say(f"  {note}")
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show that something is going on, on a terminal."""
+    from rich.console import Console
+    from rich.markup import escape
+
     terminal = Console(stderr=True)
     with terminal.status(escape(what)) if terminal.is_terminal else nullcontext():
         yield
@@ -33,6 +47,9 @@ def working(what: str) -> Iterator[None]:
 def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
     """A DataFrame as a table: numbers right, text left and folded, but for the column that is shown whole."""
     from pandas.api.types import is_numeric_dtype
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     numeric = {column: is_numeric_dtype(frame[column]) for column in frame.columns}
@@ -45,7 +62,7 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
         )
     for row in frame.itertuples(index=False):
         table.add_row(*(Text(_cell(value)) for value in row))
-    console.print(table)
+    console().print(table)
 
 
 def show_coverage(table: pd.DataFrame) -> None:
@@ -56,8 +73,7 @@ def show_coverage(table: pd.DataFrame) -> None:
     asked = found["asked"].astype("string").fillna("unknown")
     shown = found[["list", "kind", "asked", "found"]].assign(asked=asked)
     show(shown.replace({"list": labels_of(table)}), "Coverage")
-    for note in found.attrs["notes"]:
-        say(f"  {note}")
+    say_notes(found.attrs["notes"])
 
 
 def show_contrasts(found: pd.DataFrame) -> None:
@@ -72,10 +88,8 @@ def show_contrasts(found: pd.DataFrame) -> None:
     mass = f"{100 * found.attrs['prob']:g}%"
     show(shown, f"{first} \N{MINUS SIGN} {second}, {mass} equal-tailed intervals (negative: {first} is closer)")
     what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
-    say(f"  {what} about {POPULATIONS[found.attrs['population']]}.")
-    say(f"  {found.attrs['meaning']}")
-    for note in found.attrs["notes"]:
-        say(f"  {note}")
+    say_notes([f"{what} about {POPULATIONS[found.attrs['population']]}.", found.attrs["meaning"]])
+    say_notes(found.attrs["notes"])
     if found.attrs["left_out"]:
         say(f"  without the distances that a row needs: {', '.join(found.attrs['left_out'])}")
     say(f"  {cluster_sentence(found)}")

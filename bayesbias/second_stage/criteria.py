@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -62,6 +62,8 @@ class Criterion(Staged):
     notes
         What limits the result.
     """
+
+    picture: ClassVar[str] = "plot_relation"
 
     contrast: tuple[str, str]
     words: pd.DataFrame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -118,6 +118,8 @@ class SettingComponents(Result):
     notes
         What the table leaves open, and faults of the draws.
     """
+
+    picture: ClassVar[str] = "plot_components"
 
     posterior: xr.DataTree
     components: Components

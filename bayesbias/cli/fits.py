@@ -1,0 +1,191 @@
+"""Commands on one embedding, distance table or fit."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import bayesbias as bb
+from bayesbias.cli import names, reading
+from bayesbias.cli.options import FRESH, PICTURE, SOURCES, WORDS, Given, Option, command, written
+from bayesbias.cli.screen import say, say_notes, show, show_contrasts, show_coverage, working
+from bayesbias.cli.writing import save_picture
+from bayesbias.errors import InputError
+
+
+@command(
+    "distances:distance_table",
+    "embedding words out case keep_duplicates relatedness twins trust_pickle",
+    out=written("a distance table", *reading.TABLES),
+    relatedness=Option("Read the covariance of alike words off the whole vocabulary, which takes longer."),
+)
+def distances(given: Given) -> None:
+    """Cosine distances between protected words and attribute words."""
+    from bayesbias.embeddings import spellings
+
+    listed = bb.load_words(given.words)
+    wanted: Any = spellings(listed.every_word(), given.case, listed.language)
+    if given.relatedness:  # spellings other than those of the lists have ranks that the file's sample would not follow
+        wanted = listed if given.case == "as-is" else None
+    kv = bb.load_embedding(given.embedding, words=wanted, trust_pickle=given.trust_pickle)
+    table = given.call(bb.distance_table, kv=kv, words=listed)
+    bb.write_distance_table(table, given.out)
+    show_coverage(table)
+    say(f"{len(table):,} distances written to {given.out}")
+
+
+@command(
+    "models:fit distances:read_distance_table",
+    "table=file out model engine draws seed keep_duplicates adjust frequencies",
+    out=written("a fit", ".nc"),
+    seed=FRESH,
+    keep_duplicates=Option("Count repeated rows of the table; by default as the table was written.", default=None),
+)
+def fit(given: Given) -> None:
+    """Fit a model to a distance table."""
+    table = given.call(bb.read_distance_table, path=given.file)
+    show_coverage(table)
+    post = given.call(bb.fit, table=table)
+    bb.save_fit(post, given.out)
+    say(str(bb.diagnose(post)))
+    if given.adjust is not None:
+        from bayesbias.comparison import adjustment
+
+        show(adjustment(post).round(3), "Contrasts before and after")
+    say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {given.out}")
+
+
+@command(
+    "diagnostics:balance",
+    "table=files frequencies attribute",
+    table=Option("A distance table, .csv or .parquet, or several.", list[Path]),
+    frequencies=SOURCES,
+    attribute=Option("frequency or length."),
+)
+def balance(given: Given) -> None:
+    """Whether word lists differ in frequency, and whether that matters for distances and for several embeddings."""
+    if len(given.files) > 1:
+        tables, _ = reading.measured([str(path) for path in given.files])
+        many = given.call(bb.balance, data=tables)
+        show(many.contrasts.round(3), "Lists of the contrasts", whole="embedding")
+        say(many.text())
+        return
+    found = given.call(bb.balance, data=bb.read_distance_table(given.files[0]))
+    show(found.lists.round(2), f"Words by {found.attribute} ({found.source})")
+    show(found.contrasts.round(3), "Lists of the contrasts")
+    for text in (found.sentence, *found.notes):
+        say(text)
+
+
+@command(
+    "comparison:contrasts",
+    "fit=post first second prob rope population by rows out",
+    rope=Option("Half width of the region of practical equivalence, in cosine distance."),
+    out=written("a table of contrasts", ".csv", said="contrasts"),
+)
+def contrasts(given: Given) -> Any:
+    """How much closer one kind of attribute word is than another."""
+    from bayesbias.comparison import decomposable_controls, decomposition_sentence
+    from bayesbias.models.results import Fit
+
+    found = given.call(bb.contrasts)
+    show_contrasts(found)
+    controls = decomposable_controls(Fit(given.post)) if given.first == "associated" else []
+    if controls:
+        control = given.second if given.second in controls else controls[0]
+        say(f"  {decomposition_sentence(given.call(bb.decomposition, second=control))}")
+    say(str(bb.diagnose(given.post)))
+    return found
+
+
+@command(
+    "",
+    "kind file out",
+    more=True,
+    kind=Option("Of a fit: contrasts, coefficients, ...; of a table: distances, ..."),
+    file=Option("A fit, .nc, or a distance table, .csv or .parquet."),
+    out=written("a picture", ".png"),
+)
+def plot(given: Given) -> None:
+    """A picture of a fit or of a distance table. Its options follow as --name value, such as --second human."""
+    from bayesbias.plots import OF_A_FIT, OF_A_TABLE
+
+    known, holder = (OF_A_FIT, "fit") if given.file.suffix == ".nc" else (OF_A_TABLE, "distance table")
+    if given.kind not in known:
+        raise InputError(f"there is no picture {given.kind!r} of a {holder}: valid are {', '.join(known)}")
+    valid = [name for name in list(inspect.signature(known[given.kind]).parameters)[1:] if name != "ax"]
+    others, options = reading.extra_options(given.more, valid, given.kind)
+    if others:
+        raise InputError(f"a picture shows one {holder}, and {others[0]} is given too")
+    shown = bb.load_fit(given.file) if holder == "fit" else bb.read_distance_table(given.file)
+    with working("drawing"):
+        save_picture(known[given.kind](shown, **options), given.out)
+    say(f"picture written to {given.out}")
+
+
+@command(
+    "reporting.page:report",
+    "fit=post out prob sensitivity pictures",
+    out=written("a report", ".html", ".htm", ".md"),
+)
+def report(given: Given) -> None:
+    """Write a report on a fit: one HTML file, or Markdown."""
+    with working("drawing pictures"):
+        given.call(bb.report, path=given.out)
+    say(f"report written to {given.out}")
+
+
+@command(
+    "diagnostics:null_false_positive_rate",
+    "table model=models replicates source seed out",
+    model=Option("A model to try; may be given several times.", complete=names.models),
+    replicates=Option("How many random word lists to draw.", default=100, min=10),
+    out=written("a table of rates", ".csv", said="rates"),
+)
+def calibrate(given: Given) -> Any:
+    """How often intervals and tests call a bias on this table when stereotype words are random control words."""
+    from bayesbias.diagnostics import null_false_positive_rate
+
+    found = given.call(null_false_positive_rate)
+    nominal = f"{float(found['nominal'].iloc[0]):.2f}"
+    show(found[["method", "contrast", "rate", "se", "width"]], f"False-positive rates, nominal {nominal}")
+    return found
+
+
+@command("comparison:plan", "what=words_or_table effect prob power first second seed out", out=PICTURE)
+def plan(given: Given) -> Any:
+    """How many words a list needs so that a contrast of a given size is seen."""
+    with working("planning"):
+        found = given.call(bb.plan)
+    say(found.sentence)
+    show(found.table(), f"Words needed to see {found.effect:g} with probability {found.power:g}")
+    return found
+
+
+@command("", "table out", out=PICTURE)
+def relatedness(given: Given) -> Any:
+    """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
+    from bayesbias.diagnostics import check_relatedness
+
+    found = bb.relatedness(given.table)
+    say(found.sentence)
+    show(found.effective_words(), "Words, and as many unrelated words as would tell as much")
+    show(check_relatedness(given.table), "Scatter of control words against its prediction")
+    return found
+
+
+@command(
+    "diagnostics:topic_null",
+    "embedding=kv words=words_or_query metric replicates kind seed out trust_pickle",
+    words=Option("A bundled word list or query, or the path of a TOML file.").over(WORDS),
+    replicates=Option("How many random word lists to draw.", min=1),
+    out=PICTURE,
+)
+def topics(given: Given) -> Any:
+    """How large a contrast is for random topics of the vocabulary in place of the word lists."""
+    found = given.call(bb.topic_null)
+    say(found.sentence)
+    say_notes(f"{note}." for note in found.notes)
+    show(found.table(), "Observed values among those of random lists")
+    return found

@@ -1,0 +1,179 @@
+"""From the text of arguments to values: files, bundled names, pairs, options of what a command runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bayesbias as bb
+from bayesbias.cli.screen import working
+from bayesbias.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+TABLES = (".csv", ".parquet")
+
+
+def as_given(value: Any) -> Any:
+    """The value as it is."""
+    return value
+
+
+def prob(value: float) -> float:
+    """A posterior mass."""
+    from bayesbias._checks import probability
+
+    return probability(value, "prob")
+
+
+def one_of(name: str, *valid: str) -> Callable[[str], str]:
+    """What reads one of several words."""
+
+    def read(text: str) -> str:
+        from bayesbias import _checks
+
+        return _checks.one_of(text, valid, name)
+
+    return read
+
+
+def connections(text: str) -> tuple[str, str]:
+    """Two connections, first and second."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,different")
+    return parts[0], parts[1]
+
+
+def named_values(option: str) -> Callable[[list[str]], dict[str, str] | None]:
+    """What reads the NAME=VALUE arguments of an option as a mapping."""
+
+    def read(given: list[str]) -> dict[str, str] | None:
+        parts = {one: one.rpartition("=") for one in given}
+        if wrong := [one for one, (name, _, value) in parts.items() if not name or not value]:
+            raise InputError(f"{option} {wrong[0]}: give NAME=VALUE, such as {option} 1990.vec=1990")
+        return {name: value for name, _, value in parts.values()} or None
+
+    return read
+
+
+def counts_of(given: list[str]) -> str | dict[str, str] | None:
+    """Where frequencies come from: one source, or one for each embedding."""
+    return given[0] if len(given) == 1 and "=" not in given[0] else named_values("--frequencies")(given)
+
+
+def vectors(embedding: str, given: Mapping[str, Any]) -> KeyedVectors:
+    """The embedding, whole."""
+    with working("reading the embedding"):
+        return bb.load_embedding(embedding, trust_pickle=given["trust_pickle"])
+
+
+def embeddings(arguments: list[str], trust_pickle: bool, words: Any = None) -> dict[str, KeyedVectors]:
+    """Short name to embedding, each given once; of some words where these are named."""
+    named = zip(names_of(arguments), arguments, strict=True)
+    return {name: bb.load_embedding(one, words=words, trust_pickle=trust_pickle) for name, one in named}
+
+
+def table_or_name(text: str, _: Any = None) -> pd.DataFrame | str:
+    """A distance table, or the name of a word list as it is."""
+    return bb.read_distance_table(text) if text.endswith(TABLES) else text
+
+
+def tables(arguments: list[str], given: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Name to distance table, of embeddings or files."""
+    return measured(arguments, given["words"], given["case"], given["trust_pickle"])[0]
+
+
+def measured(
+    arguments: list[str],
+    words: str | None = None,
+    case: str = "as-is",
+    trust_pickle: bool = False,
+    whole: bool = False,
+) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
+    """Name to distance table, and the embeddings where all are."""
+    ready = [one.endswith(TABLES) for one in arguments]
+    if whole and len(arguments) != 2:
+        raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
+    if whole and any(ready):
+        raise InputError("--side-effects looks at two embeddings: give both as embeddings, not as tables")
+    if words is None and not all(ready):
+        raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
+    if words is not None and all(ready):
+        raise InputError("--words is for embeddings: distance tables have their words already")
+    listed = None if words is None else bb.load_words(words)
+    tables, vectors = {}, []
+    for name, argument, is_table in zip(_apart(arguments), arguments, ready, strict=True):
+        if is_table or listed is None:
+            tables[name] = bb.read_distance_table(argument)
+            continue
+        with working(f"reading {name}"):
+            # spellings other than those of the lists have ranks that the file's sample would not follow
+            part = None if whole or case != "as-is" else listed
+            vectors.append(bb.load_embedding(argument, part, trust_pickle))
+        tables[name] = bb.distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
+    return tables, vectors
+
+
+def _apart(arguments: list[str]) -> list[str]:
+    """Short names of embeddings, numbered where two have the same."""
+    names = short_names(arguments, lambda one: Path(one).stem if one.endswith(TABLES) else Path(one).name)
+    return [name if (n := names[:at].count(name)) == 0 else f"{name} ({n + 1})" for at, name in enumerate(names)]
+
+
+def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: Path(one).name) -> list[str]:
+    """Short names of files; the whole argument where two would have the same."""
+    names = [short(one) for one in arguments]
+    return [one if names.count(name) > 1 else name for one, name in zip(arguments, names, strict=True)]
+
+
+def names_of(arguments: list[str]) -> list[str]:
+    """Short names of embeddings, each given once."""
+    if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
+        raise InputError(f"{twice[0]} is given twice: give each embedding once")
+    return short_names(arguments)
+
+
+def csv_table(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file as a table."""
+    import pandas as pd
+
+    from bayesbias._files import home_folder
+
+    try:
+        table: pd.DataFrame = pd.read_csv(home_folder(path), **options)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no CSV table: {error}") from error
+    return table
+
+
+def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
+    """Other arguments, and the options of the method or metric that a command runs: ``--name value`` among them."""
+    others: list[str] = []
+    found: dict[str, Any] = {}
+    rest = iter(arguments)
+    for one in rest:
+        name, given, value = one.partition("=")
+        key = name.removeprefix("--").replace("-", "_")
+        if not one.startswith("--"):
+            others.append(one)
+        elif key not in valid:
+            known = ", ".join(f"--{each.replace('_', '-')}" for each in valid) or "none"
+            raise InputError(f"there is no option {name} of {owner}: valid are {known}")
+        elif (value if given else (value := next(rest, ""))) == "":
+            raise InputError(f"{name} has no value: give one after it")
+        else:
+            found[key] = _literal(value)
+    return others, found
+
+
+def _literal(text: str) -> Any:
+    """A number, True, False or None where it is one, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
