@@ -13,7 +13,7 @@ from bayesbias._checks import whole_number
 from bayesbias._files import check_target, write_text
 from bayesbias._phrases import difference, is_share_of_draws, percent
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import ETI, HDI
+from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.errors import InputError, shortened, shown
 from bayesbias.words import WHOLE, labelled
 

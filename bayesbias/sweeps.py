@@ -39,11 +39,11 @@ from bayesbias._files import (
 )
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.checks.convergence import diagnose
 from bayesbias.comparison import contrasts
 from bayesbias.comparison.contrast import beside_associated
 from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import find_method
-from bayesbias.diagnostics import diagnose
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
 from bayesbias.errors import InputError, many, shortened

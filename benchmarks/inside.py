@@ -1,14 +1,16 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
-from bayesbias import _core, comparison, diagnostics, distances, models, reliability  # noqa: F401  (loads _core.components)
+from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
+from bayesbias.calibration import false_positives, simulation
+from bayesbias.checks import summaries
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
-pseudo_lists = diagnostics.false_positives._pseudo_lists
-shaped_table = diagnostics.simulation.shaped_table
+pseudo_lists = false_positives._pseudo_lists
+shaped_table = simulation.shaped_table
 adjusted_table = models.adjust.adjusted_table
 association_rows, word_weights = models.cells.association_rows, models.cells.word_weights
-interval_of = diagnostics.summaries.interval_of
+interval_of = summaries.interval_of
 measured_relatedness = distances.vocabularies.measured_relatedness
 vocabularies = distances.vocabularies
 word_values = distances.vocabularies.word_values

@@ -19,13 +19,12 @@ TITLES = {
     "distances": "Distance tables",
     "models": "Models and fits",
     "comparison": "Contrasts and comparisons",
-    "diagnostics": "Diagnostics and nulls",
     "checks": "Checks and results",
     "calibration": "Calibration",
     "metrics": "Classic metrics",
     "debiasing": "Debiasing",
     "second_stage": "Many embeddings: pool, trend, criterion",
-    "sentences": "Words in sentences",
+    "contextual": "Words in sentences",
     "sweeps": "Sweeps",
     "silhouettes": "Silhouettes",
     "reliability": "Reliability",
@@ -281,7 +280,7 @@ def data() -> dict[str, str]:
         *heading("Queries", "-"),
         *_rows(bb.list_queries(), ["name", "targets", "attributes", "description", "doi"]),
         *heading("Sentence frames", "-"),
-        *_rows(bb.sentences.list_templates(), None),
+        *_rows(bb.contextual.list_templates(), None),
     ]
     return {"reference/data.rst": "\n".join(lines)}
 

@@ -31,7 +31,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.sentences import load_context_vectors
+from bayesbias.contextual import load_context_vectors
 
 vectors = {kind: load_context_vectors(f"minilm-{kind}.npz") for kind in ("sentence", "word")}
 vectors["word"]

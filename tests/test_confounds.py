@@ -8,7 +8,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias import diagnostics, distances, models
+from bayesbias import distances, models
+from bayesbias.checks import confounds
 
 REVIEWED = {
     "race_group_glove_dataset": (-0.101, 0.69),
@@ -147,8 +148,8 @@ class TestBalance:
         largest = called.loc[called["expected"].abs().idxmax()]
         assert f"| {largest['protected_word']} | associated − neutral |" in page
         assert not any("were not judged" in note for note in found.notes)
-        monkeypatch.setattr("bayesbias.diagnostics.row_balance.MOST_JUDGED", 3)
-        monkeypatch.setattr("bayesbias.diagnostics.confounds.MOST_JUDGED", 3)
+        monkeypatch.setattr("bayesbias.checks.row_balance.MOST_JUDGED", 3)
+        monkeypatch.setattr("bayesbias.checks.confounds.MOST_JUDGED", 3)
         limited = bb.balance(post)
         assert "Associations of words were not judged: there are more than 3 protected words." in limited.notes
         assert "association" not in limited.rows["contrast"].tolist()
@@ -182,9 +183,9 @@ class TestBalance:
             assert found[at] == pytest.approx(centred[at, place] - centred[at, others].mean())
 
     def test_overlap_of_equal_and_of_separate_lists(self):
-        assert diagnostics.confounds._overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
-        assert diagnostics.confounds._overlap(np.zeros(4), np.ones(4), 0.5) == 0
-        assert diagnostics.confounds._overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
+        assert confounds._overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
+        assert confounds._overlap(np.zeros(4), np.ones(4), 0.5) == 0
+        assert confounds._overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
 
     def test_families_are_named(self, slice_vectors):
         found = bb.balance(

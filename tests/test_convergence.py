@@ -9,7 +9,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.diagnostics.convergence import extreme_word, prior_width
+from bayesbias.checks.convergence import extreme_word, prior_width
 
 
 def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):

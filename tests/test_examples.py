@@ -9,7 +9,7 @@ import pytest
 import bayesbias as bb
 
 MODULES = (
-    *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "sentences", "silhouettes"),
+    *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "contextual", "silhouettes"),
     "stability",
 )
 FULL = {"reliability.reliability_regression", "plots.plot_factors", "plots.plot_side_effects"}

@@ -5,6 +5,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import bayesbias as bb
@@ -18,16 +19,16 @@ LAYERS = (
     ("_executors",),
     ("words",),
     ("embeddings",),
-    ("sentences",),
+    ("contextual",),
     ("distances",),
     ("models", "metrics", "debiasing", "datasets"),
-    ("diagnostics",),
+    ("checks",),
+    ("calibration",),
     ("comparison",),
     ("silhouettes", "reliability", "stability", "second_stage"),
     ("plots", "latex", "references"),
     ("reporting",),
     ("sweeps",),
-    ("calibration", "checks"),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -130,3 +131,8 @@ def test_the_lock_file_names_only_the_default_index():
     sources = {str(package["source"]) for package in lock["package"] if package["name"] != "bayesbias"}
     assert len(sources) == 1
     assert "registry" in sources.pop()
+
+
+def test_no_module_name_stands_three_times():
+    names = Counter(path.name for path in FILES if path.name != "__init__.py")
+    assert not [name for name, count in names.items() if count > 2]

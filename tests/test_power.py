@@ -8,7 +8,8 @@ import pytest
 from scipy.special import ndtr
 
 import bayesbias as bb
-from bayesbias import _core, comparison, diagnostics, models
+from bayesbias import _core, comparison, models
+from bayesbias.calibration import simulation
 from bayesbias.distances.distances import Distances
 
 Z = 1.5981931399
@@ -22,12 +23,12 @@ CONTROLS = ("human", "neutral")
 def shape(stereotypes=6, protected=5, human=20, neutral=30, groups="ab"):
     sizes = {"human": human, "neutral": neutral}
     lists = {"groups": dict.fromkeys(groups, protected), "stereotypes": dict.fromkeys(groups, stereotypes)}
-    return diagnostics.simulation.table_of_shape(lists | {name: size for name, size in sizes.items() if size})
+    return simulation.table_of_shape(lists | {name: size for name, size in sizes.items() if size})
 
 
 def ragged():
     lists = {"groups": {"a": 3, "b": 5, "c": 2}, "stereotypes": {"a": 4, "b": 2, "c": 3}, "human": 7, "neutral": 11}
-    table = diagnostics.simulation.table_of_shape(lists)
+    table = simulation.table_of_shape(lists)
     # a word of two stereotypes: associated for two groups, different for the third
     both = (table["attribute_word"] == "b word 0") & (table["group"] == "a")
     return table.assign(connection=table["connection"].mask(both, "associated"))

@@ -8,7 +8,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import comparison
-from bayesbias.diagnostics import variance_components
+from bayesbias.checks import variance_components
 
 
 def planted(strength, seed=0, words=30, drop=()):

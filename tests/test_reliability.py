@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import _core, reliability
-from bayesbias.diagnostics import variance_components
+from bayesbias.checks import variance_components
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
 """Four judges of six targets: Shrout and Fleiss (1979), table 2."""

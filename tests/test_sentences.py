@@ -11,10 +11,10 @@ from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import models, sentences
+from bayesbias.contextual import templates
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import averaged
 from bayesbias.errors import InputError
-from bayesbias.sentences import templates
 
 DIMS = 40
 FRAMES = ("This is {a}.", "I saw the {}.", "People talk about {}.", "The word is {}.", "They like {}.", "Where is {}?")
@@ -82,12 +82,12 @@ def vectors(lists):
 
 class TestTemplates:
     def test_frames_are_filled_by_part_of_speech(self):
-        frame = bb.sentences.load_templates("seat").frames[0]
+        frame = bb.contextual.load_templates("seat").frames[0]
         assert frame.filled("nurse", "noun") == ("This is a nurse.", 10, 15)
         assert frame.filled("equations", "plural")[0] == "These are equations."
         assert frame.filled("he", "subject")[0] == "This is what he said."
         assert frame.filled("yesterday", None) is None
-        here = bb.sentences.load_templates("seat").frames[5]
+        here = bb.contextual.load_templates("seat").frames[5]
         text, begin, end = here.filled("engineer", "noun")
         assert (text, text[begin:end]) == ("An engineer is here.", "engineer")
         assert here.filled("he", "subject")[0] == "He is here."
@@ -102,7 +102,7 @@ class TestTemplates:
     def test_every_word_of_the_bundled_lists_fills_a_mention(self):
         for name in ("gender", "race", "religion", "weat7"):
             words = bb.load_words(name).every_word()
-            for frame in bb.sentences.load_templates("mention").frames:
+            for frame in bb.contextual.load_templates("mention").frames:
                 assert all(frame.filled(word, None) for word in words)
 
     def test_parts_of_speech_are_known_for_most_words(self):
@@ -127,9 +127,9 @@ class TestTemplates:
         assert "This is how to wug." in found.texts
 
     def test_sets_and_sentences_go_together(self):
-        found = bb.sentences.load_templates(["bare", "seat", "I like {}."])
+        found = bb.contextual.load_templates(["bare", "seat", "I like {}."])
         assert [frame.name for frame in found.frames][::9] == ["bare", "I like {}."]
-        assert bb.sentences.list_templates().set_index("name")["frames"].to_dict() == {
+        assert bb.contextual.list_templates().set_index("name")["frames"].to_dict() == {
             "bare": 1,
             "mention": 8,
             "seat": 8,
@@ -151,11 +151,11 @@ class TestTemplates:
     )
     def test_wrong_templates_are_named(self, given, message):
         with pytest.raises(InputError, match=message):
-            bb.sentences.load_templates(given)
+            bb.contextual.load_templates(given)
 
     def test_an_unknown_part_of_speech_is_named(self, tmp_path):
         with pytest.raises(InputError, match="'gerund'"):
-            bb.sentences.Frame("a", {"gerund": "{} is."})
+            bb.contextual.Frame("a", {"gerund": "{} is."})
         with pytest.raises(InputError, match="'gerund': valid are noun"):
             bb.WordLists("a", {"a": ["x"]}, {"a": ["y"]}, grammar={"gerund": ["x"]})
 
@@ -321,20 +321,20 @@ class TestEncode:
 
     def test_vectors_are_written_and_read(self, vectors, tmp_path):
         vectors.save(tmp_path / "v.npz")
-        back = bb.sentences.load_context_vectors(tmp_path / "v.npz")
+        back = bb.contextual.load_context_vectors(tmp_path / "v.npz")
         assert (back.words, back.frames, back.texts) == (vectors.words, vectors.frames, vectors.texts)
         assert np.allclose(back.cosines(), vectors.cosines(), atol=2e-3)
         vectors.save(tmp_path / "small.npz", bits=8)
-        small = bb.sentences.load_context_vectors(tmp_path / "small.npz")
+        small = bb.contextual.load_context_vectors(tmp_path / "small.npz")
         assert np.allclose(small.cosines(), vectors.cosines(), atol=5e-3)
         assert (tmp_path / "small.npz").stat().st_size < 0.6 * (tmp_path / "v.npz").stat().st_size
         with pytest.raises(InputError, match="16 or 8"):
             vectors.save(tmp_path / "small.npz", bits=4)
         (tmp_path / "w.npz").write_bytes((tmp_path / "v.npz").read_bytes()[:5000])
         with pytest.raises(InputError, match=r"w\.npz"):
-            bb.sentences.load_context_vectors(tmp_path / "w.npz")
+            bb.contextual.load_context_vectors(tmp_path / "w.npz")
         with pytest.raises(InputError, match="no file"):
-            bb.sentences.load_context_vectors(tmp_path / "x.npz")
+            bb.contextual.load_context_vectors(tmp_path / "x.npz")
 
 
 class TestCosines:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.diagnostics.word_lists import variants
+from bayesbias.checks.word_lists import variants
 
 
 def lists(protected, controls=("tree", "house")):

@@ -8,14 +8,14 @@ from typing import Any
 import bayesbias as bb
 from bayesbias._checks import one_of
 from bayesbias._files import home_folder
-from bayesbias.cli.changes import AUTO, show_changes
+from bayesbias.checks.summaries import PROB
+from bayesbias.cli.comparisons import AUTO, show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
 from bayesbias.cli.writing import save_picture, save_table
 from bayesbias.comparison import beside_associated, size_sentence
-from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
-from bayesbias.reporting.sentences import verdict_sentences
+from bayesbias.reporting.verdicts import verdict_sentences
 from bayesbias.words import PairList, WordLists
 
 EMBEDDING = "google-news-slice"

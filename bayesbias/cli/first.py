@@ -137,8 +137,8 @@ def new_words(given: Given) -> None:
 @command("diagnostics:check_words", "words embedding frequencies trust_pickle")
 def check_words(given: Given) -> None:
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
-    from bayesbias.diagnostics import check_words as check
-    from bayesbias.diagnostics.word_lists import variants
+    from bayesbias.checks.word_lists import check_words as check
+    from bayesbias.checks.word_lists import variants
     from bayesbias.embeddings.formats import load_lists
 
     listed = bb.load_words(given.words)

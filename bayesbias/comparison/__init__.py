@@ -2,6 +2,7 @@
 
 from bayesbias.comparison.audits import Audit, audit
 from bayesbias.comparison.changes import compare
+from bayesbias.comparison.comparison import Comparison, similarity_shift
 from bayesbias.comparison.contrast import (
     GIVEN,
     ONE_GROUP,
@@ -21,9 +22,8 @@ from bayesbias.comparison.contrast import (
     size_sentence,
 )
 from bayesbias.comparison.effects import SideEffects, side_effects
-from bayesbias.comparison.frames import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
+from bayesbias.comparison.frame_contrasts import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
 from bayesbias.comparison.loo import compare_models
-from bayesbias.comparison.paired import Comparison, similarity_shift
 from bayesbias.comparison.power import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
 from bayesbias.comparison.sensitivity import (

@@ -30,7 +30,7 @@ from bayesbias._page import Page, Picture, Section, Table, table_of
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
 from bayesbias.embeddings import Embedding, about, find_words, opened
 from bayesbias.errors import InputError, listed, shown

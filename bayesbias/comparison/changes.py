@@ -18,12 +18,12 @@ from bayesbias._core.related import draw_cells, draw_factors, draw_population, s
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import to_json
 from bayesbias._progress import progress
+from bayesbias.checks.convergence import diagnose, judged, mixing_faults
+from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.contrast import GIVEN, SIMILAR
-from bayesbias.comparison.frames import common_frames, over_frames
-from bayesbias.comparison.paired import Comparison
-from bayesbias.comparison.pairs import SAME, Case, ChangeDraws, Matched, match
+from bayesbias.comparison.frame_contrasts import common_frames, over_frames
+from bayesbias.comparison.matching import SAME, Case, ChangeDraws, Matched, match
 from bayesbias.comparison.sides import fixed_values, stack
-from bayesbias.diagnostics.convergence import diagnose, judged, mixing_faults
 from bayesbias.distances.covariances import LEAST, Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of

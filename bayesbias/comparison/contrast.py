@@ -19,7 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._core.weat import effect_size
 from bayesbias._files import from_json
 from bayesbias._phrases import difference, percent, signed
-from bayesbias.diagnostics.summaries import PROB, beside, cluster_interval, contrasted, flat_draws
+from bayesbias.checks.summaries import PROB, beside, cluster_interval, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed

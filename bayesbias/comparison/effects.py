@@ -17,9 +17,9 @@ from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, neare
 from bayesbias._phrases import signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
-from bayesbias.comparison.paired import Comparison
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.embeddings import Case, Embedding, find_words, opened

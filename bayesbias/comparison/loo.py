@@ -17,8 +17,8 @@ from bayesbias._core.conditionals import word_log_likelihood
 from bayesbias._core.marginal import LOG_2PI, find_patterns
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
-from bayesbias.diagnostics.convergence import MAX_PARETO_K, diagnose
-from bayesbias.diagnostics.summaries import flat_draws
+from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
+from bayesbias.checks.summaries import flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once

@@ -22,9 +22,9 @@ from bayesbias._core.related import factor_points, positive
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, percent, share
 from bayesbias._results import Result
-from bayesbias.comparison.frames import frame_effects
-from bayesbias.diagnostics.simulation import complete_truth
-from bayesbias.diagnostics.summaries import PROB, contrasted, lists_of
+from bayesbias.calibration.simulation import complete_truth
+from bayesbias.checks.summaries import PROB, contrasted, lists_of
+from bayesbias.comparison.frame_contrasts import frame_effects
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
 from bayesbias.distances.storage import KEY

@@ -16,6 +16,8 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.checks.convergence import diagnose
+from bayesbias.checks.summaries import PROB, contrasted, describe
 from bayesbias.comparison.contrast import (
     GIVEN,
     SIMILAR,
@@ -24,8 +26,6 @@ from bayesbias.comparison.contrast import (
     contrast_draws,
     contrasts,
 )
-from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import Embedding

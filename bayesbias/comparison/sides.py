@@ -15,7 +15,7 @@ from bayesbias._checks import one_of
 from bayesbias._core.orthants import opposite_signs
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison.contrast import DIFFERENCE, RAW, decomposition_weights, why_no_association
-from bayesbias.comparison.pairs import SAME, unchanged
+from bayesbias.comparison.matching import SAME, unchanged
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError

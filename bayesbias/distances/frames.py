@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.contextual import PAIRINGS, ContextVectors
 from bayesbias.distances.storage import coverage_from
 from bayesbias.errors import InputError
-from bayesbias.sentences import PAIRINGS, ContextVectors
 from bayesbias.words import WordLists
 
 TEMPLATE, ATTRIBUTE_TEMPLATE = "template", "attribute_template"

@@ -17,6 +17,7 @@ import pandas as pd
 from bayesbias._checks import flag, is_printable, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
+from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
 from bayesbias.distances.storage import (
@@ -35,7 +36,6 @@ from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_related
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.errors import InputError, shortened
-from bayesbias.sentences import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.words import (
     CONTROLS,
     GENDERED,
@@ -418,7 +418,7 @@ def distance_table(
         different ones. Equal frames make all sentences alike, and every distance smaller.
     centre, all_but_top
         Of words in sentences: the origin and the components that are taken out, as in
-        :meth:`ContextVectors.centred <bayesbias.sentences.ContextVectors.centred>`; by default neither.
+        :meth:`ContextVectors.centred <bayesbias.contextual.ContextVectors.centred>`; by default neither.
 
     Returns
     -------

@@ -16,13 +16,13 @@ from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_row
 from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
+from bayesbias.contextual import ContextVectors
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import Measured, Metric, Sets, Space
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.permutation import RELATED, against_random_lists, permuted
 from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, load_query, look_up, vocabulary
-from bayesbias.sentences import ContextVectors
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from bayesbias.plots.calibration import plot_topic_null as plot_topic_null
 from bayesbias.plots.changes import plot_change as plot_change
 from bayesbias.plots.changes import plot_side_effects as plot_side_effects
 from bayesbias.plots.changes import plot_similarity_shift as plot_similarity_shift
+from bayesbias.plots.contextual import plot_templates as plot_templates
 from bayesbias.plots.fits import plot_association as plot_association
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
@@ -27,7 +28,6 @@ from bayesbias.plots.reliability import plot_reliability as plot_reliability
 from bayesbias.plots.second_stage import plot_pool as plot_pool
 from bayesbias.plots.second_stage import plot_relation as plot_relation
 from bayesbias.plots.second_stage import plot_trend as plot_trend
-from bayesbias.plots.sentences import plot_templates as plot_templates
 from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
 from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement

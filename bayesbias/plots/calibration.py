@@ -10,11 +10,10 @@ import pandas as pd
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import difference, percent, signed
-from bayesbias.diagnostics import TopicNull
-from bayesbias.diagnostics.false_positives import Ranks
-from bayesbias.diagnostics.null_models import as_far
-from bayesbias.diagnostics.simulation import NullWeat
-from bayesbias.diagnostics.topics import LISTS
+from bayesbias.calibration.false_positives import Ranks
+from bayesbias.calibration.null_models import as_far
+from bayesbias.calibration.simulation import NullWeat
+from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     COLOURS,

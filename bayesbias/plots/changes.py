@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import difference, percent
+from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import Comparison, SideEffects, similarity_shift
-from bayesbias.comparison.change_page import route
+from bayesbias.comparison.change_report import route
 from bayesbias.comparison.contrast import RAW
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
-from bayesbias.diagnostics.summaries import PROB
 from bayesbias.plots.style import (
     FAINT,
     FONT,

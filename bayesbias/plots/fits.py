@@ -14,6 +14,9 @@ from matplotlib.patches import Rectangle
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import percent, share, signed
+from bayesbias.calibration.topics import LISTS, TopicNull
+from bayesbias.checks.convergence import check_predictions, predictive_cells
+from bayesbias.checks.summaries import PROB, beside, contrasted, interval_ends
 from bayesbias.comparison import (
     GIVEN,
     POPULATIONS,
@@ -22,9 +25,6 @@ from bayesbias.comparison import (
     connections_of,
 )
 from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
-from bayesbias.diagnostics.convergence import check_predictions, predictive_cells
-from bayesbias.diagnostics.summaries import PROB, beside, contrasted, interval_ends
-from bayesbias.diagnostics.topics import LISTS, TopicNull
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (

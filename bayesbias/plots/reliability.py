@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import percent, share
-from bayesbias.diagnostics.summaries import PROB, flat_draws
+from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     FAINT,
@@ -40,7 +40,7 @@ from bayesbias.plots.style import (
 from bayesbias.reliability import ReliabilityRegression, VarianceComponents
 from bayesbias.reliability.components import FIXED, GOOD, INTERCEPT, RESIDUAL, TOTAL
 from bayesbias.stability import SettingComponents
-from bayesbias.stability.components import SETTINGS
+from bayesbias.stability.setting_components import SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd

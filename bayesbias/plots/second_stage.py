@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, percent, signed
-from bayesbias.diagnostics.summaries import PROB, interval_ends
+from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.errors import InputError, shown
 from bayesbias.plots.style import (
     COLOURS,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, probability, whole_number, whole_numbers
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
-from bayesbias.diagnostics.variance_components import Components, Layout, component_table, draw_components
+from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.errors import InputError
 from bayesbias.reliability.consistency import DIMS, check_scores, standardised
 

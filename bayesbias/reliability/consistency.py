@@ -13,7 +13,7 @@ from bayesbias._checks import by_name_or_none, flag, one_of, printable, probabil
 from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.checks.summaries import PROB
 from bayesbias.embeddings import (
     TWINS,
     Embedding,

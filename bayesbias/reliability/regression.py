@@ -17,8 +17,8 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import to_json
 from bayesbias._phrases import percent
 from bayesbias._results import Result
-from bayesbias.diagnostics.convergence import draw_faults
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.checks.convergence import draw_faults
+from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.nuts import run_nuts

@@ -14,7 +14,7 @@ from bayesbias._checks import probability
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, negatives, percent, share
-from bayesbias.diagnostics.summaries import PROB, describe
+from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed

@@ -18,9 +18,9 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.checks.confounds import frequencies_by_name
+from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.changes import stacked_scatter
-from bayesbias.diagnostics.confounds import frequencies_by_name
-from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.cell_errors import CellErrors

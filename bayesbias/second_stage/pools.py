@@ -18,7 +18,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._page import Block, Page, Picture, Section, filled, whole_table
 from bayesbias._phrases import MINUS, negatives, percent, share, signed
 from bayesbias._results import Cited, drawing, front_page
-from bayesbias.diagnostics.summaries import PROB, describe
+from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (

@@ -17,7 +17,7 @@ from bayesbias._core.resampling import ratio, spearman
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._core.weat import effect_size
 from bayesbias._results import Cited, Result
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.metrics.catalogue import associations
 

@@ -1,7 +1,7 @@
 """How far bias measures depend on choices of training: corpora, algorithms, dimensions, seeds."""
 
 from bayesbias.embeddings import Setting, ToyCorpus, toy_corpus, train_embeddings
-from bayesbias.stability.components import SettingComponents, setting_components
+from bayesbias.stability.setting_components import SettingComponents, setting_components
 from bayesbias.stability.studies import DirectBiasStudy, MetricStability, direct_bias_study, metric_stability
 
 __all__ = [

@@ -16,10 +16,10 @@ from bayesbias._checks import flag, probability, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.checks.convergence import diagnose
+from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.sensitivity import word_lists_of
-from bayesbias.diagnostics.convergence import diagnose
-from bayesbias.diagnostics.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Case, Embedding, Setting
 from bayesbias.embeddings.common import in_all
@@ -29,7 +29,14 @@ from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models import fit
-from bayesbias.stability.components import FACETS, RANDOM_PAIRS, by_setting, frame_of, setting_components, yardsticks
+from bayesbias.stability.setting_components import (
+    FACETS,
+    RANDOM_PAIRS,
+    by_setting,
+    frame_of,
+    setting_components,
+    yardsticks,
+)
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from bayesbias.diagnostics.false_positives import kolmogorov_smirnov, spread_test
+from bayesbias.calibration.false_positives import kolmogorov_smirnov, spread_test
 
 DRAWS = 199
 TABLES = (20, 60, 200, 1000)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import bayesbias as bb
-from bayesbias.sentences import english_words
+from bayesbias.contextual import english_words
 from benchmarks.common import HERE
 from benchmarks.minilm import MiniLM
 from benchmarks.sentences.vectors import FRAMES, KINDS, LISTS

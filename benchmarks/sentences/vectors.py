@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import bayesbias as bb
-from bayesbias.sentences import english_words
+from bayesbias.contextual import english_words
 from benchmarks.minilm import MiniLM
 
 LISTS = ("gender", "race", "religion")

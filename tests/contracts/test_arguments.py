@@ -24,7 +24,7 @@ MODULES = (
     "debiasing",
     "silhouettes",
     "reliability",
-    "sentences",
+    "contextual",
     "stability",
     "plots",
     "datasets",
@@ -365,9 +365,9 @@ CALLS = {
     "reliability.variance_components": lambda made: {"scores": made.scores, "draws": 200, "seed": 1},
     "reliability.word_features": lambda made: {"kvs": [made.kv, made.other], "words": ["p", "q"]},
     "sentences.Frame": lambda made: {"name": "n", "texts": {"any": "a {}"}},
-    "sentences.Templates": lambda made: {"name": "n", "frames": (bb.sentences.Frame("n", {"any": "a {}"}),)},
-    "sentences.load_context_vectors": lambda made: {"path": made.vectors_file},
-    "sentences.load_templates": lambda made: {"given": "seat"},
+    "sentences.Templates": lambda made: {"name": "n", "frames": (bb.contextual.Frame("n", {"any": "a {}"}),)},
+    "contextual.load_context_vectors": lambda made: {"path": made.vectors_file},
+    "contextual.load_templates": lambda made: {"given": "seat"},
     "stability.direct_bias_study": lambda made: {"kvs": made.settings, **STUDY},
     "stability.metric_stability": lambda made: {
         "kvs": made.settings, "query": QUERY, "metrics": ["weat"], "contrast": False, "draws": 200, "random_pairs": 20
@@ -490,7 +490,7 @@ def public_functions():
 
 def public_methods():
     """Every method with arguments of a result, or of what is given, by class and name."""
-    given = (bb.Query, bb.sentences.ContextVectors, bb.stability.ToyCorpus)
+    given = (bb.Query, bb.contextual.ContextVectors, bb.stability.ToyCorpus)
     return {
         f"{one.__name__}.{name}"
         for one in {*given, *results_below(bb.checks.Verdict.__base__)}

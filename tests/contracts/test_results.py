@@ -8,7 +8,7 @@ import pytest
 
 import bayesbias as bb
 
-MODULES = ("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "sentences", "stability")
+MODULES = ("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "contextual", "stability")
 OTHERS = {
     "Query",
     "Contexts",

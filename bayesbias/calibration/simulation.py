@@ -17,7 +17,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias._phrases import percent
 from bayesbias._results import Result
-from bayesbias.diagnostics.null_models import BLOCK
+from bayesbias.calibration.null_models import BLOCK
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown

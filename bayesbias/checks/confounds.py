@@ -15,8 +15,8 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._page import Section, whole_table
 from bayesbias._phrases import signed
 from bayesbias._results import Result
-from bayesbias.diagnostics.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
-from bayesbias.diagnostics.summaries import PROB, interval_of
+from bayesbias.checks.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
+from bayesbias.checks.summaries import PROB, interval_of
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values

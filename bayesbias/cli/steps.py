@@ -145,7 +145,7 @@ def report(given: Given) -> None:
 )
 def calibrate(given: Given) -> Any:
     """How often intervals and tests call a bias on this table when stereotype words are random control words."""
-    from bayesbias.diagnostics import null_false_positive_rate
+    from bayesbias.calibration.false_positives import null_false_positive_rate
 
     found = given.call(null_false_positive_rate)
     nominal = f"{float(found['nominal'].iloc[0]):.2f}"
@@ -166,7 +166,7 @@ def plan(given: Given) -> Any:
 @command("", "table out", out=PICTURE)
 def relatedness(given: Given) -> Any:
     """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
-    from bayesbias.diagnostics import check_relatedness
+    from bayesbias.checks.convergence import check_relatedness
 
     found = bb.relatedness(given.table)
     say(found.sentence)

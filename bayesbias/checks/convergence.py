@@ -16,8 +16,8 @@ from bayesbias._checks import probability, several
 from bayesbias._core.related import MIDDLES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Result
-from bayesbias.diagnostics.confounds import Balance, known_balance
-from bayesbias.diagnostics.summaries import contrasted, flat_draws, interval_ends
+from bayesbias.checks.confounds import Balance, known_balance
+from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError

@@ -14,7 +14,7 @@ import pandas as pd
 
 from bayesbias._page import Section, whole_table
 from bayesbias._results import Cited, Result
-from bayesbias.diagnostics.confounds import Balance, balance
+from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.storage import list_entry
 from bayesbias.embeddings import Embedding, about, find_concepts, load_embedding

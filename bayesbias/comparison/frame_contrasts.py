@@ -15,9 +15,10 @@ from bayesbias._checks import probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, negatives, percent, signed
 from bayesbias._results import Result
+from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
-from bayesbias.comparison.pairs import ChangeDraws, Matched
-from bayesbias.diagnostics.summaries import PROB, contrasted, describe, flat_draws
+from bayesbias.comparison.matching import ChangeDraws, Matched
+from bayesbias.contextual import SAME, ContextVectors
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.storage import KEY
@@ -27,7 +28,6 @@ from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.results import Fit
-from bayesbias.sentences import SAME, ContextVectors
 from bayesbias.words import WordLists, load_words
 
 ENOUGH = 0.1

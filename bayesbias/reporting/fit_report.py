@@ -14,6 +14,9 @@ import xarray as xr
 from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
 from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, percent, share, signed
 from bayesbias._results import Result
+from bayesbias.calibration.topics import TopicNull
+from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
+from bayesbias.checks.summaries import PROB, summary, variance_shares
 from bayesbias.comparison import (
     SIMILAR,
     Plan,
@@ -29,9 +32,6 @@ from bayesbias.comparison import (
     size_sentence,
 )
 from bayesbias.comparison.contrast import DIFFERENCE, POOLED
-from bayesbias.diagnostics.convergence import Verdict, check_predictions, diagnose
-from bayesbias.diagnostics.summaries import PROB, summary, variance_shares
-from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
@@ -48,7 +48,7 @@ from bayesbias.plots.fits import (
     plot_predictions,
 )
 from bayesbias.plots.tables import plot_distances
-from bayesbias.reporting.sentences import (
+from bayesbias.reporting.verdicts import (
     contrast_sentences,
     effective_sentences,
     frequency_sentences,

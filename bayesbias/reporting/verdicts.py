@@ -6,6 +6,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, percent, share, signed
+from bayesbias.checks.convergence import Verdict, diagnose
+from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import (
     GIVEN,
     ONE_GROUP,
@@ -19,8 +21,6 @@ from bayesbias.comparison import (
     decomposition_sentence,
 )
 from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, SIGN_RATE
-from bayesbias.diagnostics.convergence import Verdict, diagnose
-from bayesbias.diagnostics.summaries import PROB
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import Fit

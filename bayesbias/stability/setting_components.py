@@ -14,8 +14,8 @@ from bayesbias._checks import flag, printable, probability, text, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._phrases import share
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB, describe, flat_draws
-from bayesbias.diagnostics.variance_components import Components, Layout, component_table, draw_components
+from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.embeddings import Embedding, Setting, opened
 from bayesbias.embeddings.common import in_all
 from bayesbias.errors import InputError

@@ -1,9 +1,9 @@
 """Words in sentences: templates, sentences of a corpus, encoders and the vectors they give."""
 
-from bayesbias.sentences.corpora import Contexts, Sentence, contexts
-from bayesbias.sentences.encoders import HFTokenEncoder, TokenEncoder, TokenVectors, encode, hf_token_encoder
-from bayesbias.sentences.templates import Frame, Templates, english_words, list_templates, load_templates
-from bayesbias.sentences.vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
+from bayesbias.contextual.corpora import Contexts, Sentence, contexts
+from bayesbias.contextual.encoders import HFTokenEncoder, TokenEncoder, TokenVectors, encode, hf_token_encoder
+from bayesbias.contextual.templates import Frame, Templates, english_words, list_templates, load_templates
+from bayesbias.contextual.vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
 
 __all__ = [
     "CENTRES",

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, several, text, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import check_suffix, home_folder, read_arrays, whole_file
+from bayesbias.contextual.templates import skipped_sentence
 from bayesbias.embeddings import keyed_vectors
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.sentences.templates import skipped_sentence
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
     ...     letters = "abcdefghijklmnopqrstuvwxyz"
     ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
     >>> bb.encode(encoder, ["nurse", "nurses"], ["{}."], vocabulary=0).save("vectors.npz")
-    >>> vectors = bb.sentences.load_context_vectors("vectors.npz")
+    >>> vectors = bb.contextual.load_context_vectors("vectors.npz")
     """
     file = home_folder(path)
     if not file.is_file():

@@ -17,8 +17,8 @@ from bayesbias._core.components import FacetSums, facet_sums, noise_to
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import to_json
 from bayesbias._progress import progress
-from bayesbias.diagnostics.convergence import draw_faults, judged, unreadable
-from bayesbias.diagnostics.summaries import describe, flat_draws
+from bayesbias.checks.convergence import draw_faults, judged, unreadable
+from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.marginal import STAGES, explored, points_for

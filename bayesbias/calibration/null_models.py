@@ -19,7 +19,7 @@ from bayesbias._core.weat import effect_size, known_mean
 from bayesbias._phrases import percent
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.tables import once

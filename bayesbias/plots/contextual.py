@@ -10,8 +10,8 @@ import xarray as xr
 
 from bayesbias._checks import by_name_or_none, one_of, probability
 from bayesbias._phrases import MINUS, percent
-from bayesbias.comparison.frames import FrameEffects, frame_effects
-from bayesbias.diagnostics.summaries import PROB, interval_ends
+from bayesbias.checks.summaries import PROB, interval_ends
+from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
 from bayesbias.errors import InputError
 from bayesbias.plots.style import FAINT, FONT, Look, label_rows, note_below, one_panel, word_labels
 

@@ -16,13 +16,13 @@ from bayesbias._checks import finite_number, one_of, probability, several, whole
 from bayesbias._core.random_lists import draw_any
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.diagnostics.simulation import (
+from bayesbias.calibration.simulation import (
     Shape,
     complete_truth,
     known_model,
     table_of_shape,
 )
-from bayesbias.diagnostics.summaries import PROB, flat_draws, interval_of
+from bayesbias.checks.summaries import PROB, flat_draws, interval_of
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of

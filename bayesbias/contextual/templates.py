@@ -152,7 +152,7 @@ def list_templates() -> pd.DataFrame:
 
     Examples
     --------
-    >>> bb.sentences.list_templates()["name"].tolist()
+    >>> bb.contextual.list_templates()["name"].tolist()
     ['bare', 'mention', 'seat']
     """
     import pandas as pd
@@ -181,7 +181,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
 
     Examples
     --------
-    >>> templates = bb.sentences.load_templates(["bare", "I like {}."])
+    >>> templates = bb.contextual.load_templates(["bare", "I like {}."])
     >>> [frame.name for frame in templates.frames]
     ['bare', 'I like {}.']
     """
@@ -250,7 +250,7 @@ def english_words() -> dict[str, str]:
 
     Examples
     --------
-    >>> words = bb.sentences.english_words()
+    >>> words = bb.contextual.english_words()
     >>> words["table"]
     'noun'
     """

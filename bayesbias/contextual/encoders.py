@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, whole_number
 from bayesbias._files import home_folder, read_arrays, whole_file
 from bayesbias._progress import progress
+from bayesbias.contextual.corpora import Contexts
+from bayesbias.contextual.templates import Templates, english_words, kinds_of, load_templates
+from bayesbias.contextual.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.errors import InputError, shown
-from bayesbias.sentences.corpora import Contexts
-from bayesbias.sentences.templates import Templates, english_words, kinds_of, load_templates
-from bayesbias.sentences.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.words import WordLists, lists_and_words, subtag, written_words
 
 USUAL = 420

@@ -17,7 +17,8 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._page import Page, Section
 from bayesbias._phrases import MINUS
 from bayesbias._results import Result
-from bayesbias.comparison.change_page import SURE, front_of, route, sections_of, verdict_of
+from bayesbias.checks.summaries import PROB, contrasted, flat_draws
+from bayesbias.comparison.change_report import SURE, front_of, route, sections_of, verdict_of
 from bayesbias.comparison.contrast import (
     ASSOCIATION,
     NEAR_LISTS,
@@ -44,7 +45,6 @@ from bayesbias.comparison.sides import (
     row_sums,
     stack,
 )
-from bayesbias.diagnostics.summaries import PROB, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels, relatedness_in_fit
 from bayesbias.errors import InputError, shown

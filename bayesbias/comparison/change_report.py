@@ -25,8 +25,8 @@ from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, STEREOTYPES, controls_of, labelled
 
 if TYPE_CHECKING:
+    from bayesbias.comparison.comparison import Comparison
     from bayesbias.comparison.effects import SideEffects
-    from bayesbias.comparison.paired import Comparison
 
 SLIGHT = 0.005
 """Size of an observed difference below which its sign says nothing."""

@@ -15,14 +15,14 @@ from bayesbias._checks import flag, one_of, probability
 from bayesbias._files import check_suffix, home_folder, write_text
 from bayesbias._page import Block, Items, Page, Section, filled
 from bayesbias._results import Result, title_of
+from bayesbias.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
-from bayesbias.diagnostics.topics import TopicNull
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.references import cite
 from bayesbias.reporting.document import to_html, to_markdown, write_png
-from bayesbias.reporting.fits import FitReport
-from bayesbias.reporting.metrics import COLUMNS, MetricTable
+from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.metric_report import COLUMNS, MetricTable
 
 SUFFIXES = {"html": (".html", ".htm"), "md": (".md",)}
 WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": to_markdown}

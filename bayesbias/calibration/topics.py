@@ -20,8 +20,8 @@ from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
-from bayesbias.diagnostics.null_models import as_far, with_attributes, words_of
-from bayesbias.diagnostics.summaries import PROB
+from bayesbias.calibration.null_models import as_far, with_attributes, words_of
+from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import sampled_rows
