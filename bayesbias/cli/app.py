@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from bayesbias.cli import changes, first, fits, many, metrics  # noqa: F401  # they name their commands
+from bayesbias.cli import comparisons, first, many, metrics, steps  # noqa: F401  # they name their commands
 from bayesbias.cli.options import COMMANDS
 
 HEADINGS = {
