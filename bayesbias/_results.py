@@ -103,13 +103,13 @@ class Result:
     def _repr_html_(self) -> str:
         paragraphs = (" ".join(self.findings()), " ".join(self.notes))
         tables = [block for part in filled(self.sections()) for block in part.blocks if isinstance(block, Table)]
-        return "".join([*(f"<p>{escape(told)}</p>" for told in paragraphs if told), *map(_html, tables)])
+        return "".join([*(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs if paragraph), *map(_html, tables)])
 
 
 def front_page(title: str, lead: str, findings: Sequence[str], notes: Sequence[str], picture: Picture | None) -> Page:
     """A first screen of sentences: the first is the answer, the others and the notes follow."""
     lines = {"In detail": " ".join(findings[1:]), "What limits it": " ".join(notes)}
-    return Page(title, lead, findings[0], {name: told for name, told in lines.items() if told}, picture)
+    return Page(title, lead, findings[0], {name: line for name, line in lines.items() if line}, picture)
 
 
 def options_of(picture: str) -> tuple[str, ...]:

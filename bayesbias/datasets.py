@@ -67,15 +67,15 @@ def _registry() -> dict[str, _Dataset]:
     families = {name: check(_Family, content, str(where)) for name, content in read_toml(where).items()}
     return {
         name: _Dataset(
-            **one.model_dump(exclude={"licence", "source"}),
-            licence=one.licence or family.licence,
+            **file.model_dump(exclude={"licence", "source"}),
+            licence=file.licence or family.licence,
             kind=family.kind,
-            source=one.source or family.source,
-            url=family.url + one.path if one.path else "",
+            source=file.source or family.source,
+            url=family.url + file.path if file.path else "",
             doi=family.doi,
         )
         for family in families.values()
-        for name, one in family.files.items()
+        for name, file in family.files.items()
     }
 
 
@@ -185,7 +185,9 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
 def _found(name: str) -> _Dataset:
     known = _registry()
     if not isinstance(name, str) or name not in known:
-        kinds = {one.kind: [key for key, each in known.items() if each.kind == one.kind] for one in known.values()}
+        kinds = {
+            entry.kind: [key for key, each in known.items() if each.kind == entry.kind] for entry in known.values()
+        }
         valid = "; ".join(f"{kind}: {listed(names, 4)}" for kind, names in kinds.items())
         raise InputError(
             f"there is no data set {shown(name)}: valid are {valid} ('bayesbias datasets' and "
@@ -223,45 +225,45 @@ def _folders() -> list[Path]:
     return [folder, _cache()]
 
 
-def _local(name: str, one: _Dataset, folders: list[Path]) -> Path | None:
+def _local(name: str, dataset: _Dataset, folders: list[Path]) -> Path | None:
     """The file of a data set that is here, in the first of the folders that has one."""
-    places = [folder / one.file for folder in folders]
-    if one.kind == "embedding":
-        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / one.file)
+    places = [folder / dataset.file for folder in folders]
+    if dataset.kind == "embedding":
+        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / dataset.file)
     return next((place for place in places if place.is_file()), None)
 
 
-def _hash(path: Path, one: _Dataset) -> str:
-    kind = one.hash.partition(":")[0]
+def _hash(path: Path, dataset: _Dataset) -> str:
+    kind = dataset.hash.partition(":")[0]
     with path.open("rb") as content:
         # md5 is what gensim publishes of its files; it guards against damage
         return f"{kind}:{hashlib.file_digest(content, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()}"
 
 
-def _check_hash(path: Path, one: _Dataset) -> None:
-    if (found := _hash(path, one)) != one.hash:
+def _check_hash(path: Path, dataset: _Dataset) -> None:
+    if (found := _hash(path, dataset)) != dataset.hash:
         raise InputError(
-            f"{path} is not the file that was published: its hash is {found}, that of the published file {one.hash}; "
-            f"replace it by that of {one.source}, or rename it and read it by its path"
+            f"{path} is not the file that was published: its hash is {found}, that of the published file "
+            f"{dataset.hash}; replace it by that of {dataset.source}, or rename it and read it by its path"
         )
 
 
-def _advice(one: _Dataset, folders: list[Path]) -> str:
-    where = one.url or one.source
+def _advice(dataset: _Dataset, folders: list[Path]) -> str:
+    where = dataset.url or dataset.source
     also = "" if len(folders) > 1 else f" or into the folder that {FOLDER} names"
-    return f"take {one.file} from {where} and put it into the folder {folders[0]}{also}"
+    return f"take {dataset.file} from {where} and put it into the folder {folders[0]}{also}"
 
 
-def _fetched(name: str, one: _Dataset, folders: list[Path]) -> Path:
+def _fetched(name: str, dataset: _Dataset, folders: list[Path]) -> Path:
     """The file after it was fetched into the cache, whole or not at all."""
     pooch = _pooch()
 
     try:
         with quiet(pooch.get_logger()):
-            return Path(pooch.retrieve(one.url, one.hash, fname=one.file, path=_cache()))
+            return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
     except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
         raise InputError(
-            f"the data set {name} could not be fetched: {_reason(error, one.url)}; {_advice(one, folders)}"
+            f"the data set {name} could not be fetched: {_reason(error, dataset.url)}; {_advice(dataset, folders)}"
         ) from error
 
 

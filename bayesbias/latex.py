@@ -145,9 +145,7 @@ def _caption(attrs: dict[Any, Any]) -> str:
 
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
     kept = [
-        at
-        for at in range(table.shape[1])
-        if not table.iloc[:, at].isna().all() or (at == 0 and table.columns[0] == WORDS)
+        i for i in range(table.shape[1]) if not table.iloc[:, i].isna().all() or (i == 0 and table.columns[0] == WORDS)
     ]
     columns = [str(table.columns[at]) for at in kept]
     cells = [

@@ -69,13 +69,13 @@ class Citations(Result):
         return "\n".join([*self.findings(), *self.notes])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<li>{_linked(one)}</li>" for one in self.used)
+        rows = "".join(f"<li>{_linked(work)}</li>" for work in self.used)
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<ul>{rows}</ul>{notes}{self.table().to_html(index=False)}"
 
     def bibtex(self) -> str:
         """BibTeX entries: the package, and each work whose DOI is known to it, once."""
-        known = dict.fromkeys(one.doi for one in self.used if one.doi)
+        known = dict.fromkeys(work.doi for work in self.used if work.doi)
         entries = [_entry(doi, references()[doi]) for doi in known if doi in references()]
         return "\n\n".join([_package_entry(), *entries])
 
@@ -116,9 +116,9 @@ def cite(result: Any) -> Citations:
             "a result of metric, run_metrics, audit, debias, pool or trend, or word lists"
         )
     start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)", "")]
-    if any(one.what.startswith(("word list", "model", "second stage")) for one in used):
+    if any(work.what.startswith(("word list", "model", "second stage")) for work in used):
         start.append(Cited("approach", _short(references()[APPROACH]), APPROACH))
-    recorded = any(one.what.startswith(("word list", "query", "embedding", "debiasing")) for one in used)
+    recorded = any(work.what.startswith(("word list", "query", "embedding", "debiasing")) for work in used)
     return Citations(tuple(dict.fromkeys([*start, *used])), () if recorded else (UNRECORDED,))
 
 
@@ -247,19 +247,19 @@ def _short(work: Reference) -> str:
     return f"{', '.join(families[:-1]) or families[0]}{last} ({work.year})"
 
 
-def _line(one: Cited) -> str:
-    work = references().get(one.doi)
-    said = one.source or "its source is not recorded"
+def _line(cited: Cited) -> str:
+    work = references().get(cited.doi)
+    said = cited.source or "its source is not recorded"
     if work is not None:
         said = f"{_short(work)}. {work.title}. {work.journal or work.booktitle}"
-    link = f". https://doi.org/{one.doi}" if one.doi else ""
-    return f"{one.what}: {said}{link}"
+    link = f". https://doi.org/{cited.doi}" if cited.doi else ""
+    return f"{cited.what}: {said}{link}"
 
 
-def _linked(one: Cited) -> str:
-    line = escape(_line(one))
-    address = escape(f"https://doi.org/{one.doi}", quote=True)
-    return line.replace(address, f'<a href="{address}">{address}</a>') if one.doi else line
+def _linked(cited: Cited) -> str:
+    line = escape(_line(cited))
+    address = escape(f"https://doi.org/{cited.doi}", quote=True)
+    return line.replace(address, f'<a href="{address}">{address}</a>') if cited.doi else line
 
 
 def _package_entry() -> str:

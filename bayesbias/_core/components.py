@@ -284,16 +284,16 @@ def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]
     """Reduce columns of fixed effects (rows, terms), the outcome (rows,) and the numbers of the rows' levels."""
     sizes = [int(codes.max()) + 1 for codes in groupings]
     apart = int(np.argmax(sizes)) if sizes else None
-    others = [at for at in range(len(sizes)) if at != apart]
-    joint = np.column_stack([columns, *(np.eye(sizes[at])[groupings[at]] for at in others), y])
-    scale_of = np.repeat([0, *(1 + at for at in others)], [columns.shape[1], *(sizes[at] for at in others)])
+    others = [i for i in range(len(sizes)) if i != apart]
+    joint = np.column_stack([columns, *(np.eye(sizes[other])[groupings[other]] for other in others), y])
+    scale_of = np.repeat([0, *(1 + other for other in others)], [columns.shape[1], *(sizes[other] for other in others)])
     level = groupings[apart] if apart is not None else np.empty(0, dtype=np.intp)
     rows, totals = np.bincount(level), np.zeros((sizes[apart] if apart is not None else 0, joint.shape[1]))
     if apart is not None:
         np.add.at(totals, level, joint)
         joint = joint - (totals / rows[:, None])[level]
     found, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
-    parts = [totals[place == at].T @ totals[place == at] / size for at, size in enumerate(found)]
+    parts = [totals[place == i].T @ totals[place == i] / size for i, size in enumerate(found)]
     between = np.array(parts).reshape(-1, joint.shape[1], joint.shape[1])
     return MixedSums(joint.T @ joint, between, found, levels, totals, rows, scale_of, apart, len(y))
 
@@ -318,7 +318,7 @@ def draw_effects(
     drawn = [_block(sums, sds[begin : begin + step], fixed_sd, rng) for begin in range(0, len(sds), step)]
     joint, alone = (np.concatenate(part) for part in zip(*drawn, strict=True))
     groups = range(sds.shape[1] - 1)
-    effects = [alone if at == sums.apart else joint[:, sums.scale_of == 1 + at] for at in groups]
+    effects = [alone if group == sums.apart else joint[:, sums.scale_of == 1 + group] for group in groups]
     return joint[:, sums.scale_of == 0], effects
 
 
@@ -396,8 +396,8 @@ class FacetSums:
 
     def estimates(self) -> FloatArray:
         """Variances (C,) whose expected mean squares are those observed; they may be negative."""
-        found: FloatArray = np.linalg.solve(self.weights.T, self.squares / self.freedom)
-        return found
+        solution: FloatArray = np.linalg.solve(self.weights.T, self.squares / self.freedom)
+        return solution
 
 
 def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component = ()) -> FacetSums:
@@ -430,11 +430,11 @@ def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component
     return FacetSums(tuple(components), squares, freedom, weights, noise)
 
 
-def noise_to(one: Component, other: Component, nested: Component, residual: Component) -> bool:
+def noise_to(component: Component, other: Component, nested: Component, residual: Component) -> bool:
     """Whether a component is noise to another: the residual is, and the nested facet to components without it."""
-    if one == other:
+    if component == other:
         return False
-    return one == residual or (bool(nested) and nested[0] in one and nested[0] not in other)
+    return component == residual or (bool(nested) and nested[0] in component and nested[0] not in other)
 
 
 def _square(y: FloatArray, chosen: Component) -> float:

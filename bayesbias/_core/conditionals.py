@@ -116,15 +116,15 @@ def draw_gaussians(
     explained = reduce(np.add, parts)
     width = max(1, BLOCK // (points * (1 + sums.groups)))
     pieces = [
-        (at, slice(begin, min(begin + width, len(p.words))))
-        for at, p in enumerate(sums.patterns)
+        (i, slice(begin, min(begin + width, len(p.words))))
+        for i, p in enumerate(sums.patterns)
         for begin in range(0, len(p.words), width)
     ]
     own = fast_generators(rng, len(pieces))
 
     def draw(part: slice) -> None:
-        for (at, words), generator in zip(pieces[part], own[part], strict=True):
-            p, here = sums.patterns[at], explained[ends[at] : ends[at + 1]]
+        for (piece, words), generator in zip(pieces[part], own[part], strict=True):
+            p, here = sums.patterns[piece], explained[ends[piece] : ends[piece + 1]]
             taker.effects(p.words[words], *_draw_effects(p, words, scales, inverse, here, sums.groups, generator))
 
     in_blocks(draw, len(pieces), max(1, -(-len(pieces) // PARTS)))
@@ -139,7 +139,7 @@ def fast_generators(rng: np.random.Generator, count: int) -> list[np.random.Gene
 
 def _touched(patterns: Sequence[Pattern], shape: tuple[int, ...], ends: np.ndarray) -> sparse.csc_array:
     """Which cells stand in which group of which pattern, (patterns' groups, protected words * K)."""
-    rows = np.concatenate([ends[at] + p.group for at, p in enumerate(patterns)])
+    rows = np.concatenate([ends[i] + p.group for i, p in enumerate(patterns)])
     columns = np.concatenate([p.cells[:, 0] * shape[1] + p.cells[:, 1] for p in patterns])
     return sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(int(ends[-1]), shape[0] * shape[1]))
 
@@ -172,12 +172,12 @@ def cell_totals(sums: CrossedSums, shape: tuple[int, ...]) -> CellTotals:
     total, facts = np.zeros(shape), np.zeros((*shape, 2 + len(sums.mean.effects)))
     facts[:, :, 0] = np.arange(shape[1])
     effects = sums.mean.effects.tolist()
-    for at, p in enumerate(sums.patterns):
+    for i, p in enumerate(sums.patterns):
         word, k = p.cells.T
         facts[word, k, 1] += len(p.words)
         total[word, k] += len(p.words) * p.mean
         for column, (pattern, group) in enumerate(effects):
-            if pattern == at:
+            if pattern == i:
                 own = slice(None) if group < 0 else p.groups[p.group] == group
                 facts[word[own], k[own], 2 + column] += len(p.words)
     return totals_by_kind(total, facts)

@@ -121,9 +121,9 @@ def incomplete_sums(
     protected, k = np.nonzero(filled)
     group = group_of_word[protected]
     parts, numbers = [], 0
-    for at in range(label.max() + 1):
-        rows = np.flatnonzero(label[:words] == at)
-        cells = np.flatnonzero(label[words:] == at)
+    for i in range(label.max() + 1):
+        rows = np.flatnonzero(label[:words] == i)
+        cells = np.flatnonzero(label[words:] == i)
         if not len(cells):
             continue  # a word of another part of the lists, without a distance here
         cells = cells[np.lexsort((k[cells], group[cells]))]
@@ -154,8 +154,8 @@ def incomplete_sums(
                 met=kinds[:, 1:],
                 products=np.stack([totals[u].T @ totals[u] for u in of_kind]),
                 together=tuple(
-                    tuple(np.stack([(one[u].T @ other[u]).ravel() for u in of_kind]) for other in pieces[h:])
-                    for h, one in enumerate(pieces)
+                    tuple(np.stack([(piece[u].T @ other[u]).ravel() for u in of_kind]) for other in pieces[h:])
+                    for h, piece in enumerate(pieces)
                 ),
                 sums=np.stack([here[u].T @ totals[u] for u in of_kind]),
             )
@@ -333,14 +333,14 @@ def draw_incomplete_cells(
     def draw(part: slice) -> None:
         here = distinct.at(part)
         whole, factors = mean_factor(sums, here, prior_sd)
-        for at in range(part.stop - part.start):
-            own = order[ends[part.start + at] : ends[part.start + at + 1]]
-            standard = _back(whole.chol[at], whole.x[at] + mu[own])
+        for i in range(part.stop - part.start):
+            own = order[ends[part.start + i] : ends[part.start + i + 1]]
+            standard = _back(whole.chol[i], whole.x[i] + mu[own])
             mu[own] = prior_sd * standard
             for piece, factor in zip(sums.parts, factors, strict=True):
-                target = factor.x[at] - standard @ factor.mean[at] + cells[np.ix_(own, piece.cells)]
-                z = _back(factor.chol[at], target)
-                s = np.sqrt(here.s2[at, piece.connection])
+                target = factor.x[i] - standard @ factor.mean[i] + cells[np.ix_(own, piece.cells)]
+                z = _back(factor.chol[i], target)
+                s = np.sqrt(here.s2[i, piece.connection])
                 cells[np.ix_(own, piece.cells)] = mu[own][:, piece.connection] + s * z
 
     in_blocks(draw, len(first), _points_at_once(sums))

@@ -140,10 +140,10 @@ def find_patterns(
     ends = np.r_[starts[1:], len(attribute)]
     members: dict[tuple[int, bytes], list[int]] = {}
     cell = word * connections + connection
-    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
+    for i, (begin, end) in enumerate(zip(starts, ends, strict=True)):
         key = (int(class_of_attribute[attribute[begin]]), cell[begin:end].tobytes())
-        members.setdefault(key, []).append(at)
-    blocks = [np.stack([y[starts[at] : ends[at]] for at in rows]) for rows in members.values()]
+        members.setdefault(key, []).append(i)
+    blocks = [np.stack([y[starts[row] : ends[row]] for row in rows]) for rows in members.values()]
     cells = np.column_stack([word, connection])
     patterns = tuple(
         _pattern(
@@ -377,14 +377,14 @@ def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], conn
     counts, squares = np.zeros((connections, size)), np.zeros((connections, size))
     by_stratum = np.zeros((connections, size, most))
     products = np.zeros((connections, connections, size, most, most))
-    for at, (p, y) in enumerate(zip(patterns, blocks, strict=True)):
+    for i, (p, y) in enumerate(zip(patterns, blocks, strict=True)):
         place = strata(p.cells[:, 1], p.group, (connections, most))
         apart = y - p.mean
         sums = np.tensordot(apart, place, 1)
-        by_stratum[:, at] = place.sum(axis=0)
-        counts[:, at] = by_stratum[:, at].sum(axis=1)
-        squares[:, at] = np.bincount(p.cells[:, 1], weights=(apart**2).sum(axis=0), minlength=connections)
-        products[:, :, at] = np.einsum("wkh,wlg->klhg", sums, sums)
+        by_stratum[:, i] = place.sum(axis=0)
+        counts[:, i] = by_stratum[:, i].sum(axis=1)
+        squares[:, i] = np.bincount(p.cells[:, 1], weights=(apart**2).sum(axis=0), minlength=connections)
+        products[:, :, i] = np.einsum("wkh,wlg->klhg", sums, sums)
     return WithinSums(
         attribute_class=np.array([p.attribute_class for p in patterns]),
         contrasts=np.array([len(p.words) - 1.0 for p in patterns]),
@@ -397,15 +397,15 @@ def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], conn
 
 
 def _mean_sums(patterns: Sequence[Pattern], group_of_word: IntArray, connections: int, by_group: bool) -> MeanSums:
-    effects = [(at, -1) for at in range(len(patterns))]
+    effects = [(i, -1) for i in range(len(patterns))]
     if by_group:
-        effects += [(at, int(group)) for at, p in enumerate(patterns) for group in p.groups]
-    place = {effect: connections + at for at, effect in enumerate(effects)}
+        effects += [(i, int(group)) for i, p in enumerate(patterns) for group in p.groups]
+    place = {effect: connections + i for i, effect in enumerate(effects)}
     n = connections + len(effects)
     signatures = _signatures(patterns, group_of_word)
     design = np.zeros((2, len(signatures), n * n + n + 1))
     described = []
-    for at, ((k, group, members), values) in enumerate(signatures.items()):
+    for index, ((k, group, members), values) in enumerate(signatures.items()):
         words = np.array([float(len(patterns[p].words)) for p in members])
         row = np.zeros((len(members), n))
         row[:, k] = 1
@@ -419,7 +419,7 @@ def _mean_sums(patterns: Sequence[Pattern], group_of_word: IntArray, connections
         for feature, (x, matrix) in enumerate([(effects_only, np.diag(words) - shared), (row, shared)]):
             constant = cells * mean @ matrix @ mean + np.sum(matrix * scatter)
             normal = cells * x.T @ matrix
-            design[feature, at] = np.r_[(normal @ x).ravel(), normal @ mean, constant]
+            design[feature, index] = np.r_[(normal @ x).ravel(), normal @ mean, constant]
         described.append((k, words.sum(), cells, len(members)))
     connection, total, cells_of, members_of = np.array(described).T
     return MeanSums(

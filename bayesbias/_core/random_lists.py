@@ -46,11 +46,11 @@ def by_list(words: IntArray, sizes: Sequence[int]) -> list[IntArray]:
 def draw_in_ranges(low: IntArray, high: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
     """For each draw one whole number from each range [low, high), no number twice, (draws, ranges)."""
     drawn = np.empty((draws, len(low)), dtype=np.intp)
-    for at in range(len(low)):
+    for i in range(len(low)):
         again = np.arange(draws)
         while len(again):
-            drawn[again, at] = rng.integers(low[at], high[at], len(again))
-            again = again[(drawn[again, :at] == drawn[again, at, None]).any(axis=1)]
+            drawn[again, i] = rng.integers(low[i], high[i], len(again))
+            again = again[(drawn[again, :i] == drawn[again, i, None]).any(axis=1)]
     return drawn
 
 

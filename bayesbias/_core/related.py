@@ -262,8 +262,8 @@ class PairCounts:
         if not len(words):
             return PairCounts(member, self.bins, counts)
         counted = np.zeros((len(words), BINS + 1, len(lists)))
-        for at, word in enumerate(words):
-            np.add.at(counted[at], self.bins[word], member.T)
+        for i, word in enumerate(words):
+            np.add.at(counted[i], self.bins[word], member.T)
         gone = np.tensordot(member[:, words].astype(float), counted[:, :BINS], 1).transpose(0, 2, 1)
         left = counts - gone - gone.swapaxes(0, 1)
         for word in words:  # pairs among these words were taken off twice
@@ -288,11 +288,11 @@ def pair_counts(
     bins[np.diag_indices(len(bins))] = BINS  # a word with itself counts apart
     rows = (BINS + 1) * np.arange(len(bins))[:, None]
     counts = np.empty((len(member), len(member), BINS))
-    for at, listed in enumerate(own):
+    for i, listed in enumerate(own):
         places = (rows + bins[:, listed > 0]).ravel()
         weights = np.tile(listed[listed > 0], len(bins)) if weighted else None
         by_word = np.bincount(places, weights, minlength=(BINS + 1) * len(bins))
-        counts[:, at] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
+        counts[:, i] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
     return PairCounts(member, bins, counts)
 
 
@@ -335,8 +335,8 @@ def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray,
     """
     loadings = parts.loadings[word] * np.sqrt(parts.variances)
     total = np.zeros((len(word), len(word)))
-    for at, column in enumerate(loadings.T):
-        total += np.outer(column, column) * correlations[at][np.ix_(listed, listed)]
+    for i, column in enumerate(loadings.T):
+        total += np.outer(column, column) * correlations[i][np.ix_(listed, listed)]
     return total
 
 
@@ -442,15 +442,15 @@ def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread:
 def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
     """Quantiles of the factors at probabilities u (..., A), from densities of the log that are linear between nodes."""
     logs, found = np.log(grid.factor), np.empty_like(u)
-    for at, mass in enumerate(grid.mass):
+    for i, mass in enumerate(grid.mass):
         left, right = mass[:-1], mass[1:]
         ends = np.append(0.0, np.cumsum((left + right) / 2))
-        wanted = u[..., at] * ends[-1]
+        wanted = u[..., i] * ends[-1]
         place = np.clip(np.searchsorted(ends, wanted, side="right") - 1, 0, len(left) - 1)
         rest, low, rise = wanted - ends[place], left[place], (right - left)[place]
         # low t + rise t^2 / 2 = rest, the root in [0, 1] in a form that does not cancel
         share = 2 * rest / (low + np.sqrt(np.maximum(low**2 + 2 * rise * rest, 0)) + 1e-300)
-        found[..., at] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
+        found[..., i] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
     return found
 
 
@@ -460,8 +460,8 @@ def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
     own = factor_quantiles(grid, np.tile(middle[:, None], len(grid.mass)))
     places = np.indices((QUANTILES,) * len(classes)).reshape(len(classes), -1)
     points = np.ones((QUANTILES ** len(classes), len(grid.mass)))
-    for at, kind in enumerate(classes):
-        points[:, kind] = own[places[at], kind]
+    for i, kind in enumerate(classes):
+        points[:, kind] = own[places[i], kind]
     return points
 
 
@@ -524,12 +524,12 @@ def weighted_roots(
     roots = []
     for own, span, begin in zip(chosen, spans, ends, strict=False):
         total = np.zeros((weights.size, scaled.shape[1], joint.shape[1]))
-        for at, combination in enumerate(span.T):
+        for i, combination in enumerate(span.T):
             value = weights.value[own] * combination[weights.listed[own]]
             by_word = sparse.csr_array(
                 (value, (weights.row[own], weights.word[own])), shape=(weights.size, len(scaled))
             )
-            total += (by_word @ scaled)[:, :, None] * errors[:, begin + at]
+            total += (by_word @ scaled)[:, :, None] * errors[:, begin + i]
         roots.append(total.reshape(weights.size, -1))
     return tuple(classes.tolist()), tuple(roots)
 
@@ -543,8 +543,8 @@ def _spanned(weights: CellWeights, own: NDArray[np.bool_], words: int, lists: in
     lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
     by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
     values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
-    found: FloatArray = vectors[:, values > SPANNED * max(values[-1], 1.0)]
-    return found
+    result: FloatArray = vectors[:, values > SPANNED * max(values[-1], 1.0)]
+    return result
 
 
 def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -737,7 +737,7 @@ def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator
     factor = np.zeros((size, k, k))
     rows, columns = np.tril_indices(k, -1)
     factor[:, rows, columns] = rng.standard_normal((size, len(rows)))
-    for at in range(k):
-        factor[:, at, at] = np.sqrt(rng.chisquare(freedom - at, size))
+    for i in range(k):
+        factor[:, i, i] = np.sqrt(rng.chisquare(freedom - i, size))
     root = np.linalg.solve(factor, np.swapaxes(np.linalg.cholesky(scale), 1, 2))  # X = root' root
     return np.swapaxes(root, 1, 2) @ root

@@ -202,8 +202,8 @@ def subset_sums(values: FloatArray, size: int) -> FloatArray:
         rest: FloatArray = values.sum() - subset_sums(values, len(values) - size)
         return rest
     sums: list[FloatArray] = [np.zeros(1), *(np.empty(0) for _ in range(size))]
-    for at, value in enumerate(values):
-        for chosen in range(min(at + 1, size), max(0, size - (len(values) - at)), -1):
+    for i, value in enumerate(values):
+        for chosen in range(min(i + 1, size), max(0, size - (len(values) - i)), -1):
             sums[chosen] = np.concatenate([sums[chosen], sums[chosen - 1] + value])
     return sums[size]
 

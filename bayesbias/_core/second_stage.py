@@ -133,8 +133,8 @@ class SecondStage:
             pulled = weights * (given - found @ rotated.x.T)
             coefficients[own] = found
             back = pulled @ rotated.basis.T  # Sigma^-1 residual, in the coordinates of y
-            for at, (s, effect, start) in enumerate(zip(spread, self.effects[:-1], prior, strict=True)):
-                effects[at, own] = start + s**2 * back @ effect
+            for i, (s, effect, start) in enumerate(zip(spread, self.effects[:-1], prior, strict=True)):
+                effects[i, own] = start + s**2 * back @ effect
             effects[-1, own] = (inner + tau[own, None] ** 2 * pulled) @ np.linalg.inv(rotated.basis)
         order = rng.permutation(draws)
         return StageDraws(
@@ -144,10 +144,10 @@ class SecondStage:
     def _jittered(self, rows: IntArray, rng: np.random.Generator) -> FloatArray:
         """Outer scales of draws, spread over the cells of their nodes."""
         found = self.outer[rows].copy()
-        for at in range(found.shape[1]):
-            nodes = np.unique(self.outer[:, at])
+        for i in range(found.shape[1]):
+            nodes = np.unique(self.outer[:, i])
             step = np.log(nodes[1] / nodes[0]) if len(nodes) > 1 else 0.0
-            found[:, at] *= np.exp(step * (rng.random(len(found)) - 0.5))
+            found[:, i] *= np.exp(step * (rng.random(len(found)) - 0.5))
         return found
 
 
@@ -195,13 +195,13 @@ def second_stage(
     grid = np.array(combined, dtype=float).reshape(len(combined), len(outer))
     inner, value = np.empty((len(grid), FINE)), np.empty((len(grid), FINE))
     start = _nodes(widths[-1], COARSE, REACH)
-    for at, spread in enumerate(grid):
+    for i, spread in enumerate(grid):
         rotated = _rotated(y, _known(covariance, effects, spread), design, effects[-1])
         rough = rotated.log_likelihood(start) + log_half_cauchy(start, widths[-1])
-        inner[at] = _narrowed(start, rough, 0, FINE)
-        value[at] = rotated.log_likelihood(inner[at]) + log_half_cauchy(inner[at], widths[-1])
-        value[at] += np.log(np.log(inner[at, 1] / inner[at, 0]))  # width of its cells
-        value[at] += sum(log_half_cauchy(s, w) for s, w in zip(spread, widths[:-1], strict=True))
+        inner[i] = _narrowed(start, rough, 0, FINE)
+        value[i] = rotated.log_likelihood(inner[i]) + log_half_cauchy(inner[i], widths[-1])
+        value[i] += np.log(np.log(inner[i, 1] / inner[i, 0]))  # width of its cells
+        value[i] += sum(log_half_cauchy(s, w) for s, w in zip(spread, widths[:-1], strict=True))
     mass = np.exp(value - logsumexp(value))
     return SecondStage(y, covariance, design, tuple(effects), grid, inner, mass)
 
@@ -227,18 +227,18 @@ def _evaluated(
     """Log density on the product of the nodes, one axis a scale."""
     shape = (*(len(nodes) for nodes in outer), len(inner))
     value = np.empty((int(np.prod(shape[:-1])), len(inner)))
-    for at, spread in enumerate(product(*outer)):
+    for i, spread in enumerate(product(*outer)):
         rotated = _rotated(y, _known(covariance, effects, np.array(spread)), design, effects[-1])
-        value[at] = rotated.log_likelihood(inner) + log_half_cauchy(inner, widths[-1])
-        value[at] += sum(float(log_half_cauchy(np.array(s), w)) for s, w in zip(spread, widths[:-1], strict=True))
+        value[i] = rotated.log_likelihood(inner) + log_half_cauchy(inner, widths[-1])
+        value[i] += sum(float(log_half_cauchy(np.array(s), w)) for s, w in zip(spread, widths[:-1], strict=True))
     return value.reshape(shape)
 
 
 def _narrowed(nodes: FloatArray, value: FloatArray, axis: int, count: int) -> FloatArray:
     """Nodes, evenly spaced in the logarithm, over the part of an axis that holds posterior mass."""
     profile = value.max(axis=tuple(other for other in range(value.ndim) if other != axis))
-    held = np.flatnonzero(profile > profile.max() - DROP)
-    low, high = nodes[max(held[0] - 1, 0)], nodes[min(held[-1] + 1, len(nodes) - 1)]
+    rows = np.flatnonzero(profile > profile.max() - DROP)
+    low, high = nodes[max(rows[0] - 1, 0)], nodes[min(rows[-1] + 1, len(nodes) - 1)]
     return np.geomspace(low, high, count)
 
 

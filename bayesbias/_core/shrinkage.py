@@ -35,8 +35,8 @@ class SharedVariance:
     def moderated(self, variances: FloatArray, freedom: float) -> FloatArray:
         """Posterior means of variances that were observed with some degrees of freedom."""
         total = self.freedom * self.scale + freedom * variances
-        found: FloatArray = total / max(self.freedom + freedom - 2, 1.0)
-        return found
+        result: FloatArray = total / max(self.freedom + freedom - 2, 1.0)
+        return result
 
 
 def shared_variance(variances: FloatArray, freedom: float) -> SharedVariance:
@@ -179,6 +179,6 @@ def false_sign_rates(below: FloatArray) -> FloatArray:
 def s_values(rates: FloatArray) -> FloatArray:
     """Expected share of wrong signs among the words with rates no larger, (n,)."""
     order = np.argsort(rates, kind="stable")
-    found = np.empty(len(rates))
-    found[order] = np.cumsum(rates[order]) / np.arange(1, len(rates) + 1)
-    return found
+    values = np.empty(len(rates))
+    values[order] = np.cumsum(rates[order]) / np.arange(1, len(rates) + 1)
+    return values

@@ -141,8 +141,8 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     _, label = connected_components(graph, directed=False)
     first = np.full(int(label.max()) + 1, size, dtype=np.intp)
     np.minimum.at(first, label, np.arange(size))
-    found: IntArray = first[label]
-    return found
+    result: IntArray = first[label]
+    return result
 
 
 def _cells(projected: FloatArray) -> NDArray[np.uint64]:
@@ -155,12 +155,12 @@ def _cells(projected: FloatArray) -> NDArray[np.uint64]:
 
 def _apart(vectors: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
     """1 - cosine of pairs of rows, from the length of their units' difference, which keeps its digits near 0."""
-    found = np.empty(len(left))
+    values = np.empty(len(left))
     for begin in range(0, len(left), BLOCK):
         part = slice(begin, begin + BLOCK)
         difference = unit_rows(vectors[left[part]]) - unit_rows(vectors[right[part]])
-        found[part] = np.vecdot(difference, difference) / 2
-    return found
+        values[part] = np.vecdot(difference, difference) / 2
+    return values
 
 
 NOTHING = 1e-10

@@ -172,7 +172,7 @@ def sbc(
     ranks: dict[str, list[NDArray[np.intp]]] = {}
     used, worst = engine, None
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
-        for at in range(replicates):
+        for i in range(replicates):
             truth = family_of(spec).drawn_truth(spec, data, rng)
             simulated = table.assign(distance=family_of(spec).drawn_distances(spec, truth, data, rng))
             simulated.attrs["truth"] = "simulated"
@@ -185,7 +185,7 @@ def sbc(
                 present = ~np.isnan(np.ravel(true))
                 below = (drawn[:, present] < np.ravel(true)[present]).sum(axis=0)
                 ranks.setdefault(name, []).append(below)
-            done(at + 1)
+            done(i + 1)
     return Ranks(spec.name, used, draws, {name: np.array(values) for name, values in ranks.items()}, worst)
 
 
@@ -309,7 +309,7 @@ def null_false_positive_rate(
         raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
     one_of(source, controls_of(Distances.read(table, check=False).connections.tolist()) or CONTROLS, "source")
     relabel = _pseudo_lists(table, source, pool)
-    rngs = (np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at]) for at in range(replicates))
+    rngs = (np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i]) for i in range(replicates))
     tables = ((relabel(rng), rng) for rng in rngs)
     if adjust is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
@@ -367,8 +367,8 @@ def _simulated(
 ) -> Iterable[tuple[pd.DataFrame, np.random.Generator]]:
     spec, table = known_model(model), table_of_shape(shape)
     data = Distances.read(table, check=False)
-    for at in range(whole_number(replicates, "replicates")):
-        rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), at])
+    for i in range(whole_number(replicates, "replicates")):
+        rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i])
         drawn = complete_truth(spec, data, truth, rng)
         yield table.assign(distance=family_of(spec).drawn_distances(spec, drawn, data, rng)), rng
 
@@ -390,7 +390,7 @@ def _judged(
         raise InputError("models and metrics are empty: give at least one of either")
     rows: list[tuple[str, str, float, float, bool]] = []
     with progress("counting false positives", whole_number(replicates, "replicates")) as done:
-        for at, (table, rng) in enumerate(tables):
+        for i, (table, rng) in enumerate(tables):
             data = Distances.read(table, check=False)
             known = counterparts("associated", data.connections.tolist())
             present = [name for name in known if not others or name in others]
@@ -398,7 +398,7 @@ def _judged(
                 rows += _model_calls(spec, table, present, rng, prob, how or {})
             for name in metrics:
                 rows += _METRICS[name](data, present, rng, prob)
-            done(at + 1)
+            done(i + 1)
     return pd.DataFrame(rows, columns=["method", "contrast", "low", "high", "alarm"])
 
 

@@ -68,9 +68,9 @@ def stereotype_cells(near: FloatArray, places: Places) -> Cells:
             value: FloatArray = (near @ weight)[:, :, 0] / count
         return value
 
-    cells = {name: mean(places.connection == at) for at, name in enumerate(STEREOTYPES)}
+    cells = {name: mean(places.connection == i) for i, name in enumerate(STEREOTYPES)}
     lists = range(places.attribute_class.max() + 1)
-    return cells | {"list": np.stack([mean(places.attribute_class == at) for at in lists])}
+    return cells | {"list": np.stack([mean(places.attribute_class == listed) for listed in lists])}
 
 
 NEIGHBOURS = 200
@@ -164,7 +164,7 @@ def drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.Dat
             "attribute_class": np.r_[listed[old], new_list[new]],
             "connection": np.r_[data.connection[old], stands[new]],
         }
-        columns = {name: texts[name].take(at) for name, at in codes.items()}
+        columns = {name: texts[name].take(code) for name, code in codes.items()}
         yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
 
 
@@ -213,7 +213,7 @@ def stand_ins(
     kv: KeyedVectors, taken: set[str], words: list[str], match: bool, draws: int, rng: np.random.Generator
 ) -> tuple[IntArray, int]:
     """Rows of the embedding that stand in for words, (draws, words), and how many could; none is among ``taken``."""
-    eligible = np.array([at for at, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
+    eligible = np.array([i for i, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
     if len(eligible) <= len(words):
         raise InputError(
             f"the embedding holds {len(eligible)} words outside of the lists, fewer than are needed to stand in for "
@@ -445,9 +445,9 @@ def with_attributes(ready: Prepared, rows: IntArray) -> FloatArray:
     """A metric (draws,) with the words at some rows (draws, words) of the embedding as attribute words."""
     values = np.empty(len(rows))
     with progress(f"measuring {ready.metric.name}", len(rows)) as done:
-        for at, chosen in enumerate(rows):
-            values[at] = ready.with_attributes(chosen).value
-            done(at + 1)
+        for i, chosen in enumerate(rows):
+            values[i] = ready.with_attributes(chosen).value
+            done(i + 1)
     return values
 
 
@@ -493,7 +493,7 @@ def _given(
 
 def _of_table(statistic: str, data: Distances) -> float:
     """A named statistic of a table as it is."""
-    cells: Cells = {name: data.cells.mean[:, [at]] for at, name in enumerate(data.connections.tolist())}
+    cells: Cells = {name: data.cells.mean[:, [i]] for i, name in enumerate(data.connections.tolist())}
     rows = stereotype_rows(data)
     names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
     found = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
@@ -525,9 +525,9 @@ def _called(statistic: Metric, table: pd.DataFrame) -> float:
 
 def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> Iterator[float]:
     with progress("drawing words", len(pool.chosen)) as done:
-        for at, table in enumerate(drawn_tables(data, places, pool)):
+        for i, table in enumerate(drawn_tables(data, places, pool)):
             yield _called(statistic, table)
-            done(at + 1)
+            done(i + 1)
 
 
 def _control_cell(data: Distances, name: str, near: FloatArray, leaves: np.ndarray) -> FloatArray:

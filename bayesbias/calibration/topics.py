@@ -273,7 +273,7 @@ def topic_null(
     else:
         asked = _metric(vectors, given, metric, case)
     candidates, sampled = sampled_rows(vectors, asked.taken, MOST, seed)
-    sizes = [len(found.rows) for found in asked.lists.values()]
+    sizes = [len(listed.rows) for listed in asked.lists.values()]
     if len(candidates) < sum(sizes):
         raise InputError(
             f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
@@ -281,12 +281,12 @@ def topic_null(
         )
     unit = unit_single(vectors.vectors[candidates])
     lists = list(asked.lists.values())
-    means = np.stack([found.weights @ unit_rows(vectors.vectors[found.rows]) for found in lists])
+    means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
     rng = np.random.default_rng(seed)
     if kind == "topical":
         wanted = Wanted(
-            tuple(found.weights for found in lists),
-            tuple(len(found.forms) for found in lists),
+            tuple(listed.weights for listed in lists),
+            tuple(len(listed.forms) for listed in lists),
             means @ means.T,
             asked.together,
         )
@@ -301,7 +301,7 @@ def topic_null(
             "list": list(asked.lists),
             "words": sizes,
             "target": [_coherence(unit_rows(vectors.vectors[f.rows]), np.arange(len(f.rows))[None], f) for f in lists],
-            "reached": [_coherence(unit, part, found) for part, found in zip(parts, lists, strict=True)],
+            "reached": [_coherence(unit, part, listed) for part, listed in zip(parts, lists, strict=True)],
         }
     )
     similarity = _similarity(list(asked.lists), asked.together[0], means, reached, unit.mean(axis=0, dtype=np.float64))
@@ -319,7 +319,7 @@ def topic_null(
         centre=asked.centre,
         coherence=coherence,
         similarity=similarity,
-        forms={name: found.forms for name, found in asked.lists.items()},
+        forms={name: listed.forms for name, listed in asked.lists.items()},
         drawn=np.array([vectors.index_to_key[row] for row in candidates], dtype=object)[drawn],
         kind=kind,
         replicates=replicates,
@@ -355,8 +355,8 @@ def _similarity(
     given, drawn = means[None], reached.astype(np.float64)
 
     def products(each: FloatArray) -> FloatArray:
-        found: FloatArray = (each @ each.transpose(0, 2, 1)).mean(axis=0)
-        return found
+        result: FloatArray = (each @ each.transpose(0, 2, 1)).mean(axis=0)
+        return result
 
     def cosines(each: FloatArray) -> FloatArray:
         apart = each - centre
@@ -487,10 +487,10 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}
     vectors = looked.units(protected["protected_word"].tolist())
-    stereotypes = [at for at, name in enumerate(names) if name in lists.stereotypes]
+    stereotypes = [i for i, name in enumerate(names) if name in lists.stereotypes]
     return _Asked(
         lists=attributes,
-        together=(tuple(stereotypes), *((at,) for at in range(len(names)) if at not in stereotypes)),
+        together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
         taken={*lists.every_word(), *record.substituted.values()},
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
@@ -561,12 +561,12 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
             break
         used = met
     lists = np.flatnonzero(used)
-    found = np.zeros(known.shape)
+    values = np.zeros(known.shape)
     if len(lists) > 1:
         place = own[:, lists].argmax(axis=1)
         weights = word_weights(place.astype(str).tolist(), complete, np.arange(len(lists)).astype(str).tolist())
-        found[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
-    return found
+        values[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
+    return values
 
 
 def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed], rows: IntArray) -> FloatArray:
@@ -576,7 +576,7 @@ def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed]
     """
     used, at = np.unique(rows, return_inverse=True)
     cosines = weighted @ unit_rows(kv.vectors[used]).T
-    parts = by_list(at.reshape(rows.shape), [len(found.rows) for found in lists])
+    parts = by_list(at.reshape(rows.shape), [len(listed.rows) for listed in lists])
     means = [
         cosines[:, place, part] @ found.weights for place, (part, found) in enumerate(zip(parts, lists, strict=True))
     ]
@@ -611,8 +611,8 @@ def _metric(kv: KeyedVectors, given: WordLists | Query, metric: AnyMetric | None
 def _metric_values(ready: Prepared, rows: IntArray) -> FloatArray:
     """The metric (replicates, 1) with the words at some rows as attribute words."""
     values = with_attributes(ready, rows)
-    for at in np.flatnonzero(~np.isfinite(values)):
-        _finite(values[at], ready.metric.name, f"replicate {at}")
+    for row in np.flatnonzero(~np.isfinite(values)):
+        _finite(values[row], ready.metric.name, f"replicate {row}")
     return values[:, None]
 
 

@@ -380,8 +380,8 @@ def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame
     from scipy.spatial.distance import squareform
 
     rows, every = [], related.families(words)
-    for group, kind, held in related.lists:
-        places = np.flatnonzero(np.isin(words, held))
+    for group, kind, listed in related.lists:
+        places = np.flatnonzero(np.isin(words, listed))
         if kind != "protected" or len(places) < 2:
             continue
         matrix = every[np.ix_(places, places)]
@@ -391,7 +391,7 @@ def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame
             at = np.flatnonzero(labels == label)
             if len(at) > 1:
                 worth = len(at) ** 2 / float(matrix[np.ix_(at, at)].sum())
-                rows.append((group, ", ".join(words[one] for one in places[at]), len(at), worth))
+                rows.append((group, ", ".join(words[place] for place in places[at]), len(at), worth))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -458,7 +458,7 @@ def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, flo
 def _overlaps(values: Sequence[FloatArray], width: float) -> FloatArray:
     """Overlap (L, L) of the distributions of the known values of lists."""
     known = [each[np.isfinite(each)] for each in values]
-    return np.array([[_overlap(one, other, width) for other in known] for one in known])
+    return np.array([[_overlap(entry, other, width) for other in known] for entry in known])
 
 
 def _contrasts(

@@ -152,16 +152,16 @@ def scatter_of(data: Distances) -> pd.DataFrame:
     for words in _lists(data, distances):
         apart = ((distances[:, words, None] - distances[:, None, words]) ** 2).sum(axis=0)
         expected, own = predicted[np.ix_(words, words)], level[np.ix_(words, words)]
-        for at in range(len(LABELS)):
-            here = (own == at) & ~np.eye(len(words), dtype=bool)
-            counts[at] += int(here.sum()) // 2
-            pairs[at, 0, words] += (apart * here).sum(axis=1)
-            pairs[at, 1, words] += (expected * here).sum(axis=1)
+        for i in range(len(LABELS)):
+            here = (own == i) & ~np.eye(len(words), dtype=bool)
+            counts[i] += int(here.sum()) // 2
+            pairs[i, 0, words] += (apart * here).sum(axis=1)
+            pairs[i, 1, words] += (expected * here).sum(axis=1)
     every = pairs.sum(axis=0)
     rows = [("all", int((every[1] > 0).sum()), int(counts.sum()), *_ratio(every, None, int(counts.sum())))]
     rows += [
-        (name, int((pairs[at, 1] > 0).sum()), int(counts[at]), *_ratio(pairs[at], every, int(counts[at])))
-        for at, name in enumerate(LABELS)
+        (name, int((pairs[i, 1] > 0).sum()), int(counts[i]), *_ratio(pairs[i], every, int(counts[i])))
+        for i, name in enumerate(LABELS)
     ]
     columns = ["similarity", "words", "pairs", "observed", "predicted", "ratio", "relative", "z"]
     table = pd.DataFrame(rows, columns=columns)

@@ -66,22 +66,22 @@ class ListMeans:
         known = np.isfinite(values)
         total = np.where(known, values, 0.0) @ self.member.T
         count = known.astype(float) @ self.member.T
-        found: FloatArray = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-        return found
+        result: FloatArray = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        return result
 
     def compared(self, other: str) -> FloatArray:
         """Weights (J, L) of the lists in each word's contrast of associated with another connection."""
         weights = np.zeros((len(self.words), len(self.names)))
         sizes = self.member.sum(axis=1)
-        for at, own in enumerate(self.own.tolist()):
+        for i, own in enumerate(self.own.tolist()):
             places = [self.names.index(other)] if other in self.names else []
             if other == STEREOTYPES[1]:
                 places = [place for place in self.stereotypes.tolist() if place != own]
             if own < 0 or not places:
-                weights[at] = np.nan
+                weights[i] = np.nan
                 continue
-            weights[at, own] = 1.0
-            weights[at, places] -= sizes[places] / sizes[places].sum()
+            weights[i, own] = 1.0
+            weights[i, places] -= sizes[places] / sizes[places].sum()
         return weights
 
 
@@ -96,8 +96,8 @@ def list_means(data: Distances, values: WordValues, related: Relatedness | None,
     names = [str(name) for name in dict.fromkeys(listed["attribute_class"]) if name]
     member = np.zeros((len(names), len(attributes)))
     places = pd.Index(attributes)
-    for at, name in enumerate(names):
-        member[at, places.get_indexer(pd.Index(listed.loc[listed["attribute_class"] == name, "attribute_word"]))] = 1
+    for i, name in enumerate(names):
+        member[i, places.get_indexer(pd.Index(listed.loc[listed["attribute_class"] == name, "attribute_word"]))] = 1
     mine = table[table["connection"] == STEREOTYPES[0]].drop_duplicates("protected_word").set_index("protected_word")
     own = [names.index(mine.loc[word, "attribute_class"]) if word in mine.index else -1 for word in words]
     groups = data.groups.tolist()
@@ -180,8 +180,8 @@ class _Errors:
         """Variance (J,) of each word's own sum with weights (J, L)."""
         if self.related is not None:
             by_component = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
-            found: FloatArray = (self.loadings**2 * by_component).sum(axis=1)
-            return found
+            result: FloatArray = (self.loadings**2 * by_component).sum(axis=1)
+            return result
         scatter, counted = (
             self._scatter(self.given.distances),
             weights != 0,
@@ -194,15 +194,15 @@ class _Errors:
         """Variance (m,) of sums over words with weights (m, J, L)."""
         if self.related is not None:
             turned = np.einsum("mjl,jq->mql", weights, self.loadings)
-            found: FloatArray = np.einsum("mql,qlk,mqk->m", turned, self.kernels, turned)
-            return found
+            result: FloatArray = np.einsum("mql,qlk,mqk->m", turned, self.kernels, turned)
+            return result
         filled = np.nan_to_num(self.given.distances)
         total = np.zeros(len(weights))
-        for at, own in enumerate(self.given.member):
-            if not weights[:, :, at].any():
+        for i, own in enumerate(self.given.member):
+            if not weights[:, :, i].any():
                 continue
-            sums = np.where(own > 0, weights[:, :, at] @ filled, np.nan)
-            total += self._scatter(sums)[:, at]
+            sums = np.where(own > 0, weights[:, :, i] @ filled, np.nan)
+            total += self._scatter(sums)[:, i]
         return total
 
     def _scatter(self, values: FloatArray) -> FloatArray:
@@ -210,8 +210,8 @@ class _Errors:
         mean, square = self.given.means(values), self.given.means(values**2)
         count = np.isfinite(values).astype(float) @ self.given.member.T
         spread = np.maximum(square - mean**2, 0)
-        found: FloatArray = np.divide(spread, count - 1, out=np.full(spread.shape, np.inf), where=count > 1)
-        return found
+        result: FloatArray = np.divide(spread, count - 1, out=np.full(spread.shape, np.inf), where=count > 1)
+        return result
 
 
 def judged_pairs(given: ListMeans, values: WordValues, overlap: FloatArray) -> pd.DataFrame:
@@ -224,8 +224,8 @@ def judged_pairs(given: ListMeans, values: WordValues, overlap: FloatArray) -> p
 def _pairs(
     given: ListMeans, centres: FloatArray, expected: FloatArray, overlap: FloatArray
 ) -> Iterator[tuple[str, str, float, float, float, float, float]]:
-    for at, first in enumerate(given.names):
-        for other in range(at + 1, len(given.names)):
-            apart = expected[:, at] - expected[:, other]
+    for i, first in enumerate(given.names):
+        for other in range(i + 1, len(given.names)):
+            apart = expected[:, i] - expected[:, other]
             ends = (apart.mean(), apart.min(), apart.max())
-            yield first, given.names[other], centres[at] - centres[other], overlap[at, other], *map(float, ends)
+            yield first, given.names[other], centres[i] - centres[other], overlap[i, other], *map(float, ends)

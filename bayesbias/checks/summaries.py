@@ -157,7 +157,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         for name, values in parts.items()
     ]
     table = pd.concat(pieces, ignore_index=True)
-    order = {name: at for at, name in enumerate(labels)}
+    order = {name: i for i, name in enumerate(labels)}
     return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
 
 
@@ -323,7 +323,9 @@ def lists_of(rows: Distances) -> tuple[IntArray, list[str]]:
     distinct = list(dict.fromkeys(keys))
     labels = [label for label, _ in distinct]
     names = [
-        label if labels.count(label) == 1 else f"{label} {' '.join(rows.group_names[at] for at in groups)}".strip()
+        label
+        if labels.count(label) == 1
+        else f"{label} {' '.join(rows.group_names[group] for group in groups)}".strip()
         for label, groups in distinct
     ]
     return np.array([distinct.index(key) for key in keys]), names

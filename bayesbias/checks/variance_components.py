@@ -161,10 +161,10 @@ def draw_components(
         drawn = draw_by_nuts(y, layout, chains, draws // chains, rng)
     else:
         nested = tuple(layout.facets.index(name) for name in layout.nested)
-        sums = facet_sums(y, [layout.axes(one) for one in components], nested)
+        sums = facet_sums(y, [layout.axes(component) for component in components], nested)
         drawn = draw_by_marginal(sums, chains, draws // chains, rng)
     steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
-    labels = [layout.label(one) for one in components]
+    labels = [layout.label(component) for component in components]
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset(
@@ -177,8 +177,8 @@ def draw_components(
             "/observed_data": xr.Dataset({"y": (layout.facets, y)}),
             "/constant_data": xr.Dataset(
                 {
-                    "freedom": ("component", [layout.degrees(one, y.shape)[0] for one in components]),
-                    "shared_by": ("component", [layout.degrees(one, y.shape)[1] for one in components]),
+                    "freedom": ("component", [layout.degrees(component, y.shape)[0] for component in components]),
+                    "shared_by": ("component", [layout.degrees(component, y.shape)[1] for component in components]),
                 },
                 coords={"component": labels},
             ),
@@ -206,15 +206,15 @@ def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Ge
     size = chains * draws
     points = points_for(size, FEWEST_POINTS)
     with progress("drawing variance components", sum(STAGES) + points):
-        found = explored(log_density, start, points, chains, draws, rng)
-    theta = found.drawn(size, rng).reshape(chains, draws, -1)
-    if found.fault is None:
-        faults = unreadable(judged(ess=found.points.ess))
+        sampled = explored(log_density, start, points, chains, draws, rng)
+    theta = sampled.drawn(size, rng).reshape(chains, draws, -1)
+    if sampled.fault is None:
+        faults = unreadable(judged(ess=sampled.points.ess))
     else:
-        faults = [f"{found.fault}: drawn by NUTS on the same posterior.", *draw_faults(theta, found.stats)]
+        faults = [f"{sampled.fault}: drawn by NUTS on the same posterior.", *draw_faults(theta, sampled.stats)]
     sds = PRIOR.from_normal(theta)
     finite_population = np.sqrt(sums.finite_population(sds.reshape(size, -1) ** 2, rng)).reshape(sds.shape)
-    return Drawn(sds, finite_population, dict(found.stats), faults)
+    return Drawn(sds, finite_population, dict(sampled.stats), faults)
 
 
 def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:

@@ -287,7 +287,7 @@ def _spellings(table: pd.DataFrame, lists: WordLists, vectors: KeyedVectors) -> 
     held, rows = vectors.key_to_index, []
     for row in table.to_dict("records"):
         for word in row["missing"]:
-            forms = (one for form in lists.concepts[word] for one in variants(form))
+            forms = (variant for form in lists.concepts[word] for variant in variants(form))
             if (found := next((form for form in forms if form in held), None)) is not None:
                 rows.append((word, f"{row['kind']} {row['list']}", found))
     return pd.DataFrame(rows, columns=SPELLINGS).drop_duplicates("word", ignore_index=True)

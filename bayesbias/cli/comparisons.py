@@ -104,16 +104,16 @@ def compare(given: Given) -> Made:
     return Made(found, found.table(given.prob).assign(unit="cosine distance"), beside={"effects": beside})
 
 
-def show_changes(found: Comparison, beside: SideEffects | None, prob: float) -> None:
+def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float) -> None:
     """What changed, on the terminal: a table of the headline, then sentences by part."""
     from bayesbias._phrases import share
 
-    if found.headline is not None:
-        table = found.changes(prob=prob)
+    if comparison.headline is not None:
+        table = comparison.changes(prob=prob)
         shown = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
         show(shown, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
         say(table.attrs["meaning"])
-    parts = found.parts(prob)
+    parts = comparison.parts(prob)
     if beside is not None:
         parts = beside.added_to(parts)
     for name, sentences in parts.items():

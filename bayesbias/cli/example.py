@@ -109,20 +109,20 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         debiased = bb.debias(kv, method, **options)
     say(str(debiased.bayesbias_debiasing))
     before, after = bb.distance_table(kv, listed), bb.distance_table(debiased, listed)
-    found = bb.compare(before=before, after=after, seed=seed)
-    beside = bb.side_effects(before, after, kv, debiased, seed=seed, comparison=found)
-    show_changes(found, beside, PROB)
+    comparison = bb.compare(before=before, after=after, seed=seed)
+    beside = bb.side_effects(before, after, kv, debiased, seed=seed, comparison=comparison)
+    show_changes(comparison, beside, PROB)
     with working("drawing pictures and writing the report"):
         bb.write_distance_table(after, out / "distances-after.csv")
-        save_table(found.changes(), out / "changes.csv")
+        save_table(comparison.changes(), out / "changes.csv")
         pictures = {
-            "change": bb.plot_change(found),
-            "similarity-shift": bb.plots.plot_similarity_shift(found),
+            "change": bb.plot_change(comparison),
+            "similarity-shift": bb.plots.plot_similarity_shift(comparison),
             "side-effects": bb.plots.plot_side_effects(beside),
         }
         for name, figure in pictures.items():
             save_picture(figure, out / f"{name}.png")
-        bb.report(found, out / "change.html", effects=beside)
+        bb.report(comparison, out / "change.html", effects=beside)
     written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
     say(f"Written to {out}: {', '.join(written)}")
     say(f"Next: open {out / 'change.html'} in a browser")

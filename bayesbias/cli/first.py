@@ -305,7 +305,7 @@ def _version(name: str) -> str | None:
 
 
 def _extra(name: str, parts: tuple[str, ...]) -> str:
-    lacking = [one for one in parts if find_spec(one) is None]
+    lacking = [part for part in parts if find_spec(part) is None]
     return f"not installed: pip install 'bayesbias[{name}]'" if lacking else "installed"
 
 

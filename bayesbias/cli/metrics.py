@@ -63,7 +63,7 @@ def metrics(given: Given) -> Any:
     if given.p_value and not set(chosen) & set(TESTED):
         raise InputError(f"--p-value is the permutation test of WEAT: give --metric {' or '.join(TESTED)} too")
     test = {name: getattr(given, name) for name in ("p_value", "alternative", "permutations", "seed")}
-    own = {name: [one for one in find_metric(name).options if one not in test] for name in chosen}
+    own = {name: [option for option in find_metric(name).options if option not in test] for name in chosen}
     valid = list(dict.fromkeys(option for options in own.values() for option in options))
     named, extra = extra_options(given.embeddings, valid, " and ".join(chosen))
     tested = TESTED if given.p_value else ()
@@ -238,9 +238,9 @@ def stability(given: Given) -> Made:
     return Made(study)
 
 
-def _say_measures(kvs: dict[Setting, Any], asked: Query, seed: int, out: Path | None) -> None:
+def _say_measures(kvs: dict[Setting, Any], query: Query, seed: int, out: Path | None) -> None:
     """How stable every metric and the contrast are on a query."""
-    found = bb.stability.metric_stability(kvs, asked, seed=seed)
+    found = bb.stability.metric_stability(kvs, query, seed=seed)
     summary = found.summary().drop(columns=["low", "high"])
     show(summary, "Measures, the most stable first: share of the corpora", whole="metric")
     say_notes(found.notes)
@@ -256,7 +256,7 @@ def _long(parts: list[StudyPart]) -> pd.DataFrame:
     tables = []
     for part in parts:
         named = {"query": part.query, "metric": part.metric, "vary": part.vary}
-        tables += [one.frame().assign(**named, embedding=name) for name, one in part.silhouettes.items()]
+        tables += [silhouette.frame().assign(**named, embedding=name) for name, silhouette in part.silhouettes.items()]
     stacked = pd.concat(tables, ignore_index=True)
     first = ["query", "metric", "vary", "embedding"]
     return stacked[[*first, *(name for name in stacked.columns if name not in first)]]
@@ -366,10 +366,10 @@ def _say_components(table: pd.DataFrame) -> None:
     from bayesbias.stability import setting_components
 
     try:
-        found = setting_components(table, log=True, seed=0)
+        components = setting_components(table, log=True, seed=0)
     except InputError as error:
         say(f"  no variance components: {error}")
         return
-    say(f"  Of the logarithm of direct bias: {found}")
-    if "corpus" in found.sizes and len(found.sizes) > 1:
-        show(found.claims(), "Do settings outweigh corpora?")
+    say(f"  Of the logarithm of direct bias: {components}")
+    if "corpus" in components.sizes and len(components.sizes) > 1:
+        show(components.claims(), "Do settings outweigh corpora?")

@@ -53,7 +53,7 @@ class Option:
 
     def over(self, other: Option) -> Option:
         """The same, with what it leaves open as in another one."""
-        left = [one.name for one in fields(Option) if getattr(self, one.name) is one.default]
+        left = [field.name for field in fields(Option) if getattr(self, field.name) is field.default]
         return replace(self, **{name: getattr(other, name) for name in left})
 
 
@@ -265,7 +265,7 @@ def documented_parameters(docstring: str) -> dict[str, str]:
     """Parameter to its help: the first sentence on it, and the values that only later ones name."""
     section = ENTRIES.search(docstring)
     entries = ENTRY.findall(section[1] + "\n") if section else []
-    return {name.strip(): sentence for given, text in entries for name, sentence in _said(given, text)}
+    return {name.strip(): sentence for entry, text in entries for name, sentence in _said(entry, text)}
 
 
 def _said(given: str, text: str) -> Iterator[tuple[str, str]]:

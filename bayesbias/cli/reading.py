@@ -96,7 +96,7 @@ def measured(
     whole: bool = False,
 ) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
     """Name to distance table, and the embeddings where all are."""
-    ready = [one.endswith(TABLES) for one in arguments]
+    ready = [argument.endswith(TABLES) for argument in arguments]
     if whole and len(arguments) != 2:
         raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
     if whole and any(ready):
@@ -122,18 +122,18 @@ def measured(
 def _apart(arguments: list[str]) -> list[str]:
     """Short names of embeddings, numbered where two have the same."""
     names = short_names(arguments, lambda one: Path(one).stem if one.endswith(TABLES) else Path(one).name)
-    return [name if (n := names[:at].count(name)) == 0 else f"{name} ({n + 1})" for at, name in enumerate(names)]
+    return [name if (n := names[:i].count(name)) == 0 else f"{name} ({n + 1})" for i, name in enumerate(names)]
 
 
 def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: Path(one).name) -> list[str]:
     """Short names of files; the whole argument where two would have the same."""
-    names = [short(one) for one in arguments]
-    return [one if names.count(name) > 1 else name for one, name in zip(arguments, names, strict=True)]
+    names = [short(argument) for argument in arguments]
+    return [argument if names.count(name) > 1 else name for argument, name in zip(arguments, names, strict=True)]
 
 
 def names_of(arguments: list[str]) -> list[str]:
     """Short names of embeddings, each given once."""
-    if twice := [one for one in dict.fromkeys(arguments) if arguments.count(one) > 1]:
+    if twice := [fromkey for fromkey in dict.fromkeys(arguments) if arguments.count(fromkey) > 1]:
         raise InputError(f"{twice[0]} is given twice: give each embedding once")
     return short_names(arguments)
 
@@ -156,11 +156,11 @@ def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> t
     others: list[str] = []
     found: dict[str, Any] = {}
     rest = iter(arguments)
-    for one in rest:
-        name, given, value = one.partition("=")
+    for other in rest:
+        name, given, value = other.partition("=")
         key = name.removeprefix("--").replace("-", "_")
-        if not one.startswith("--"):
-            others.append(one)
+        if not other.startswith("--"):
+            others.append(other)
         elif key not in valid:
             known = ", ".join(f"--{each.replace('_', '-')}" for each in valid) or "none"
             raise InputError(f"there is no option {name} of {owner}: valid are {known}")

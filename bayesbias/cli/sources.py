@@ -34,8 +34,10 @@ class Source:
     def default(self, parameter: str) -> Any:
         """The default of a parameter; what is no literal is found by an import."""
         given = self.function.args
-        named = dict(zip((one.arg for one in reversed(given.args)), reversed(given.defaults), strict=False))
-        named |= {one.arg: each for one, each in zip(given.kwonlyargs, given.kw_defaults, strict=True) if each}
+        named = dict(zip((argument.arg for argument in reversed(given.args)), reversed(given.defaults), strict=False))
+        named |= {
+            argument.arg: each for argument, each in zip(given.kwonlyargs, given.kw_defaults, strict=True) if each
+        }
         if parameter not in named:
             return inspect.Parameter.empty
         try:

@@ -271,7 +271,7 @@ def audit(
     )
     owner = np.repeat(np.arange(len(held)), [len(keys) for keys in held.values()])
     own = {key for keys in held.values() for key in keys}
-    rows = np.array([at for at, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
+    rows = np.array([i for i, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
     if len(rows) < FEWEST:
         raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
     with one_thread():
@@ -286,7 +286,7 @@ def audit(
         chosen = rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
         drawn, scatter, _ = _measured(vectors.vectors, chosen, protected, weights, owner, None)
         errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
-        mixtures = [fitted_mixture(values, errors.of(at, scatter), heavy) for at, values in enumerate(drawn)]
+        mixtures = [fitted_mixture(values, errors.of(i, scatter), heavy) for i, values in enumerate(drawn)]
         relation = _relation(vectors, list(held.values()))
         side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
         numbers = _blocks(vectors, rows, side)
@@ -296,7 +296,7 @@ def audit(
         groups={name: tuple(keys) for name, keys in held.items()},
         words=words,
         equivalent_words=dict(zip(held, (worth * len(owner)).tolist(), strict=False)),
-        distribution={name: (one.mean, one.sd) for name, one in zip(held, mixtures, strict=False)},
+        distribution={name: (mixture.mean, mixture.sd) for name, mixture in zip(held, mixtures, strict=False)},
         level=level,
         rope=rope,
         prob=prob,
@@ -324,8 +324,8 @@ class _Errors:
     def of(self, contrast: int, scatter: FloatArray) -> FloatArray:
         """Standard errors (n,) of a contrast."""
         variances = self.shared.moderated(scatter / self.expected, self.freedom)
-        found: FloatArray = np.sqrt(self.spread[contrast] * variances)
-        return found
+        result: FloatArray = np.sqrt(self.spread[contrast] * variances)
+        return result
 
 
 def _groups(kv: KeyedVectors, given: WordLists | Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
@@ -408,8 +408,8 @@ def _relation(kv: KeyedVectors, groups: list[list[str]]) -> FloatArray | None:
     if len(groups) != 2 or len(groups[0]) != len(groups[1]):
         return None
     first, second = (kv.vectors[[kv.key_to_index[key] for key in keys]].astype(float) for keys in groups)
-    found: FloatArray = unit_rows(first - second).mean(axis=0)
-    return found
+    result: FloatArray = unit_rows(first - second).mean(axis=0)
+    return result
 
 
 @dataclass(frozen=True)
@@ -430,22 +430,22 @@ class _Side:
         """
         values, scatter, ripa = _measured(vectors, rows, self.protected, self.weights, self.owner, self.relation)
         pieces = []
-        for at, mixture in enumerate(self.mixtures):
-            se = self.errors.of(at, scatter)
-            shrunken = mixture.posterior(values[at], se, self.rope, self.errors.freedom + self.errors.shared.freedom)
-            pieces.append([values[at], se, shrunken.mean, shrunken.sd, shrunken.below, shrunken.inside, ripa])
+        for i, mixture in enumerate(self.mixtures):
+            se = self.errors.of(i, scatter)
+            shrunken = mixture.posterior(values[i], se, self.rope, self.errors.freedom + self.errors.shared.freedom)
+            pieces.append([values[i], se, shrunken.mean, shrunken.sd, shrunken.below, shrunken.inside, ripa])
         return np.array(pieces)
 
 
 def _blocks(kv: KeyedVectors, rows: NDArray[np.intp], side: _Side) -> FloatArray:
     """The numbers of all words (contrasts, 7, n), each block of the vocabulary by itself."""
-    found = np.empty((len(side.weights), 7, len(rows)))
+    values = np.empty((len(side.weights), 7, len(rows)))
     with progress("auditing the vocabulary", len(rows)) as done:
         for begin in range(0, len(kv.index_to_key), RANGE):
             place = slice(*np.searchsorted(rows, (begin, begin + RANGE)).tolist())
-            found[:, :, place] = side.block(kv.vectors, rows[place])
+            values[:, :, place] = side.block(kv.vectors, rows[place])
             done(place.stop)
-    return found
+    return values
 
 
 def _table(
@@ -453,18 +453,18 @@ def _table(
 ) -> pd.DataFrame:
     """One row for each word and contrast, from their numbers."""
     size, reach = len(rows), float(ndtri((1 + prob) / 2))
-    words = np.array([kv.index_to_key[at] for at in rows.tolist()], dtype=object)
+    words = np.array([kv.index_to_key[row] for row in rows.tolist()], dtype=object)
     ordered = ordered_by_frequency(kv.index_to_key)
     frames = []
-    for at, (contrast, se, mean, sd, below, inside, ripa) in enumerate(found):
+    for i, (contrast, se, mean, sd, below, inside, ripa) in enumerate(found):
         rates = false_sign_rates(below)
         ranked = np.sort(mean)
-        other = names[1] if len(names) == 2 else f"not {names[at]}"
+        other = names[1] if len(names) == 2 else f"not {names[i]}"
         frames.append(
             pd.DataFrame(
                 {
                     "word": pd.array(words, dtype="str"),
-                    "group": _category(np.full(size, at), names),
+                    "group": _category(np.full(size, i), names),
                     "contrast": contrast,
                     "se": se,
                     "mean": mean,
@@ -474,7 +474,7 @@ def _table(
                     "p_beyond_rope": 1 - inside,
                     "lfsr": rates,
                     "s_value": s_values(rates),
-                    "leans_to": _category(mean > 0, [names[at], other]),
+                    "leans_to": _category(mean > 0, [names[i], other]),
                     "rank": np.searchsorted(ranked, mean) + 1,
                     "rank_low": np.searchsorted(ranked, mean - reach * sd) + 1,
                     "rank_high": np.minimum(np.searchsorted(ranked, mean + reach * sd) + 1, size),
@@ -505,7 +505,7 @@ def _notes(missing: list[str], kv: KeyedVectors, mixtures: list[Mixture]) -> tup
     notes = [f"Protected words that are missing: {listed(missing)}."] if missing else []
     if not ordered_by_frequency(kv.index_to_key):
         notes.append("The file is not ordered by frequency, so that frequency bands are not known.")
-    if any(abs(one.mean) > 2 * one.sd for one in mixtures):
+    if any(abs(mixture.mean) > 2 * mixture.sd for mixture in mixtures):
         notes.append(
             "Nearly all words lean to one side: the groups differ in something that has nothing to do with single "
             "words, such as the frequency of their words."

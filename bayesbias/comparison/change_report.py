@@ -168,13 +168,13 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
     if sides.kind != RAW or len(names) < 3:
         return []
     matrix = np.column_stack([np.zeros(len(names)), weights[: len(names)]])
-    found = figures(sides.after.combined(matrix), prob)
+    numbers = figures(sides.after.combined(matrix), prob)
     whole = max(abs(float(sides.after.mean[0])), SLIGHT)
-    if not found["mean"].min() < -whole < whole < found["mean"].max():
+    if not numbers["mean"].min() < -whole < whole < numbers["mean"].max():
         return []
     told = [
         f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
-        for name, mean, low, high in zip(names, found["mean"], found["low"], found["high"], strict=True)
+        for name, mean, low, high in zip(names, numbers["mean"], numbers["low"], numbers["high"], strict=True)
     ]
     names_of = result.pair(number)
     where = "Afterwards" if names_of == UNNAMED else f"In {names_of[1]}"

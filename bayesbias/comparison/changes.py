@@ -68,9 +68,9 @@ def by_differences(
 ) -> list[ChangeDraws]:
     """The changes between all pairs of embeddings, each from a fit of its differences; ``done`` counts them."""
     found = []
-    for number, at in enumerate(combinations(range(len(matched.embeddings)), 2)):
+    for number, i in enumerate(combinations(range(len(matched.embeddings)), 2)):
         own = np.random.SeedSequence([seed, number])
-        found.append(_one_change(matched, at, spec, engine, draws, chains, own))
+        found.append(_one_change(matched, i, spec, engine, draws, chains, own))
         done(number + 1)
     return found
 
@@ -238,8 +238,8 @@ def _faults(post: xr.DataTree) -> tuple[str, ...]:
 def transform(size: int) -> FloatArray:
     """Embeddings to components (size, size): their mean, then each one's difference from the mean of those before."""
     matrix = np.full((size, size), 1 / size)
-    for at in range(1, size):
-        matrix[at] = np.where(np.arange(size) < at, -1 / at, np.arange(size) == at)
+    for i in range(1, size):
+        matrix[i] = np.where(np.arange(size) < i, -1 / i, np.arange(size) == i)
     return matrix
 
 
@@ -334,10 +334,10 @@ def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]
         return f"the samples of the vocabularies share {len(shared)} words, and {LEAST} are needed"
     if any(each.kind != first.kind for each in found[1:]):
         return "the vocabularies were sampled in different ways"
-    kept = [at for at, word in enumerate(first.sample_words) if word in shared]
+    kept = [i for i, word in enumerate(first.sample_words) if word in shared]
     rows = []
     for each, chosen in zip(found, words, strict=True):
-        place = {word: at for at, word in enumerate(each.sample_words)}
+        place = {word: i for i, word in enumerate(each.sample_words)}
         own = [each.protected_words.index(word) for word in chosen]
         columns = [place[first.sample_words[at]] for at in kept]
         scatter = each.distances(np.array(own))[:, columns]
@@ -371,21 +371,21 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
 
 def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
     """The data of the pairs in one embedding and in all, or why there are none."""
-    one = Distances.read(matched.of(matched.distances[:, 0]), check=False)
+    distances = Distances.read(matched.of(matched.distances[:, 0]), check=False)
     size = len(matched.embeddings)
-    if (cells := int(one.filled.sum()) * size) > MOST_CELLS:
+    if (cells := int(distances.filled.sum()) * size) > MOST_CELLS:
         return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
-    known = set(found[0].attribute_words).issuperset(one.attribute_words.tolist())
-    if not known or any(not set(each.protected_words).issuperset(one.protected_words.tolist()) for each in found):
+    known = set(found[0].attribute_words).issuperset(distances.attribute_words.tolist())
+    if not known or any(not set(each.protected_words).issuperset(distances.protected_words.tolist()) for each in found):
         return "words of the tables are not known to their relatedness"
-    related = stacked_relatedness(found, one.protected_words.tolist())
+    related = stacked_relatedness(found, distances.protected_words.tolist())
     if isinstance(related, str):
         return related
-    return replace(one, relatedness=found[0]), stack(one, matched.distances, related)
+    return replace(distances, relatedness=found[0]), stack(distances, matched.distances, related)
 
 
 def by_covariance(
-    one: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
+    distances: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
 ) -> list[ChangeDraws]:
     """Draws of the changes between all pairs of embeddings from one posterior of all.
 
@@ -393,30 +393,30 @@ def by_covariance(
     """
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
-    factors, n = draw_factors(posterior.grid, draws, rng), int(one.filled.sum())
+    factors, n = draw_factors(posterior.grid, draws, rng), int(distances.filled.sum())
     cells = draw_cells(posterior.sums, factors, rng)
-    products = factor_products(factors, one)
-    observed = scatter_cells(posterior.sums.y, every.filled).reshape(len(matched.embeddings), *one.filled.shape)
+    products = factor_products(factors, distances)
+    observed = scatter_cells(posterior.sums.y, every.filled).reshape(len(matched.embeddings), *distances.filled.shape)
     blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
     size = (chains, draws // chains)
-    by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *one.filled.shape)
-    families = relatedness_for(one).families(one.protected_words.tolist())
-    words = len(one.protected_words)
+    by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *distances.filled.shape)
+    families = relatedness_for(distances).families(distances.protected_words.tolist())
+    words = len(distances.protected_words)
     wide = protected_covariance(every).reshape(len(matched.embeddings), words, len(matched.embeddings), words)
     results = []
     for before, after in combinations(range(len(matched.embeddings)), 2):
         label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
         moved = by_word[:, after] - by_word[:, before]
         change = matched.distances[:, after] - matched.distances[:, before]
-        fixed = fixed_values(one, change)
+        fixed = fixed_values(distances, change)
         for k, value in fixed.items():
-            moved[:, :, k] = np.where(one.filled[:, k], value, np.nan)
+            moved[:, :, k] = np.where(distances.filled[:, k], value, np.nan)
         apart = (
             blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
         )
         moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
         scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
-        errors = scatter_of_errors(apart, one.filled) * products
+        errors = scatter_of_errors(apart, distances.filled) * products
         population = draw_population(moved, observed[after] - observed[before], errors, families, scale, rng)
         spread = np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)).copy()
         spread[:, list(fixed)] = 0.0
@@ -425,14 +425,14 @@ def by_covariance(
             ChangeDraws(
                 before=before,
                 after=after,
-                connection_before=_whole(start, one).reshape(*size, -1),
-                connection_change=_whole(moved, one).reshape(*size, -1),
-                word_before=start.reshape(*size, *one.filled.shape),
-                word_change=moved.reshape(*size, *one.filled.shape),
+                connection_before=_whole(start, distances).reshape(*size, -1),
+                connection_change=_whole(moved, distances).reshape(*size, -1),
+                word_before=start.reshape(*size, *distances.filled.shape),
+                word_change=moved.reshape(*size, *distances.filled.shape),
                 scales={"connection_sd": spread.reshape(*size, -1)},
                 stats={},
                 faults=(),
-                notes=tuple(change_notes(one, change, fixed, label)),
+                notes=tuple(change_notes(distances, change, fixed, label)),
                 engine="exact",
             )
         )

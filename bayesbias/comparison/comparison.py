@@ -567,7 +567,7 @@ class Comparison(Result):
             return 0
         if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
             return pairs.index((before, after))
-        kept = ", ".join(f"{one} to {other}" for one, other in pairs)
+        kept = ", ".join(f"{pair} to {other}" for pair, other in pairs)
         raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {kept}")
 
     def spreads(self) -> pd.Series:
@@ -626,8 +626,8 @@ class Comparison(Result):
         """Tables of changes one below another, with the two embeddings in front where there are several."""
         if len(pieces) > 1:
             for number, piece in pieces.items():
-                for at, (column, name) in enumerate(zip(columns, self.pair(number), strict=True)):
-                    piece.insert(at, column, name)
+                for i, (column, name) in enumerate(zip(columns, self.pair(number), strict=True)):
+                    piece.insert(i, column, name)
         return pd.concat(pieces.values(), ignore_index=True)
 
     def pair(self, number: int) -> tuple[str, str]:

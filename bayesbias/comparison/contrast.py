@@ -338,11 +338,11 @@ def contrasts(
 
 
 def _word_table(
-    words: Any, groups: Any, found: Functionals, prob: float, region: tuple[float, float] | None
+    words: Any, groups: Any, functionals: Functionals, prob: float, region: tuple[float, float] | None
 ) -> pd.DataFrame:
     """One row for each quantity."""
     labels = {"protected_word": pd.array(list(words), dtype="string"), "group": pd.array(list(groups), dtype="string")}
-    return pd.DataFrame({**labels, **figures(found, prob, region)})
+    return pd.DataFrame({**labels, **figures(functionals, prob, region)})
 
 
 def _whole_and_words(
@@ -358,17 +358,19 @@ def _whole_and_words(
     return pd.concat([top, rows], ignore_index=True)
 
 
-def figures(found: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
+def figures(functionals: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
     """``mean``, ``sd``, ``low``, ``high``, ``p_closer`` and, with a region, ``p_rope`` (m,) of functionals."""
     tail = (1 - prob) / 2
     columns = {
-        "mean": found.mean,
-        "sd": found.sd,
-        "low": found.quantile(tail),
-        "high": found.quantile(1 - tail),
-        "p_closer": found.below(0.0),
+        "mean": functionals.mean,
+        "sd": functionals.sd,
+        "low": functionals.quantile(tail),
+        "high": functionals.quantile(1 - tail),
+        "p_closer": functionals.below(0.0),
     }
-    return columns if region is None else columns | {"p_rope": found.below(region[1]) - found.below(region[0])}
+    return (
+        columns if region is None else columns | {"p_rope": functionals.below(region[1]) - functionals.below(region[0])}
+    )
 
 
 def _group_table(
@@ -484,19 +486,19 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     cells = cells_of(data)
     if lacking := why_no_association(data, cells):
         raise InputError(f"there are no associations: {lacking}")
-    kept = np.flatnonzero(cells.associated)
+    rows = np.flatnonzero(cells.associated)
     lists, size = cells.columns[cells.connections :], len(cells.lists)
     weights = whole_weights(data, cells.associated)
     # list by list: the words' difference of this list and the others, less that of the mean word
-    of_words = [list_difference_weights(cells, kept, np.full(len(kept), column)) for column in cells.lists]
+    of_words = [list_difference_weights(cells, rows, np.full(len(rows), column)) for column in cells.lists]
     every = sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr")
     found = functionals_of(result, cells, every)
     # the nearness of a list is the mean word's difference of this list and the others
-    mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(kept), 1)))
-    combine = sparse.hstack([sparse.eye_array(len(kept) * size), -mean_word], format="csr")
+    mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(rows), 1)))
+    combine = sparse.hstack([sparse.eye_array(len(rows) * size), -mean_word], format="csr")
     table_of = found.combined(combine)
-    order = np.arange(len(kept) * size).reshape(size, len(kept)).T.ravel()
-    words, groups = data.protected_words[kept], data.groups[kept]
+    order = np.arange(len(rows) * size).reshape(size, len(rows)).T.ravel()
+    words, groups = data.protected_words[rows], data.groups[rows]
     if by == "group":
         names = list(dict.fromkeys(groups.tolist()))
         if len(names) < 3:

@@ -52,7 +52,7 @@ class Shared:
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of those words that are shared."""
-        place = {word: at for at, word in enumerate(self.words)}
+        place = {word: i for i, word in enumerate(self.words)}
         return np.array([place[word] for word in dict.fromkeys(words) if word in place], dtype=np.intp)
 
 
@@ -79,7 +79,7 @@ def shared_vocabulary(
         np.array([kv.key_to_index[word] for word in listed], dtype=np.intp)
         for kv, listed in zip((first, second), pairs, strict=True)
     ]
-    vectors = [np.asarray(kv.vectors)[at] for kv, at in zip((first, second), rows, strict=True)]
+    vectors = [np.asarray(kv.vectors)[row] for kv, row in zip((first, second), rows, strict=True)]
     some = np.logical_and(*(np.abs(part).max(axis=1) > 0 if len(part) else np.empty(0, bool) for part in vectors))
     if some.sum() < 2:
         raise InputError(
@@ -170,7 +170,7 @@ def agreement(
     The intervals are of pairs drawn with replacement, the same for both embeddings. The second value says why there is
     none; empty if there is.
     """
-    place = {word: at for at, word in enumerate(shared.words)}
+    place = {word: i for i, word in enumerate(shared.words)}
     held = [(place[one], place[other], score) for one, other, score in pairs if one in place and other in place]
     if len(held) < FEWEST_JUDGEMENTS:
         reason = (
@@ -182,8 +182,8 @@ def agreement(
     if np.ptp(scores) == 0:
         return pd.DataFrame(columns=SIMILARITY_COLUMNS), f"all {len(held)} pairs of similarity have the same score"
     chosen = resampled_rows(len(held), draws, rng)
-    every = [spearman(one, scores) for one in cosines]
-    drawn = [spearman(one[chosen], scores[chosen]) for one in cosines]
+    every = [spearman(cosine, scores) for cosine in cosines]
+    drawn = [spearman(cosine[chosen], scores[chosen]) for cosine in cosines]
     every.append(every[1] - every[0])
     drawn.append(drawn[1] - drawn[0])
     rows = [
@@ -225,7 +225,7 @@ def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int)
     nearest[own] = -1
     sizes = np.bincount(nearest[nearest >= 0], minlength=len(groups))
     most = min(count, int(sizes.min()), len(nearest) // (QUARTER * len(groups)))
-    chosen = [np.flatnonzero(nearest == at) for at in range(len(groups))]
+    chosen = [np.flatnonzero(nearest == i) for i in range(len(groups))]
     rows = np.concatenate([part[np.argsort(-margin[part], kind="stable")[:most]] for part in chosen])
     return rows, np.repeat(np.arange(len(groups)), most)
 
@@ -263,7 +263,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
 def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.random.Generator) -> tuple[Unit, IntArray]:
     """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
     parts = draw_any(len(shared.words), sizes, rng)
-    groups = {str(at): [shared.words[row] for row in part] for at, part in enumerate(parts)}
+    groups = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
     rows, labels = most_biased(shared, groups, count)
     means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
     directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
@@ -302,8 +302,8 @@ def _by_classifier(unit: Unit, labels: IntArray, seed: int) -> IntArray:
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    found: IntArray = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
-    return found
+    result: IntArray = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
+    return result
 
 
 SLIGHT = 0.15
@@ -392,7 +392,7 @@ class SideEffects(Result):
         known = parts.get("Notes", [])
         notes = [*known, *(note for note in self.notes if note not in known)]
         broke = "Controls" if "Controls" in parts else "What broke"
-        both = {name: told for name, told in parts.items() if name != "Notes"}
+        both = {name: part for name, part in parts.items() if name != "Notes"}
         both |= {broke: [*parts.get(broke, []), *self.beside_controls], "Notes": notes}
         return {name: sentences for name, sentences in both.items() if sentences}
 
@@ -586,12 +586,12 @@ def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Ca
     left = constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()[chosen]].tolist()
     right = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()[chosen]].tolist()
     distances = compared.posterior["observed_data/distance"].to_numpy()[chosen]
-    for at, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
-        found = find_words(kv, dict.fromkeys([*left, *right]), case)
-        for one, other, distance in zip(left, right, distances[:, at], strict=True):
-            if one not in found.keys or other not in found.keys:
+    for i, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
+        words_found = find_words(kv, dict.fromkeys([*left, *right]), case)
+        for one, other, distance in zip(left, right, distances[:, i], strict=True):
+            if one not in words_found.keys or other not in words_found.keys:
                 continue
-            own = float(cosine_distances(found.of([one]), found.of([other]))[0, 0])
+            own = float(cosine_distances(words_found.of([one]), words_found.of([other]))[0, 0])
             if abs(own - distance) > APART:
                 raise InputError(
                     f"{name} does not belong to its table: {one} and {other} are {own:.3f} apart in it and "

@@ -109,11 +109,11 @@ class FrameEffects(Result):
                 f"largest in {high['frame']!r} ({signed(high['contrast'])})."
             )
         if len(self.sd):
-            found = describe(self.sd[:, None], prob)
+            summary = describe(self.sd[:, None], prob)
             count = self.needed()
             sentences.append(
-                f"Over frames like these it varies with a standard deviation of {signed(found['mean'][0])} "
-                f"({signed(found['low'][0])} to {signed(found['high'][0])}). "
+                f"Over frames like these it varies with a standard deviation of {signed(summary['mean'][0])} "
+                f"({signed(summary['low'][0])} to {signed(summary['high'][0])}). "
                 + (
                     f"{count} frame{'s' if count > 1 else ''} would bring the share of frames under "
                     f"{100 * ENOUGH:.0f}%."
@@ -372,8 +372,8 @@ def over_frames(
         size, kinds = chains * draws, len(data.connections)
         for kind, pair in (("before", (before, None)), ("change", (before, after))):
             shift, words = np.zeros((size, kinds)), np.zeros((size, len(data.protected_words), kinds))
-            for one in change_of_frames(*pair, data):
-                whole, own, _ = frame_errors(one, size, rng)
+            for change_of_frame in change_of_frames(*pair, data):
+                whole, own, _ = frame_errors(change_of_frame, size, rng)
                 shift, words = shift + whole, words + own
             errors[f"connection_{kind}"] = shift.reshape(chains, draws, kinds)
             errors[f"word_{kind}"] = (shift[:, None, :] + words).reshape(chains, draws, -1, kinds)

@@ -140,8 +140,8 @@ def compare_models(
     data = read_distances(rows)
     judged = []
     with progress("comparing models", len(specs)) as done:
-        for at, spec in enumerate(specs):
-            judged.append(_judge(spec, rows, data, draws, seed, pairs, unit, _part(done, at, 1)))
+        for i, spec in enumerate(specs):
+            judged.append(_judge(spec, rows, data, draws, seed, pairs, unit, _part(done, i, 1)))
     result = _ranking(judged, unit)
     notes += [f"{one.name}: {note}" for one in judged for note in one.notes]
     result.attrs = {"notes": notes, "seed": seed, "rows": len(rows), "unit": unit}
@@ -235,11 +235,11 @@ def _leave_words(result: Fit, spec: ModelSpec, table: pd.DataFrame, data: Distan
     values, k = _left_out(density)
     bad = np.flatnonzero(~(k <= MAX_PARETO_K))
     unresolved = 0
-    for at, word in enumerate(bad.tolist()):
+    for i, word in enumerate(bad.tolist()):
         found = _refitted(result, spec, table, data, word, unit)
         unresolved += found is None
         values[word] = values[word] if found is None else found
-        done((at + 1) / len(bad))
+        done((i + 1) / len(bad))
     return _Score(values, len(bad), unresolved)
 
 
@@ -317,8 +317,8 @@ def protected_densities(result: Fit, data: Distances, words: IntArray) -> FloatA
     mean = flat_draws(posterior["connection_mean"].to_numpy())
     sigma2 = np.broadcast_to(_columns(posterior["sigma"]) ** 2, mean.shape)
     s2 = np.broadcast_to(_columns(posterior["connection_sd"]) ** 2, mean.shape)
-    found = np.zeros((len(mean), len(words)))
-    for at, word in enumerate(words.tolist()):
+    values = np.zeros((len(mean), len(words)))
+    for i, word in enumerate(words.tolist()):
         for k in range(len(data.connections)):
             rows = np.flatnonzero((data.word == word) & (data.connection == k))
             apart = data.y[rows] - mean[:, k, None] - _effects(posterior, data, rows, str(data.groups[word]))
@@ -326,8 +326,8 @@ def protected_densities(result: Fit, data: Distances, words: IntArray) -> FloatA
             wide = sigma2[:, k] + n * s2[:, k]
             square = (apart**2).sum(axis=1) / sigma2[:, k] - s2[:, k] * total**2 / (sigma2[:, k] * wide)
             if n:
-                found[:, at] -= (square + (n - 1) * np.log(sigma2[:, k]) + np.log(wide) + n * LOG_2PI) / 2
-    return found
+                values[:, i] -= (square + (n - 1) * np.log(sigma2[:, k]) + np.log(wide) + n * LOG_2PI) / 2
+    return values
 
 
 def _effects(posterior: xr.Dataset, data: Distances, rows: IntArray, group: str) -> FloatArray | float:

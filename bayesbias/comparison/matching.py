@@ -111,12 +111,12 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
     first, *others = read.values()
     joined = first.rename(columns={"distance": "0"})
-    for at, other in enumerate(others, start=1):
-        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(at)}), on=KEY, sort=False)
+    for i, other in enumerate(others, start=1):
+        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
     if joined.empty:
         raise InputError(_nothing_shared(read, case))
     kept = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
-    distances = joined[[str(at) for at in range(len(read))]].to_numpy(dtype=float)
+    distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
     coverage = {
         str(name): record.as_dict() for name, table in tables.items() if (record := stored_coverage(table)) is not None
     }

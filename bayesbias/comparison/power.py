@@ -134,16 +134,16 @@ def contrast_sd(design: Design, question: Question) -> FloatArray:
     effects, prior = _effects(design, scales)
     size = k + len(effects)
     features, total, connection = [], [], []
-    for at, met in enumerate(design.connection):
+    for i, met in enumerate(design.connection):
         for own in np.unique(met[met >= 0]):
             words = np.where(met == own, design.words, 0.0)
-            touched = (words > 0)[effects[:, 0]] & np.isin(effects[:, 1], (-1, design.group[at]))
+            touched = (words > 0)[effects[:, 0]] & np.isin(effects[:, 1], (-1, design.group[i]))
             x = np.zeros((len(words), size))
             x[effects[touched, 0], k + np.flatnonzero(touched)] = 1
             mean, n = words @ x / words.sum(), words.sum()
             apart = x.T @ (words[:, None] * x) - n * np.outer(mean, mean)
             mean[own] = 1
-            features.append(design.protected[at] * np.stack([apart, n * np.outer(mean, mean)]))
+            features.append(design.protected[i] * np.stack([apart, n * np.outer(mean, mean)]))
             total.append(n)
             connection.append(own)
     inverse = 1 / scales.sigma2[:, connection]
@@ -161,10 +161,10 @@ def contrast_sd(design: Design, question: Question) -> FloatArray:
 
 def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
     """Mean effects of lists, (E, 2): list, and group or -1; and their prior variances (B, E)."""
-    pairs = [(at, -1) for at in range(len(design.words))]
+    pairs = [(i, -1) for i in range(len(design.words))]
     if scales.interaction is not None:
         met = [set(design.group[column >= 0].tolist()) for column in design.connection.T]
-        pairs += [(at, group) for at, groups in enumerate(met) for group in sorted(groups)]
+        pairs += [(i, group) for i, groups in enumerate(met) for group in sorted(groups)]
     effects = np.array(pairs)
     variance = scales.attribute[:, design.class_index[effects[:, 0]]]
     if scales.interaction is not None:
@@ -276,8 +276,8 @@ class RelatedQuestion:
 
 def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     """The lists behind a contrast of a table that knows how its words are related."""
-    found = relatedness_for(data)
-    parts = components_for(found, data.protected_words)
+    relatedness = relatedness_for(data)
+    parts = components_for(relatedness, data.protected_words)
     of_word, names = lists_of(data)
     member = of_word == np.arange(len(names))[:, None]
     share = _shares(data, member, first) - _shares(data, member, second)
@@ -285,12 +285,12 @@ def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     if not both.any():
         raise InputError(f"no protected word has distances under both {first} and {second}")
     coefficients = np.nan_to_num(share) * whole_weights(data, both)[:, None]
-    same, shares = found.overlaps(member, data.attribute_words.tolist())
+    same, shares = relatedness.overlaps(member, data.attribute_words.tolist())
     across = np.moveaxis(shares @ parts.correlations.T + same[:, :, None], 2, 0)
     different = np.diagonal(shares, axis1=0, axis2=1).T
     counted = different.sum(axis=1)
     within = np.divide(different, counted[:, None], out=np.zeros_like(different), where=counted[:, None] > 0)
-    typical = parts.correlations @ found.pairs.counts / found.pairs.counts.sum()
+    typical = parts.correlations @ relatedness.pairs.counts / relatedness.pairs.counts.sum()
     class_of = np.array([data.class_of_attribute[row].min() for row in member])
     return RelatedDesign(
         words=member.sum(axis=1),
@@ -314,9 +314,9 @@ def _shares(data: Distances, member: NDArray[np.bool_], connection: str) -> Floa
     return np.where(total > 0, counts / np.maximum(total, 1), np.nan)
 
 
-def related_question(found: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
+def related_question(posterior: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
     """The question with the posteriors of a table's own factors."""
-    return RelatedQuestion(effect, prob, factor_points(found.grid, range(len(found.grid.mass))))
+    return RelatedQuestion(effect, prob, factor_points(posterior.grid, range(len(posterior.grid.mass))))
 
 
 TYPICAL_TABLES = 18
@@ -647,9 +647,9 @@ def _fitted(result: Fit) -> Scales:
         )
     every, constant = drawn_scales(posterior), result.tree["constant_data"]
     total = len(every["sigma"])
-    kept = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
+    values = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
     classes = len(np.unique(constant["class"].to_numpy()))
-    return variances_of({name: sd[kept] for name, sd in every.items()}, constant.sizes["connection"], classes)
+    return variances_of({name: sd[values] for name, sd in every.items()}, constant.sizes["connection"], classes)
 
 
 def _typical_scales(data: Distances) -> dict[str, Any]:

@@ -247,7 +247,7 @@ def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
     if isinstance(outside, pd.DataFrame) and len(outside.columns):
         outside = {str(name): dict(zip(outside.index.astype(str), outside[name], strict=True)) for name in outside}
-    if not isinstance(outside, Mapping) or not all(isinstance(given, Mapping) for given in outside.values()):
+    if not isinstance(outside, Mapping) or not all(isinstance(row, Mapping) for row in outside.values()):
         raise InputError(
             f"outside is {reprlib.repr(outside)}: give a mapping of a benchmark's name to the score of each embedding"
         )
@@ -334,14 +334,14 @@ def _drawn(
     pools = pools_of(listed for sets in units.values() for listed in sets.values())
     values = np.empty((draws, len(names), len(queries)))
     ready = {key: one.with_neighbours() for key, one in ready.items() if key[0] in queries} if draws else ready
-    for at in range(draws):
+    for i in range(draws):
         places = draw_all(pools, rng)
         for column, query in enumerate(queries):
             chosen = {name: places[listed] for name, listed in units[query].items()}
             for row, name in enumerate(names):
                 one = ready[query, name]
-                values[at, row, column] = abs(one.resampled(chosen).value - one.metric.optimum)
-        done(before + at + 1)
+                values[i, row, column] = abs(one.resampled(chosen).value - one.metric.optimum)
+        done(before + i + 1)
     scores: FloatArray = AGGREGATES[aggregate](values, axis=2)
     return scores
 
@@ -380,5 +380,5 @@ def _rank_distribution(drawn: Mapping[str, FloatArray], names: list[str]) -> pd.
         ranks = np.arange(1, len(names) + 1)
         # embeddings that tie share their ranks evenly
         shares = (((first <= ranks) & (ranks <= last)) / (last - first + 1)).mean(axis=0)
-        rows += [(label, name, at + 1, p) for name, row in zip(names, shares, strict=True) for at, p in enumerate(row)]
+        rows += [(label, name, i + 1, p) for name, row in zip(names, shares, strict=True) for i, p in enumerate(row)]
     return pd.DataFrame(rows, columns=["metric", "embedding", "rank", "probability"])

@@ -174,12 +174,12 @@ def _refits(
     table, engine = result.data.to_frame(), "auto" if result.engine == "nuts" else result.engine
     rows = [(pd.NA, "as given", *describe(given, PROB).values())]
     with progress("fitting with other priors", len(changes)) as done:
-        for at, (name, change) in enumerate(changes):
+        for i, (name, change) in enumerate(changes):
             by = factor if change == "wider" else 1 / factor
             others = {one: priors[one].widened(by) for one in (movable if name == ALL else [name])}
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
             rows.append((name, change, *describe(contrast_draws(Fit(again), *asked), PROB).values()))
-            done(at + 1)
+            done(i + 1)
     refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "low", "high"])
     refits = refits.astype({"prior": "string", "change": "string", "low": float, "high": float})
     refits["shift"] = (refits["mean"] - refits["mean"][0]) / refits["sd"][0]
@@ -336,7 +336,7 @@ def influence(
     rows, left_out = [], []
     asked, counts = _asked(data, words), _counts(data)
     with progress("leaving out words", len(asked)) as done:
-        for at, word in enumerate(asked):
+        for i, word in enumerate(asked):
             held = counts[word.kind][word.place]
             gone = [name for name in (first, second) if held[labels.index(name)] == counts[ALL][labels.index(name)]]
             found = _without(word, gone, first, second, moments_without)
@@ -345,7 +345,7 @@ def influence(
             else:
                 shift = found[0] - mean
                 rows.append((word.kind, word.name, word.list, int(held.sum()), *found, shift, shift / sd))
-            done(at + 1)
+            done(i + 1)
     table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
     table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
     table.attrs = {"first": first, "second": second, "mean": mean, "sd": sd, "left_out": left_out}
@@ -394,7 +394,7 @@ def _words(data: Distances, kind: str) -> list[_Word]:
     else:
         names = data.attribute_words
         lists = data.attribute_class[np.unique(data.attribute, return_index=True)[1]]
-    return [_Word(kind, *labels, at) for at, labels in enumerate(zip(names.tolist(), lists.tolist(), strict=True))]
+    return [_Word(kind, *labels, i) for i, labels in enumerate(zip(names.tolist(), lists.tolist(), strict=True))]
 
 
 def _counts(data: Distances) -> dict[str, IntArray]:
@@ -463,8 +463,8 @@ def pools_of(sets: Iterable[Units]) -> tuple[Pool, ...]:
         touching = [group for group in groups if any(unit in group[0] for unit in units)]
         groups = [group for group in groups if group not in touching]
         together = dict.fromkeys(unit for held, _ in touching for unit in held) | dict.fromkeys(units)
-        groups.append((together, [*(one for _, members in touching for one in members), units]))
-    return tuple(_pool(list(held), members) for held, members in groups)
+        groups.append((together, [*(member for _, members in touching for member in members), units]))
+    return tuple(_pool(list(group), members) for group, members in groups)
 
 
 def _pool(held: list[Hashable], members: list[Units]) -> Pool:
@@ -614,11 +614,11 @@ def bootstrap_metric(
     pools = pools_of(drawn.values())
     still = {name: np.arange(len(listed)) for name, listed in units.items()}
     with progress(f"bootstrap of {name}", draws) as done:
-        for at in range(draws):
+        for i in range(draws):
             places = draw_all(pools, rng)
             chosen = still | {name: places[listed] for name, listed in drawn.items()}
-            values[at] = ready.resampled(chosen).value
-            done(at + 1)
+            values[i] = ready.resampled(chosen).value
+            done(i + 1)
     notes = [f"{note}." for note in (*ready.query.notes, *ready.found.notes, *observed.every_note)]
     if lost := int((~np.isfinite(values)).sum()):
         notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
@@ -641,7 +641,7 @@ def units_of(ready: Prepared) -> dict[str, Units]:
     if ready.metric.paired:
         pairs = list(zip(*(keys[name] for name in ready.query.targets), strict=True))
         # a pair that is listed twice counts twice, as two pairs
-        numbered = tuple((pair, pairs[:at].count(pair)) for at, pair in enumerate(pairs))
+        numbered = tuple((pair, pairs[:i].count(pair)) for i, pair in enumerate(pairs))
         return keys | dict.fromkeys(ready.query.targets, numbered)
     return dict(keys)
 
@@ -655,7 +655,7 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
     rows = []
     for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
         kept = {
-            name: np.array([at for at, one in enumerate(listed) if one != unit], dtype=np.intp)
+            name: np.array([i for i, one in enumerate(listed) if one != unit], dtype=np.intp)
             for name, listed in units.items()
         }
         if all(map(len, kept.values())):

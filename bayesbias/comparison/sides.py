@@ -224,23 +224,23 @@ def p_opposite(first: Functionals, second: Functionals) -> FloatArray:
     return value
 
 
-def drawn(found: Functionals) -> FloatArray:
+def drawn(functionals: Functionals) -> FloatArray:
     """The draws (D, m) of functionals that are known by draws."""
-    if not isinstance(found, DrawnFunctionals):
+    if not isinstance(functionals, DrawnFunctionals):
         raise TypeError("an exact posterior has no draws of its own")
-    return found.values
+    return functionals.values
 
 
-def shifted(found: Functionals, by: FloatArray) -> Functionals:
+def shifted(functionals: Functionals, by: FloatArray) -> Functionals:
     """The quantities plus known numbers (m,)."""
-    if isinstance(found, NormalFunctionals):
-        return replace(found, mean=found.mean + by)
-    return DrawnFunctionals(drawn(found) + by)
+    if isinstance(functionals, NormalFunctionals):
+        return replace(functionals, mean=functionals.mean + by)
+    return DrawnFunctionals(drawn(functionals) + by)
 
 
-def linked(found: Functionals, sums: Sums) -> Functionals:
+def linked(functionals: Functionals, sums: Sums) -> Functionals:
     """From the parts of values before and of changes, (2 p,), the quantities themselves, (2 m,)."""
-    return found.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
+    return functionals.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
 
 
 def stack(one: Distances, distances: FloatArray, related: Relatedness) -> Distances:

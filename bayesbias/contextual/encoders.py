@@ -218,13 +218,13 @@ def _filled(
     """The sentences of all words, and the frames that words do not suit."""
     asked: list[_Asked] = []
     skipped: list[tuple[str, str]] = []
-    for at, word in enumerate(words):
+    for i, word in enumerate(words):
         for place, frame in enumerate(templates.frames):
             found = frame.filled(word, kinds.get(word) or None)
             if found is None:
                 skipped.append((word, frame.name))
             else:
-                asked.append(_Asked(at, place, *found))
+                asked.append(_Asked(i, place, *found))
     if not asked:
         raise InputError(
             f"no word suits a template of {templates.name!r}: declare parts of speech in grammar, or take 'mention'"
@@ -233,11 +233,11 @@ def _filled(
 
 
 def _sentences(contexts: Contexts) -> list[_Asked]:
-    place = {word: at for at, word in enumerate(contexts.words)}
+    place = {word: i for i, word in enumerate(contexts.words)}
     return [
         _Asked(place[word], number, one.text, one.begin, one.end)
-        for word, held in contexts.sentences.items()
-        for number, one in enumerate(held)
+        for word, sentence in contexts.sentences.items()
+        for number, one in enumerate(sentence)
     ]
 
 
@@ -329,7 +329,7 @@ def _batch(encoder: Any, asked: list[_Asked], kind: str, size: int | None) -> li
         tokens = list(encoder.tokens(texts))
         if len(tokens) != len(asked):
             raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(asked)}")
-        found = [_of_word(one, *held) for one, held in zip(asked, tokens, strict=True)]
+        found = [_of_word(one, *token) for one, token in zip(asked, tokens, strict=True)]
     else:
         matrix = _matrix(encoder(texts), len(asked))
         found = [_Part(vector, 0) for vector in matrix]

@@ -55,22 +55,22 @@ class Frame:
         printable(self.name, "the name of a template")
         if not isinstance(self.texts, Mapping) or not self.texts:
             raise InputError(f"the template {self.name!r} has no text: give one for 'any' or for {', '.join(KINDS)}")
-        for kind, said in self.texts.items():
+        for kind, wording in self.texts.items():
             if kind not in (*KINDS, ANY):
                 raise InputError(
                     f"the template {self.name!r} has a text for {kind!r}: valid are {', '.join(KINDS)} and {ANY}"
                 )
-            if not is_printable(said) or len(PLACE.findall(said)) != 1:
+            if not is_printable(wording) or len(PLACE.findall(wording)) != 1:
                 raise InputError(
-                    f"the template {self.name!r} is {shown(said)}: write {{}} once, where the word is to stand"
+                    f"the template {self.name!r} is {shown(wording)}: write {{}} once, where the word is to stand"
                 )
-            if {"{", "}"} & set(PLACE.sub("", said)):
+            if {"{", "}"} & set(PLACE.sub("", wording)):
                 raise InputError(
-                    f"the template {self.name!r} is {shown(said)}: the only places are {{}} and {{a}}, for the word "
+                    f"the template {self.name!r} is {shown(wording)}: the only places are {{}} and {{a}}, for the word "
                     "with its article; leave other braces out"
                 )
         object.__setattr__(self, "name", normalize("NFC", self.name))
-        object.__setattr__(self, "texts", {kind: normalize("NFC", said) for kind, said in self.texts.items()})
+        object.__setattr__(self, "texts", {kind: normalize("NFC", text) for kind, text in self.texts.items()})
 
     def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
         """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
@@ -209,9 +209,11 @@ def _read(name_or_path: str | Path) -> Templates:
             f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, or a TOML file"
         )
     parsed = check(_TemplatesFile, read_toml(path), str(path))
-    if any("name" not in one for one in parsed.frames):
+    if any("name" not in frame for frame in parsed.frames):
         raise InputError(f"{path}: a frame has no name")
-    frames = [Frame(one["name"], {kind: text for kind, text in one.items() if kind != "name"}) for one in parsed.frames]
+    frames = [
+        Frame(frame["name"], {kind: text for kind, text in frame.items() if kind != "name"}) for frame in parsed.frames
+    ]
     return Templates(parsed.name, tuple(frames), parsed.description, parsed.source, parsed.doi)
 
 

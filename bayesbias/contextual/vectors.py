@@ -123,16 +123,16 @@ class ContextVectors:
 
         Of sentences from a corpus the second axis is their number within the word.
         """
-        found = np.zeros((len(self.words), int(self.frame.max()) + 1, self.vectors.shape[1]), dtype=np.float32)
-        found[self.word, self.frame] = unit_rows(self.vectors.astype(float))
-        return found
+        values = np.zeros((len(self.words), int(self.frame.max()) + 1, self.vectors.shape[1]), dtype=np.float32)
+        values[self.word, self.frame] = unit_rows(self.vectors.astype(float))
+        return values
 
     @property
     def filled(self) -> NDArray[np.bool_]:
         """Which word has which frame, (words, frames)."""
-        found = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
-        found[self.word, self.frame] = True
-        return found
+        values = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
+        values[self.word, self.frame] = True
+        return values
 
     def whole(self) -> ContextVectors:
         """The same without the words that do not suit all frames."""
@@ -160,14 +160,14 @@ class ContextVectors:
             word=self.word[rows],
             frame=self.frame[rows],
             vectors=self.vectors[rows],
-            texts=tuple(self.texts[at] for at in rows),
+            texts=tuple(self.texts[row] for row in rows),
             pieces=None if self.pieces is None else self.pieces[rows],
         )
 
     def _rows_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
         """Which sentences are those of some words."""
         asked = frozenset(words)
-        return np.isin(self.word, [at for at, word in enumerate(self.words) if word in asked])
+        return np.isin(self.word, [i for i, word in enumerate(self.words) if word in asked])
 
     def frames_like(self, names: Iterable[str]) -> ContextVectors:
         """The same with some of the frames only.
@@ -182,11 +182,11 @@ class ContextVectors:
             raise InputError(f"there is no frame {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
         number = np.full(len(self.frames), -1)
         number[[self.frames.index(name) for name in asked]] = np.arange(len(asked))
-        kept = np.flatnonzero(number[self.frame] >= 0)
+        rows = np.flatnonzero(number[self.frame] >= 0)
         return replace(
-            self._rows(kept),
+            self._rows(rows),
             frames=tuple(asked),
-            frame=number[self.frame[kept]],
+            frame=number[self.frame[rows]],
             skipped=tuple(one for one in self.skipped if one[1] in asked),
         )
 
@@ -254,8 +254,8 @@ class ContextVectors:
             # in double precision: rounding is then far below that of the vectors, in whatever order sums are added
             size, filled = len(self.words), self.filled.astype(float)
             found, count, total = np.zeros((size, size)), filled @ filled.T, np.zeros((size, self.vectors.shape[1]))
-            for at in range(len(self.frames)):
-                rows = np.flatnonzero(self.frame == at)
+            for i in range(len(self.frames)):
+                rows = np.flatnonzero(self.frame == i)
                 words, units = self.word[rows], unit_rows(self.vectors[rows].astype(float))
                 found[np.ix_(words, words)] += units @ units.T
                 total[words] += units
@@ -270,8 +270,8 @@ class ContextVectors:
     def _mean_products(self) -> FloatArray:
         """Products (words, words) of the words' mean vectors of length 1: means over all frames of either word."""
         mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        found: FloatArray = mean @ mean.T
-        return found
+        result: FloatArray = mean @ mean.T
+        return result
 
     def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
         """One vector for each word, such that its cosines with others are the mean cosines over frames.

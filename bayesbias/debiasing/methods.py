@@ -438,7 +438,9 @@ def null_space(
     record = Debiasing(
         "null_space",
         directions,
-        sets=tuple(tuple(word for word, at in zip(words, labels, strict=True) if at == n) for n in range(len(groups))),
+        sets=tuple(
+            tuple(word for word, label in zip(words, labels, strict=True) if label == n) for n in range(len(groups))
+        ),
         neutralized=0 if not len(directions) else len(vocabulary) if rows is None else len(rows),
         trace=np.array(trace),
         notes=(*notes, *lost),

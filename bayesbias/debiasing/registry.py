@@ -107,8 +107,8 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     chosen = find_method(method)
     missing = [
         name
-        for name, one in chosen.options.items()
-        if one.default is inspect.Parameter.empty and options.get(name) is None
+        for name, option in chosen.options.items()
+        if option.default is inspect.Parameter.empty and options.get(name) is None
     ]
     unknown = [name for name in options if name not in chosen.options]
     if unknown or missing:

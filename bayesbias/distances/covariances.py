@@ -169,8 +169,8 @@ class Relatedness(Result):
     def components(self) -> Components:
         """Components of the protected side with their variograms; variances hold the inflation."""
         vectors = self.protected.astype(float) if self.by_dimension else None
-        found = components_of(self.scatter.astype(float), self.pairs, vectors=vectors)
-        return Components(found.variances * self.inflation, found.loadings, found.correlations)
+        components = components_of(self.scatter.astype(float), self.pairs, vectors=vectors)
+        return Components(components.variances * self.inflation, components.loadings, components.correlations)
 
     @cached_property
     def units(self) -> NDArray[np.float32]:
@@ -201,7 +201,7 @@ class Relatedness(Result):
             return places, None
         own = [np.flatnonzero(self.form_of == place) + len(self.units) for place in places]
         rows = [found if len(found) else np.array([place]) for found, place in zip(own, places, strict=True)]
-        counts = np.array([len(found) for found in rows])
+        counts = np.array([len(row) for row in rows])
         owner = np.repeat(np.arange(len(places)), counts)
         shares = (owner == np.arange(len(places))[:, None]) / counts[owner]
         return np.concatenate(rows), shares
@@ -211,7 +211,7 @@ class Relatedness(Result):
         return self.units[self._places(words)]
 
     def _places(self, words: Sequence[str]) -> NDArray[np.intp]:
-        place = {word: at for at, word in enumerate(self.attribute_words)}
+        place = {word: i for i, word in enumerate(self.attribute_words)}
         return np.array([place[word] for word in words], dtype=np.intp)
 
     def own_correlations(self, words: Sequence[str]) -> FloatArray:
@@ -331,19 +331,19 @@ class Relatedness(Result):
         return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))
 
     def _protected_worth(self, words: Sequence[str]) -> float:
-        place = {word: at for at, word in enumerate(self.protected_words)}
+        place = {word: i for i, word in enumerate(self.protected_words)}
         rows = np.array([place[word] for word in words])
         sampled, correlation = self._every_family
-        kept = np.isin(sampled, rows)
-        if kept.sum() < 2:
+        inside = np.isin(sampled, rows)
+        if inside.sum() < 2:
             return float(len(words))
-        own = correlation[np.ix_(kept, kept)]
+        own = correlation[np.ix_(inside, inside)]
         apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
         return float(len(words) / (1 + (len(words) - 1) * apart))
 
     def similarity_of_distances(self, words: Sequence[str]) -> FloatArray:
         """Correlation (J, J) of two protected words' distances to these attribute lists."""
-        place = {word: at for at, word in enumerate(self.protected_words)}
+        place = {word: i for i, word in enumerate(self.protected_words)}
         apart = self.protected[[place[word] for word in words]].astype(float) - self.centre
         lengths = np.linalg.norm(apart, axis=1, keepdims=True)
         units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
@@ -377,7 +377,7 @@ class Relatedness(Result):
                 f"{MOST_PROTECTED:,} at most: give some of the words"
             )
         raw = self.similarity_of_distances(chosen)
-        group_of = {word: name for name, kind, held in self.lists if kind == "protected" for word in held}
+        group_of = {word: name for name, kind, listed in self.lists if kind == "protected" for word in listed}
         groups = np.array([group_of.get(word, "") for word in chosen])
         within = groups[:, None] == groups
         upper = np.triu(np.ones_like(within), 1)
@@ -402,7 +402,7 @@ class Relatedness(Result):
         if len(words) > FAMILY_WORDS:
             drawn = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
             places = np.sort(drawn)
-        return places, self.families([words[at] for at in places.tolist()])
+        return places, self.families([words[place] for place in places.tolist()])
 
     @cached_property
     def _every_family(self) -> tuple[NDArray[np.intp], FloatArray]:

@@ -154,9 +154,9 @@ class Distances:
         """
         every = self.classes
         kind = np.array([every.index(class_of_connection(name)) for name in self.connections.tolist()])
-        found = np.full(len(self.attribute_words), len(every))
-        np.minimum.at(found, self.attribute, kind[self.connection])
-        return found
+        values = np.full(len(self.attribute_words), len(every))
+        np.minimum.at(values, self.attribute, kind[self.connection])
+        return values
 
     @property
     def table(self) -> pd.DataFrame:
@@ -230,7 +230,7 @@ class Distances:
     @property
     def group_index(self) -> IntArray:
         """Place of each protected word's group in ``group_names``."""
-        place = {name: at for at, name in enumerate(self.group_names)}
+        place = {name: i for i, name in enumerate(self.group_names)}
         return np.array([place[name] for name in self.groups.tolist()], dtype=np.intp)
 
 

@@ -72,7 +72,7 @@ def finite_distances(column: pd.Series) -> FloatArray:
 def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, frames: str) -> pd.DataFrame:
     """A table of mean distances with one row for each frame of each pair."""
     units, filled = _concepts(vectors, lists)
-    place = {name: at for at, name in enumerate(units)}
+    place = {name: i for i, name in enumerate(units)}
     words = np.array([place[word] for word in table["protected_word"]])
     attributes = np.array([place[word] for word in table["attribute_word"]])
     matrix, held = np.stack(list(units.values())), np.stack(list(filled.values()))
@@ -106,7 +106,7 @@ def _concepts(
 ) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
     """Vectors (frames, d) of each word, of a concept with several forms their mean, and which frames it has."""
     units, filled = vectors.units(), vectors.filled
-    place = {word: at for at, word in enumerate(vectors.words)}
+    place = {word: i for i, word in enumerate(vectors.words)}
     found, held = {}, {}
     for name, forms in lists.concepts.items():
         rows = [place[form] for form in forms if form in place and filled[place[form]].any()]
@@ -132,10 +132,10 @@ def _of_frames(
         for two, other in enumerate(names):
             if (one == two) != (frames == "same"):
                 continue
-            kept = np.flatnonzero(filled[words, one] & filled[attributes, two])
-            cosines = _products(units[:, one], units[:, two], words[kept], attributes[kept])
+            rows = np.flatnonzero(filled[words, one] & filled[attributes, two])
+            cosines = _products(units[:, one], units[:, two], words[rows], attributes[rows])
             columns: dict[str, Any] = {TEMPLATE: name} | ({} if one == two else {ATTRIBUTE_TEMPLATE: other})
-            parts.append(table.iloc[kept].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
+            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
     return parts
 
 
@@ -149,11 +149,11 @@ def _of_sentences(
     """Each sentence of a protected word with the mean over those of the attribute word."""
     mean = units.sum(axis=1) / np.maximum(filled.sum(axis=1), 1)[:, None]
     parts = []
-    for at in range(filled.shape[1]):
-        kept = np.flatnonzero(filled[words, at])
-        if len(kept):
-            cosines = _products(units[:, at], mean, words[kept], attributes[kept])
-            parts.append(table.iloc[kept].assign(distance=np.clip(1 - cosines, 0, 2), template=f"sentence {at + 1}"))
+    for i in range(filled.shape[1]):
+        rows = np.flatnonzero(filled[words, i])
+        if len(rows):
+            cosines = _products(units[:, i], mean, words[rows], attributes[rows])
+            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), template=f"sentence {i + 1}"))
     return parts
 
 
@@ -161,8 +161,8 @@ def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns
     """Products of some rows of two matrices with each other."""
     left, row = np.unique(rows, return_inverse=True)
     right, column = np.unique(columns, return_inverse=True)
-    found: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
-    return found
+    result: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
+    return result
 
 
 def contexts_of(table: pd.DataFrame) -> Mapping[str, Any]:

@@ -172,7 +172,7 @@ class Coverage:
         if self.substituted:
             pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
             notes.append(f"read under another spelling: {pairs}")
-        if several := [f"{name} ({', '.join(found)})" for name, found in self.forms.items() if len(found) > 1]:
+        if several := [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]:
             notes.append(f"the mean over several forms: {listed(several, SHOWN)}")
         return notes + ([self.gender] if self.gender else [])
 
@@ -308,31 +308,31 @@ OPTIONAL = ("ranks", "forms", "form_of")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
 
-def arrays_of(found: Relatedness) -> dict[str, NDArray[Any]]:
+def arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
     """The numbers and words of relatedness as arrays; everything else as JSON in the array ``facts``."""
     facts = {
-        "embedding": dict(found.embedding),
-        "kind": found.kind,
-        "seed": found.seed,
-        "lists": [[name, kind, list(words)] for name, kind, words in found.lists],
+        "embedding": dict(relatedness.embedding),
+        "kind": relatedness.kind,
+        "seed": relatedness.seed,
+        "lists": [[name, kind, list(words)] for name, kind, words in relatedness.lists],
     }
-    pairs = found.pairs
-    place = np.uint16 if found.sampled <= np.iinfo(np.uint16).max else np.uint32
-    held = {name: value for name in OPTIONAL if (value := getattr(found, name)) is not None}
+    pairs = relatedness.pairs
+    place = np.uint16 if relatedness.sampled <= np.iinfo(np.uint16).max else np.uint32
+    held = {name: value for name in OPTIONAL if (value := getattr(relatedness, name)) is not None}
     return held | {
-        "protected": found.protected,
-        "attributes": found.attributes,
-        "centre": found.centre.astype(np.float32),
-        "scatter": found.scatter,
+        "protected": relatedness.protected,
+        "attributes": relatedness.attributes,
+        "centre": relatedness.centre.astype(np.float32),
+        "scatter": relatedness.scatter,
         "first": pairs.first.astype(place),
         "second": pairs.second.astype(place),
         "bins": pairs.bins.astype(np.uint8),
         "counts": pairs.counts.astype(np.int64),
         "weights": pairs.weights,
-        "protected_curve": found.protected_curve,
-        "protected_word": np.array(found.protected_words, dtype=str),
-        "attribute_word": np.array(found.attribute_words, dtype=str),
-        "sample_word": np.array(found.sample_words, dtype=str),
+        "protected_curve": relatedness.protected_curve,
+        "protected_word": np.array(relatedness.protected_words, dtype=str),
+        "attribute_word": np.array(relatedness.attribute_words, dtype=str),
+        "sample_word": np.array(relatedness.sample_words, dtype=str),
         "facts": np.array(to_json(facts)),
     }
 
@@ -387,14 +387,14 @@ def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
 
 
-def packed(found: Relatedness) -> str:
+def packed(relatedness: Relatedness) -> str:
     """Relatedness as text: an .npz file in base 64, which pandas carries along, compares and writes to Parquet."""
-    return base64.b64encode(_file(found)).decode("ascii")
+    return base64.b64encode(_file(relatedness)).decode("ascii")
 
 
-def _file(found: Relatedness) -> bytes:
+def _file(relatedness: Relatedness) -> bytes:
     content = io.BytesIO()
-    np.savez(content, **arrays_of(found))  # type: ignore[arg-type]  # the stubs take names for options
+    np.savez(content, **arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
     return content.getvalue()
 
 
@@ -443,11 +443,11 @@ def read_relatedness(path: Path) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-def relatedness_group(found: Relatedness) -> xr.Dataset:
+def relatedness_group(relatedness: Relatedness) -> xr.Dataset:
     """Relatedness as a group of a fit."""
     import xarray as xr
 
-    arrays = arrays_of(found)
+    arrays = arrays_of(relatedness)
     data = {name: (dims, arrays[name]) for name, dims in DIMS.items() if name in arrays}
     coords = {name: arrays[name] for name in WORDS}
     return xr.Dataset(data, coords=coords, attrs={"facts": str(arrays["facts"])})
@@ -469,7 +469,7 @@ def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:
     return np.where(codes < 0, -1, places[codes])
 
 
-def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
+def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
     """Refuse relatedness of other vectors than those that a table's distances were measured with.
 
     Raises
@@ -477,7 +477,7 @@ def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
     InputError
         A word of the table is not known, or a distance is another one.
     """
-    known = (found.protected_words, found.attribute_words)
+    known = (relatedness.protected_words, relatedness.attribute_words)
     rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
     unknown = np.flatnonzero((rows < 0) | (columns < 0))
     if len(unknown):
@@ -489,7 +489,7 @@ def check_distances(found: Relatedness, table: pd.DataFrame) -> None:
     record = stored_coverage(table)
     crossed = record is not None and record.contexts.get("pairing") == "crossed"
     given = table["distance"].to_numpy(dtype=float)
-    theirs = np.clip(1 - found.protected.astype(np.float32) @ found.attributes.astype(np.float32).T, 0, 2)[
+    theirs = np.clip(1 - relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T, 0, 2)[
         rows, columns
     ]
     apart = given - theirs

@@ -127,9 +127,9 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     kept.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
     if (related := _stored_relatedness(raw, file)) is not None:
         kept.attrs[KEY] = related
-        found = relatedness_of(kept)
-        if found is not None:
-            check_distances(found, averaged(kept))
+        relatedness = relatedness_of(kept)
+        if relatedness is not None:
+            check_distances(relatedness, averaged(kept))
     return kept
 
 
@@ -280,7 +280,7 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
         codes, values = pd.factorize(table[column])
         merged, names = pd.factorize(pd.Index([str(value) for value in values], dtype="str"))
         codes = np.where(codes < 0, -1, merged[codes]) if len(names) else codes
-        reasons = {at: reason for at, name in enumerate(names) if (reason := _fault_of(column, name, unknown))}
+        reasons = {i: reason for i, name in enumerate(names) if (reason := _fault_of(column, name, unknown))}
         if column != "group":
             reasons[-1] = "where a value is needed"
         wrong = np.flatnonzero(np.isin(codes, list(reasons)))
@@ -337,7 +337,7 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
         word, attribute = odd.iloc[0][PAIR]
         raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
     order = in_order(table["connection"])
-    rank = table["connection"].map({name: at for at, name in enumerate(order)}).to_numpy()
+    rank = table["connection"].map({name: i for i, name in enumerate(order)}).to_numpy()
     ranked = np.argsort(rank, kind="stable")
     repeated = table.iloc[ranked].duplicated(unit).to_numpy()
     kept: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]

@@ -107,11 +107,11 @@ def relatedness(
     return found
 
 
-def few_words(found: Relatedness) -> str:
+def few_words(relatedness: Relatedness) -> str:
     """A warning about a small sample."""
     return (
-        f"only {found.sampled} words of the vocabulary lie outside of the lists, fewer than {ENOUGH}: their covariance "
-        f"is known badly, and intervals are made {np.sqrt(found.inflation):.2f} times as wide"
+        f"only {relatedness.sampled} words of the vocabulary lie outside of the lists, fewer than {ENOUGH}: their "
+        f"covariance is known badly, and intervals are made {np.sqrt(relatedness.inflation):.2f} times as wide"
     )
 
 
@@ -127,16 +127,16 @@ def carried_relatedness(holder: object) -> Relatedness | None:
     import xarray as xr
 
     if isinstance(holder, pd.DataFrame):
-        found = relatedness_of(holder)
+        relatedness = relatedness_of(holder)
     elif isinstance(holder, xr.DataTree):
-        found = relatedness_in_fit(holder)
+        relatedness = relatedness_in_fit(holder)
     else:
         return None
-    if found is None:
+    if relatedness is None:
         raise InputError(
             "this carries no relatedness: make the table with distance_table(kv, words), or give the embedding"
         )
-    return found
+    return relatedness
 
 
 def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case) -> Relatedness | str:
@@ -168,7 +168,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     scatter = apart if len(protected) > len(apart) else (half[0].astype(float) @ apart).astype(np.float16)
     means = _list_means(entries, attributes, half[1])
     ranked = [*drawn.words, *(looked.forms.keys[found[word][0]] for word in (*protected, *attributes))]
-    several = [(at, form) for at, word in enumerate(attributes) if len(found[word]) > 1 for form in found[word]]
+    several = [(i, form) for i, word in enumerate(attributes) if len(found[word]) > 1 for form in found[word]]
     return Relatedness(
         embedding=about(kv),
         kind=drawn.kind,
@@ -208,9 +208,9 @@ def _drawn(
     """The sample of an embedding, or of the one that an embedding is a part of."""
     own, part = set(looked.forms.keys.values()), sample_of(kv)
     if part is not None:
-        codes = np.array([at for at, word in enumerate(part.words) if word not in own], dtype=np.intp)
-        rows = codes[thinned([part.words[at] for at in codes.tolist()], sample, seed)]
-        words = tuple(part.words[at] for at in rows.tolist())
+        codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
+        rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
+        words = tuple(part.words[row] for row in rows.tolist())
         return _Drawn(words, part.vectors[rows], part.kind, part.places)
     rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
     followed = [
@@ -235,7 +235,7 @@ def _list_means(
     entries: Iterable[tuple[str, str, tuple[str, ...]]], attributes: list[str], vectors: NDArray[np.float16]
 ) -> FloatArray:
     """Mean vectors (lists, d) of the attribute lists, less what they share where there are several."""
-    place = {word: at for at, word in enumerate(attributes)}
+    place = {word: i for i, word in enumerate(attributes)}
     means = np.stack(
         [
             vectors[[place[word] for word in words]].mean(axis=0, dtype=float)

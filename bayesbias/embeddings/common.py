@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case = "as-is") -> dict[str, str]:
     """Word to the first word whose vector it has in one of several embeddings, or through several of them."""
-    place = {word: at for at, word in enumerate(words)}
+    place = {word: i for i, word in enumerate(words)}
     first: dict[str, str] = {}
     for kv in kvs:
         for word, other in twins_of(find_words(kv, words, case)).items():
@@ -34,10 +34,10 @@ def in_all[Unit: (str, tuple[str, str])](
 ) -> tuple[list[Unit], list[str]]:
     """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
     every, held = list(asked), [kv.key_to_index for kv in kvs]
-    words = {one: (one,) if isinstance(one, str) else one for one in every}
+    words = {word: (word,) if isinstance(word, str) else word for word in every}
     kept = [one for one in every if all(word in keys for word in words[one] for keys in held)]
     some = set(kept)
-    lost = ["/".join(words[one]) for one in every if one not in some]
+    lost = ["/".join(words[word]) for word in every if word not in some]
     sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
     return kept, [sentence] if lost else []
 

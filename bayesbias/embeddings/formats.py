@@ -310,7 +310,7 @@ def _sampled(
         The vectors of some rows of these, ascending.
     """
     listed = asked.words - asked.others
-    places = {key: at for at, key in enumerate(keys) if key in listed}
+    places = {key: i for i, key in enumerate(keys) if key in listed}
     followed = []
     for words in asked.lists:
         forms = [next((form for form in composed(word) if form in places), None) for word in words]
@@ -322,7 +322,7 @@ def _sampled(
     vectors = np.asarray(vectors_of(rows), dtype=np.float32)
     usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
     first = np.isin(rows, drawn[np.isin(drawn, rows[usable])][:SAMPLE])
-    words = tuple(keys[at] for at in rows[first])
+    words = tuple(keys[row] for row in rows[first])
     if ordered_by_frequency(keys):
         places |= dict(zip(words, rows[first].tolist(), strict=True))
     else:
@@ -362,7 +362,7 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     for begin in range(0, len(words), BLOCK):
         block = words[begin : begin + BLOCK]
         vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
-        zero += [block[at] for at in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
+        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
     return zero
 
 
@@ -379,7 +379,7 @@ def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> 
     some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
     # a square may overflow or vanish where the number does not: look closer there
     odd = np.flatnonzero(~some).tolist()
-    bad = [words[at] for at in odd if not np.isfinite(vectors[at]).all()]
+    bad = [words[row] for row in odd if not np.isfinite(vectors[row]).all()]
     if bad:
         raise InputError(f"{where}: the vectors of {_few(bad)} hold NaN or infinite numbers; repair or remove them")
     some[odd] = vectors[odd].any(axis=1)
@@ -540,8 +540,8 @@ def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
         raise InputError(f"{path} and {beside.name} are no matrix and list of words")
     if len(words) != len(matrix):
         raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
-    rows = [at for at, word in enumerate(words) if matrix[at].any()]
-    return [words[at] for at in rows], list(np.asarray(matrix[rows])), str(path)
+    rows = [i for i, word in enumerate(words) if matrix[i].any()]
+    return [words[row] for row in rows], list(np.asarray(matrix[rows])), str(path)
 
 
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
@@ -571,12 +571,12 @@ def _from_mapping(source: Mapping[str, ArrayLike], asked: _Asked | None) -> Keye
         keys = list(source)
 
         def vectors_of(rows: IntArray) -> NDArray[np.float32]:
-            found = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
-            for at, row in enumerate(rows.tolist()):
+            values = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
+            for i, row in enumerate(rows.tolist()):
                 vector = np.asarray(source[keys[row]], dtype=np.float32)
                 if vector.shape == (kv.vector_size,):
-                    found[at] = vector
-            return found
+                    values[i] = vector
+            return values
 
         kv.bayesbias_sample = _sampled(keys, vectors_of, asked)
     return kv
@@ -627,7 +627,7 @@ def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
         for begin in range(0, len(rows), BLOCK):  # in place: rows only move towards the front
             moved = rows[begin : begin + BLOCK]
             matrix[begin : begin + len(moved)] = matrix[moved]
-        matrix, tokens = matrix[: len(rows)], [tokens[at] for at in rows.tolist()]
+        matrix, tokens = matrix[: len(rows)], [tokens[row] for row in rows.tolist()]
     kv = keyed_vectors(tokens, matrix)
     kv.bayesbias_name = Path(where).name
     return kv
@@ -639,7 +639,7 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 
     kv = KeyedVectors(vector_size=matrix.shape[1], count=0, dtype=np.float32)
     kv.vectors, kv.index_to_key = matrix, words
-    kv.key_to_index = {word: at for at, word in enumerate(words)}
+    kv.key_to_index = {word: i for i, word in enumerate(words)}
     kv.next_index = len(words)
     return kv
 
@@ -647,8 +647,8 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """Which vectors (words,) are the first of their word and not all zeros."""
     first: dict[str, int] = {}
-    for at, word in enumerate(tokens):
-        first.setdefault(word, at)
+    for i, word in enumerate(tokens):
+        first.setdefault(word, i)
     kept = np.ones(len(tokens), dtype=bool)
     if repeated := len(tokens) - len(first):
         _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
@@ -661,7 +661,7 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
         if not some.all():
             zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
     if zero:
-        _warn(f"{where}: {_few([tokens[at] for at in zero])} left out, because a vector of zeros has no direction")
+        _warn(f"{where}: {_few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction")
         kept[zero] = False
     if not kept.any():
         raise InputError(f"{where} holds only vectors of zeros")

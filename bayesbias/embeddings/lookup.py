@@ -46,7 +46,7 @@ class FoundWords:
         """Vectors of some of the words."""
         if list(words) == list(self.keys):
             return self.vectors
-        place = {word: at for at, word in enumerate(self.keys)}
+        place = {word: i for i, word in enumerate(self.keys)}
         return self.vectors[[place[word] for word in words]]
 
 
@@ -81,9 +81,9 @@ class FoundConcepts:
         minus it is the mean of their cosine distances.
         """
         units = unit_rows(self.forms.of([self.concepts[name][0] for name in concepts]))
-        for at, name in enumerate(concepts):
+        for i, name in enumerate(concepts):
             if len(self.concepts[name]) > 1:
-                units[at] = unit_rows(self.forms.of(self.concepts[name])).mean(axis=0)
+                units[i] = unit_rows(self.forms.of(self.concepts[name])).mean(axis=0)
         return units
 
     def twins(self) -> dict[str, str]:
@@ -104,9 +104,9 @@ def find_concepts(
     InputError
         The unit vectors of a concept's forms add up to 0.
     """
-    found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
-    held = {name: tuple(form for form in forms if form in found.keys) for name, forms in concepts.items()}
-    result = FoundConcepts(found, {name: forms for name, forms in held.items() if forms})
+    words_found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
+    held = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
+    result = FoundConcepts(words_found, {name: forms for name, forms in held.items() if forms})
     for name, forms in result.concepts.items():
         if len(forms) > 1 and np.linalg.norm(result.units([name])) < NOTHING:
             raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
@@ -219,7 +219,7 @@ TWINS = ("once", "keep")
 SHOWN = 8
 
 
-def twins_of(found: FoundWords) -> dict[str, str]:
+def twins_of(words_found: FoundWords) -> dict[str, str]:
     """Word to the first word with its vector, for the words that are not the first themselves.
 
     A pruned embedding gives many words the vector of another; vectors of one direction are one, whatever their length.
@@ -229,9 +229,9 @@ def twins_of(found: FoundWords) -> dict[str, str]:
     found
         Words that were looked up, in the order that decides which is first.
     """
-    words = list(found.keys)
-    first = first_alike(found.of(words))
-    return {words[at]: words[first[at]] for at in np.flatnonzero(first != np.arange(len(words))).tolist()}
+    words = list(words_found.keys)
+    first = first_alike(words_found.of(words))
+    return {words[row]: words[first[row]] for row in np.flatnonzero(first != np.arange(len(words))).tolist()}
 
 
 def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, str]:

@@ -281,7 +281,7 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
     number, count, last = 1 if header is None else 2, 0, b""
     held, unbroken = ([first.rstrip(b"\r\n")], not first.endswith(b"\n")) if first else reader.lines()
     while held:
-        whole = [(number + at, line) for at, line in enumerate(held) if len(line) > 1 or line.strip()]
+        whole = [(number + i, line) for i, line in enumerate(held) if len(line) > 1 or line.strip()]
         whole = [(at, line) for at, line in whole if line[:1] != b" " or line.strip()]
         asked = whole
         if wanted is not None:
@@ -374,7 +374,7 @@ PLAIN = b"0123456789.-+eE \r"
 def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
     """Words in UTF-8 and their places, of those that are wanted."""
     tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
-    kept = [at for at, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
+    kept = [i for i, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
     return [tokens[at] for at in kept], kept
 
 
@@ -398,8 +398,8 @@ def _npz(path: Path, wanted: Wanted) -> Blocks:
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array that begins here."""
     read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
-    found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read_header(member)
-    return found
+    result: tuple[tuple[int, ...], bool, np.dtype[Any]] = read_header(member)
+    return result
 
 
 def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:

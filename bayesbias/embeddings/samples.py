@@ -60,8 +60,8 @@ class VocabularySample:
 
 def sample_of(kv: KeyedVectors) -> VocabularySample | None:
     """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
-    found: VocabularySample | None = getattr(kv, ATTRIBUTE, None)
-    return found
+    result: VocabularySample | None = getattr(kv, ATTRIBUTE, None)
+    return result
 
 
 def drawn_rows(
@@ -94,10 +94,10 @@ def drawn_rows(
     ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
     kind = "random" if not ordered else "frequent" if followed is None else "ranks"
     places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
-    outside = np.array([at for at in places if keys[at] not in listed_keys], dtype=np.intp)
+    outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
     if len(outside) <= sample:
         return outside, "random" if len(outside) < FREQUENT else kind
-    hashed = _scrambled([keys[at] for at in outside.tolist()], seed)
+    hashed = _scrambled([keys[row] for row in outside.tolist()], seed)
     order = np.argsort(hashed, kind="stable")
     if kind == "ranks":
         # the smallest of exponential numbers with these rates: drawn one by one, in proportion to the rates
@@ -136,8 +136,8 @@ def rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
         kernels = [np.exp(-0.5 * ((points[:, None] - centres) / width) ** 2).mean(axis=1) for centres in lists]
         near = np.mean(kernels, axis=0) / (width * np.sqrt(2 * np.pi))
     density = (1 - ANYWHERE) * near + ANYWHERE / ends
-    found: FloatArray = np.interp(np.log(places), points, density) / places
-    return found
+    result: FloatArray = np.interp(np.log(places), points, density) / places
+    return result
 
 
 def directed(kv: KeyedVectors, rows: IntArray) -> IntArray:

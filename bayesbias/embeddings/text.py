@@ -502,4 +502,4 @@ def resample_corpus(
     if len(documents) < 2:
         raise InputError(f"the corpus has {len(documents)} documents, and resampling needs at least 2")
     rng = np.random.default_rng(seed)
-    return {f"{name}{at}": Resampled(documents, rng.integers(len(documents), size=len(documents))) for at in range(n)}
+    return {f"{name}{i}": Resampled(documents, rng.integers(len(documents), size=len(documents))) for i in range(n)}

@@ -282,7 +282,7 @@ def sentence_sets(
     vectors: ContextVectors, found: FoundSets, query: Query
 ) -> tuple[FoundSets, dict[str, tuple[IntArray, ...]]]:
     """Sets of all sentences of their words, and for each sentence the place of its word in the set."""
-    place = {word: at for at, word in enumerate(vectors.words)}
+    place = {word: i for i, word in enumerate(vectors.words)}
     sets: dict[str, tuple[FloatArray, ...]] = {}
     owners: dict[str, tuple[IntArray, ...]] = {}
     words: dict[str, tuple[str, ...]] = {}
@@ -292,10 +292,10 @@ def sentence_sets(
             for name in names
         }
         sets[kind] = tuple(
-            vectors.vectors[np.concatenate(held)].astype(float) if held else np.empty((0, vectors.vectors.shape[1]))
-            for held in rows.values()
+            vectors.vectors[np.concatenate(row)].astype(float) if row else np.empty((0, vectors.vectors.shape[1]))
+            for row in rows.values()
         )
-        owners[kind] = tuple(np.repeat(np.arange(len(held)), list(map(len, held))) for held in rows.values())
+        owners[kind] = tuple(np.repeat(np.arange(len(row)), list(map(len, row))) for row in rows.values())
         words |= {
             name: tuple(
                 f"{word}: {vectors.texts[at]}"
@@ -383,9 +383,9 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = 
 def _linear_metrics() -> str:
     """The metrics that are weighted sums of cosines, with the options that make them so."""
     names = []
-    for name, one in METRICS.items():
-        if one.linear is not None:
-            needs = " and ".join(f"{option}={value!r}" for option, value in one.linear.needs.items())
+    for name, metric in METRICS.items():
+        if metric.linear is not None:
+            needs = " and ".join(f"{option}={value!r}" for option, value in metric.linear.needs.items())
             names.append(f"{name} with {needs}" if needs else name)
     return ", ".join(names)
 
@@ -537,42 +537,42 @@ def run_metrics(
     rows: list[tuple[object, ...]] = []
     notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
     with progress("measuring", len(embeddings) * len(asked)) as done:
-        for at, (embedding, kv) in enumerate(embeddings.items()):
+        for i, (embedding, kv) in enumerate(embeddings.items()):
             space = vocabulary(kv) if any(m.space for _, m, _ in chosen) else None
             for number, name in enumerate(asked):
                 seen: dict[tuple[int, bool], FoundSets] = {}
-                for label, one, used in chosen:
+                for label, choice, used in chosen:
                     for part in parts[number, label]:
-                        key = (id(part), one.paired)
-                        found = seen[key] = seen.get(key) or look_up(kv, part, how, one.paired)
-                        got = Prepared(one, part, used, how, kv, found, space if one.space else None).measure()
+                        key = (id(part), choice.paired)
+                        found = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
+                        got = Prepared(choice, part, used, how, kv, found, space if choice.space else None).measure()
                         notes |= dict.fromkeys(_notes(embedding, name, part, found, got))
                         sub = part.name if len(parts[number, label]) > 1 else None
-                        rows.append((embedding, name, sub, label, *_row(one, got, found)))
-                done(at * len(asked) + number + 1)
+                        rows.append((embedding, name, sub, label, *_row(choice, got, found)))
+                done(i * len(asked) + number + 1)
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
     table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
     table.attrs["notes"] = tuple(notes)
     return table
 
 
-def _row(one: Metric, got: Measured, found: FoundSets) -> tuple[object, ...]:
-    lost = sum(len(entry["missing"]) for entry in found.entries)
-    return got.value, got.p_value, one.optimum, sum(entry["found"] for entry in found.entries), lost, got.reason
+def _row(metric: Metric, got: Measured, sets: FoundSets) -> tuple[object, ...]:
+    lost = sum(len(entry["missing"]) for entry in sets.entries)
+    return got.value, got.p_value, metric.optimum, sum(entry["found"] for entry in sets.entries), lost, got.reason
 
 
 def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
     """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
     targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
-    unpaired = {name: one for name, one in METRICS.items() if one.usual and not one.paired}
+    unpaired = {name: metric for name, metric in METRICS.items() if metric.usual and not metric.paired}
     fitting = [name for name, one in unpaired.items() if one.targets[0] <= targets and one.attributes[0] <= attributes]
     return fitting, [name for name in unpaired if name not in fitting]
 
 
-def _notes(embedding: str, query: str, part: Query, found: FoundSets, got: Measured) -> list[str]:
+def _notes(embedding: str, query: str, part: Query, sets: FoundSets, got: Measured) -> list[str]:
     """Sentences on what a row rests on; those on the query alone do not name the embedding."""
     own = [f"{query}: {note}." for note in part.notes]
-    return own + [f"{query} in {embedding}: {note}." for note in (*found.notes, *got.every_note)]
+    return own + [f"{query} in {embedding}: {note}." for note in (*sets.notes, *got.every_note)]
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
@@ -626,9 +626,11 @@ def named_metrics(
     if not isinstance(every, Mapping | Iterable):
         raise InputError(f"metrics is {every!r}: give names of metrics, or pairs of a name and its options")
     chosen = list(every.values() if isinstance(every, Mapping) else every)
-    for one in chosen:
-        if not isinstance(one, str) and not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], Mapping)):
-            raise InputError(f"{one!r} is no metric: give its name, or a pair of its name and its options")
+    for choice in chosen:
+        if not isinstance(choice, str) and not (
+            isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)
+        ):
+            raise InputError(f"{choice!r} is no metric: give its name, or a pair of its name and its options")
     labelled = list(zip(every if isinstance(every, Mapping) else map(_label, chosen), chosen, strict=True))
     if not labelled:
         raise InputError("no metric was given: give at least one")

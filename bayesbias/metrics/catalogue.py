@@ -74,7 +74,12 @@ def _weat_sides(targets: Sets, attributes: Sets) -> Sides:
     """Weights of the words in the sum."""
     return Sides(
         np.repeat([1.0, -1.0], [len(vectors) for vectors in targets]),
-        np.concatenate([np.full(len(one), sign / len(one)) for sign, one in zip((1, -1), attributes, strict=True)]),
+        np.concatenate(
+            [
+                np.full(len(attribute), sign / len(attribute))
+                for sign, attribute in zip((1, -1), attributes, strict=True)
+            ]
+        ),
     )
 
 
@@ -139,8 +144,8 @@ def _nearer_by_cosine(words: FloatArray, first: FloatArray, second: FloatArray) 
 def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
     """Weights of the words in the mean of cosines: cos(a, m) = sum over v of |v| cos(a, v) / (n |m|)."""
     shares = [
-        sign * np.linalg.norm(one, axis=1) / np.linalg.norm(one.sum(axis=0))
-        for sign, one in zip((1, -1), targets, strict=True)
+        sign * np.linalg.norm(target, axis=1) / np.linalg.norm(target.sum(axis=0))
+        for sign, target in zip((1, -1), targets, strict=True)
     ]
     return Sides(np.concatenate(shares), np.full(len(attributes[0]), 1 / len(attributes[0])))
 
@@ -223,7 +228,7 @@ def _mac_sides(targets: Sets, attributes: Sets) -> Sides:
     words = sum(map(len, targets))
     return Sides(
         np.full(words, -1 / words),
-        np.concatenate([np.full(len(one), 1 / len(one)) for one in attributes]) / len(attributes),
+        np.concatenate([np.full(len(attribute), 1 / len(attribute)) for attribute in attributes]) / len(attributes),
     )
 
 
@@ -401,7 +406,9 @@ def ceat(
         ]
     )
     columns = [_one_of_each(owner, samples, rng) for owner in owners["attributes"]]
-    means = [side[rows[:, :, None], at[:, None, :]].mean(axis=2) for side, at in zip(sides, columns, strict=True)]
+    means = [
+        side[rows[:, :, None], column[:, None, :]].mean(axis=2) for side, column in zip(sides, columns, strict=True)
+    ]
     s = means[0] - means[1]
     m = len(np.unique(owners["targets"][0]))
     n = s.shape[1] - m
@@ -428,7 +435,7 @@ def ceat(
 def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> IntArray:
     """Places (samples, words) of one sentence of each word."""
     places = [np.flatnonzero(owners == word) for word in np.unique(owners)]
-    return np.column_stack([rng.choice(held, samples) for held in places])
+    return np.column_stack([rng.choice(place, samples) for place in places])
 
 
 RELATED = options_of_test(related=True)

@@ -45,19 +45,19 @@ def options_of_test(permutation: bool = False, related: bool = False) -> dict[st
         "permutations": Option(10_000, whole_number),
         "seed": Option(0, lambda value, name: whole_number(value, name, least=0, most=None)),
     }
-    return options if permutation else {name: one for name, one in options.items() if name != "permutations"}
+    return options if permutation else {name: option for name, option in options.items() if name != "permutations"}
 
 
-def permuted(found: Measured, size: int, options: Mapping[str, Any]) -> Measured:
+def permuted(measured: Measured, size: int, options: Mapping[str, Any]) -> Measured:
     """A value with its permutation test; ``size`` words are in the first target set."""
     rng = np.random.default_rng(options["seed"])
-    first, second = found.by_word[:size], found.by_word[size:]
+    first, second = measured.by_word[:size], measured.by_word[size:]
     test = permutation_test(first, second, options["alternative"], options["permutations"], rng)
-    return replace(found, p_value=test.p_value, partitions=test.partitions, exact=test.exact)
+    return replace(measured, p_value=test.p_value, partitions=test.partitions, exact=test.exact)
 
 
 def against_random_lists(
-    found: Measured, linear: Linear, kv: KeyedVectors, sets: FoundSets, options: Mapping[str, Any]
+    measured: Measured, linear: Linear, kv: KeyedVectors, sets: FoundSets, options: Mapping[str, Any]
 ) -> Measured:
     """A value with its test against random attribute lists of the vocabulary, as many and as alike as these.
 
@@ -74,14 +74,14 @@ def against_random_lists(
     totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
     mean = linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
     sd = float(np.sqrt(related.covariance(weights)))
-    z = (found.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
+    z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
     tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
     return replace(
-        found,
+        measured,
         p_value=float(tails[options["alternative"]]),
         null_mean=mean,
         null_sd=sd,
-        notes=(*found.notes, _sampled(related)),
+        notes=(*measured.notes, _sampled(related)),
     )
 
 
@@ -102,8 +102,8 @@ def weighted_cosines(linear: Linear, kv: KeyedVectors, sets: FoundSets, seed: in
     if isinstance(related, str):
         raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
     sides = linear.sides(sets.targets, sets.attributes)
-    rows = {word: at for at, word in enumerate(related.protected_words)}
-    columns = {word: at for at, word in enumerate(related.attribute_words)}
+    rows = {word: i for i, word in enumerate(related.protected_words)}
+    columns = {word: i for i, word in enumerate(related.attribute_words)}
     weights = np.zeros((len(rows), len(columns)))
     places = np.ix_([rows[key] for key in targets], [columns[key] for key in attributes])
     np.add.at(weights, places, np.outer(sides.targets, sides.attributes))

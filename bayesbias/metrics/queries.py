@@ -392,7 +392,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
             f"the embedding lacks {shortened(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
-    kept: dict[str, tuple[str, ...]] = {name: _once(found.keys) for name, found in sets.items()}
+    kept: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
     notes = _lost(entries, sets, kept)
     alike = _alike(sets, how)
     twin_notes = []
@@ -429,7 +429,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         targets=vectors(query.targets),
         attributes=vectors(query.attributes),
         words=kept,
-        keys={word: key for found in sets.values() for word, key in found.keys.items()},
+        keys={word: key for words in sets.values() for word, key in words.keys.items()},
         entries=entries,
         reason="; ".join(reasons) or None,
         notes=(*notes, *twin_notes),
@@ -445,9 +445,9 @@ def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
         return how.alike
     keys: dict[str, str] = {}
     vectors = []
-    for found in sets.values():
-        new = {word: key for word, key in found.keys.items() if word not in keys}
-        vectors.append(found.of(list(new)))
+    for words in sets.values():
+        new = {word: key for word, key in words.keys.items() if word not in keys}
+        vectors.append(words.of(list(new)))
         keys |= new
     return twins_of(FoundWords(keys, np.concatenate(vectors)))
 
@@ -476,22 +476,22 @@ def _lost(
         for entry in entries
         if entry["missing"]
     ]
-    for name, found in sets.items():
-        if len(kept[name]) < len(found.keys):
-            keys = list(found.keys.values())
+    for name, words in sets.items():
+        if len(kept[name]) < len(words.keys):
+            keys = list(words.keys.values())
             again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
             notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
     return notes
 
 
-def _entry(query: Query, name: str, found: FoundWords) -> dict[str, Any]:
+def _entry(query: Query, name: str, words_found: FoundWords) -> dict[str, Any]:
     asked = query.distinct[name]
     return {
         "set": name,
         "kind": "target" if name in query.targets else "attribute",
         "asked": len(asked),
-        "found": len(found.keys),
-        "missing": list(filterfalse(found.keys.__contains__, asked)),
+        "found": len(words_found.keys),
+        "missing": list(filterfalse(words_found.keys.__contains__, asked)),
     }
 
 

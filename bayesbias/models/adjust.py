@@ -71,8 +71,8 @@ def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatAr
     inside = np.clip(x, low, high)
     design: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
     slopes = BSpline(knots, np.eye(design.shape[1]), 3).derivative()
-    found: FloatArray = design + (x - inside)[:, None] * slopes(inside)
-    return found
+    result: FloatArray = design + (x - inside)[:, None] * slopes(inside)
+    return result
 
 
 def fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
@@ -185,12 +185,12 @@ def adjusted_table(
     InputError
         As :func:`word_values` and :func:`control_slope`; a list of whose words none has a value; a constant attribute.
     """
-    given = Distances.read(table)
-    related = given.relatedness
+    distances = Distances.read(table)
+    related = distances.relatedness
     attributes = table["attribute_word"].astype(str)
     asked = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
-    values = word_values([*asked, *sampled], adjust, frequencies, related, given.language)
+    values = word_values([*asked, *sampled], adjust, frequencies, related, distances.language)
     known = pd.Series(values.of(asked), index=asked)
     left_out = tuple(known.index[known.isna()])
     kept = table[attributes.map(known.notna()).to_numpy()]

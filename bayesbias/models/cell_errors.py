@@ -67,9 +67,9 @@ def within_topics(data: Distances) -> FloatArray:
     In each component the words of a list share the part that their similarity says, which belongs to the topic; what is
     left is independent from word to word.
     """
-    found = relatedness_for(data)
-    parts, lists = components_for(found, data.protected_words), cell_lists(data)
-    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
+    relatedness = relatedness_for(data)
+    parts, lists = components_for(relatedness, data.protected_words), cell_lists(data)
+    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     left = np.maximum(1 - alike_within(parts, same, shares), 0)
     loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
     covariance: FloatArray = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]

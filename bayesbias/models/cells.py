@@ -62,8 +62,8 @@ class Cells:
     def same_lists(self) -> tuple[str, ...]:
         """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
         words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
-        for held in words.values():
-            same = [other for other, theirs in words.items() if theirs == held]
+        for word in words.values():
+            same = [other for other, theirs in words.items() if theirs == word]
             if len(same) > 1:
                 return tuple(self.columns[place] for place in same)
         return ()
@@ -99,7 +99,7 @@ def cells_of(data: Distances) -> Cells:
     n = np.bincount(cell, minlength=shape[0] * shape[1])
     total = np.bincount(cell, weights=y, minlength=len(n))
     mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
-    position = {name: len(names) + at for at, name in enumerate(groups[place] for place in listed)}
+    position = {name: len(names) + i for i, name in enumerate(groups[place] for place in listed)}
     own_list = np.array([position.get(name, -1) for name in data.groups.tolist()], dtype=np.intp)
     stands_for = np.tile(np.r_[np.arange(len(names)), np.full(len(listed), -1)], (shape[0], 1))
     if listed:

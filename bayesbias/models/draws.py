@@ -62,8 +62,8 @@ def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leadi
     """A variable at rows (..., rows), after its ``leading`` dimensions of draws; (..., 1) where all rows share it."""
     dims = DIMS[name][: np.ndim(values) - leading]
     at: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
-    found: FloatArray = np.asarray(values)[at]
-    return found
+    result: FloatArray = np.asarray(values)[at]
+    return result
 
 
 def row_means(values: Mapping[str, FloatArray], places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:

@@ -367,7 +367,7 @@ class Related(Independent):
         spread = result.posterior["connection_sd"].to_numpy() ** 2
         data = result.data
         root, sizes = protected_root(data), np.bincount(data.group_index)
-        by_group = np.stack([root[data.group_index == at].sum(axis=0) for at in range(len(sizes))])
+        by_group = np.stack([root[data.group_index == i].sum(axis=0) for i in range(len(sizes))])
         squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
         own, every = float((by_group**2).sum()), float((root.sum(axis=0) ** 2).sum())
         total = squares / len(root)

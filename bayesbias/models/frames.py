@@ -84,7 +84,7 @@ class FrameData:
     def variations(self) -> tuple[list[tuple[Variation, Variation]], ...]:
         """For each side the variation of every contrast with the first connection: whole list, and words."""
         others = range(1, len(self.data.connections))
-        return tuple([variation(self, axis, 0, at) for at in others] for axis in range(len(self.axes)))
+        return tuple([variation(self, axis, 0, other) for other in others] for axis in range(len(self.axes)))
 
     @property
     def control_sd(self) -> float:
@@ -205,9 +205,9 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
         parts = [whole for whole, _ in found.variations[axis]]
         facts[label] = list(frames)
         if parts:
-            by_frame = np.column_stack([one.by_frame for one in parts])
+            by_frame = np.column_stack([part.by_frame for part in parts])
             facts[f"contrast_{label}"] = ((label, "other_connection"), by_frame)
-            facts[f"noise_{label}"] = ("other_connection", np.array([one.noise for one in parts]))
+            facts[f"noise_{label}"] = ("other_connection", np.array([part.noise for part in parts]))
     coords = {name: facts.pop(name) for name in (TEMPLATE, ATTRIBUTE_TEMPLATE, "other_connection") if name in facts}
     coords |= {name: posterior[name].to_numpy() for name in ("connection", "protected_word")}
     steps = ("chain", "draw")
@@ -230,18 +230,18 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
     return result
 
 
-def frame_errors(found: FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+def frame_errors(frames: FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Errors of means over frames: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts over frames.
 
     For sentences of a corpus there are no such sds.
     """
-    count = len(found.data.connections)
-    shift, words = np.zeros((size, count)), np.zeros((size, len(found.data.protected_words), count))
-    if found.nested:
-        return shift, _sentence_errors(found, size, rng), np.zeros((size, 0))
+    count = len(frames.data.connections)
+    shift, words = np.zeros((size, count)), np.zeros((size, len(frames.data.protected_words), count))
+    if frames.nested:
+        return shift, _sentence_errors(frames, size, rng), np.zeros((size, 0))
     variances = np.zeros((size, count - 1))
-    for axis in range(len(found.axes)):
-        whole, single, sd = _axis_effects(found, axis, size, rng)
+    for axis in range(len(frames.axes)):
+        whole, single, sd = _axis_effects(frames, axis, size, rng)
         shift, words, variances = shift + whole, words + single, variances + sd**2
     return shift, words, np.sqrt(variances)
 
@@ -264,7 +264,7 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
             both["distance"] = both["distance_after"] - both["distance_before"]
             both.attrs = dict(held[0].attrs)
             held = [both]
-    return [one for table in held if (one := frame_data(table, data)) is not None]
+    return [frames for table in held if (frames := frame_data(table, data)) is not None]
 
 
 def _axis_effects(
@@ -280,14 +280,14 @@ def _axis_effects(
     if count < 2:
         return whole, words, np.zeros((size, 0))
     pairs = found.variations[axis]
-    root = np.linalg.cholesky(_alike(np.column_stack([one.by_frame for one, _ in pairs])))
+    root = np.linalg.cholesky(_alike(np.column_stack([pair.by_frame for pair, _ in pairs])))
     common = rng.standard_normal((size, count - 1)) @ root.T
-    sds = np.column_stack([one.draw_sd(scale, size, rng) for one, _ in pairs])
+    sds = np.column_stack([pair.draw_sd(scale, size, rng) for pair, _ in pairs])
     whole[:, 1:] -= sds * common / np.sqrt(frames)
-    for at, (_, single) in enumerate(pairs):
+    for i, (_, single) in enumerate(pairs):
         sd = single.draw_sd(scale, size, rng) if single.freedom > 0 else np.zeros(size)
         own = rng.standard_normal((size, words.shape[1])) * sd[:, None] / np.sqrt(frames)
-        words[:, :, at + 1] -= own - own.mean(axis=1, keepdims=True)
+        words[:, :, i + 1] -= own - own.mean(axis=1, keepdims=True)
     return whole, words, sds
 
 
@@ -315,9 +315,9 @@ def _alike(by_frame: FloatArray) -> FloatArray:
     return matrix
 
 
-def _sentence_errors(found: FrameData, size: int, rng: np.random.Generator) -> FloatArray:
+def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> FloatArray:
     """Errors (D, J, K) of protected words' means over sentences of their own, alike in all their sentences."""
-    data, (_, distances) = found.data, found.axes[0]
+    data, (_, distances) = frames.data, frames.axes[0]
     held = ~np.isnan(distances)
     kinds = len(data.connections)
     scatter, freedom, counts = np.zeros((kinds, kinds)), np.zeros((kinds, kinds)), np.zeros(len(data.protected_words))

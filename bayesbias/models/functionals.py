@@ -100,9 +100,9 @@ class NormalFunctionals(Marginals):
         """Covariance (N, m) of each quantity with its counterpart in ``other``, given the factors at each node."""
         factors = self.nodes[0]
         value = np.zeros((len(factors), len(self.mean)))
-        for first, one in enumerate(self.roots):
+        for first, root in enumerate(self.roots):
             for second, two in enumerate(other.roots):
-                value += np.outer(factors[:, first] * factors[:, second], np.einsum("mr,mr->m", one, two))
+                value += np.outer(factors[:, first] * factors[:, second], np.einsum("mr,mr->m", root, two))
         return value
 
     @cached_property
@@ -195,7 +195,7 @@ class ConditionalFunctionals(Marginals):
         the shared means (N, k, n).
         """
         inverse = np.ascontiguousarray(1 / self.scales.sigma2.T)
-        of_kinds = [kind_moments(self.totals, at, self.scales, inverse) for at in range(len(self.totals.count))]
+        of_kinds = [kind_moments(self.totals, i, self.scales, inverse) for i in range(len(self.totals.count))]
         share, variance, slope = (np.stack(each, axis=1) for each in zip(*of_kinds, strict=True))
         return share, variance, slope
 
@@ -213,7 +213,7 @@ class ConditionalFunctionals(Marginals):
         # words of one list have the same weights in the means that all share
         distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
         spread = np.einsum("bkn,bnr->bkr", slope, self.root)
-        shared = np.stack([((one @ spread) ** 2).sum(axis=1) for one in distinct], axis=1)
+        shared = np.stack([((combination @ spread) ** 2).sum(axis=1) for combination in distinct], axis=1)
         sds = np.sqrt(variance @ self._squares(member).T + shared[:, same.ravel()])
         return NormalMixture(np.full(len(share), 1 / len(share)), means, sds)
 
@@ -238,8 +238,8 @@ class ConditionalFunctionals(Marginals):
             own = self.parts @ sparse.diags_array(member[:, [kind]].toarray().ravel())
             products = sparse.csr_array(own @ own.T)
             found = [
-                values[:, one] * values[:, two] * products[columns[:, one], columns[:, two]]
-                for one in slots.tolist()
+                values[:, slot] * values[:, two] * products[columns[:, slot], columns[:, two]]
+                for slot in slots.tolist()
                 for two in slots.tolist()
             ]
             value[few, kind] = np.sum(found, axis=0)
@@ -261,11 +261,11 @@ class ConditionalFunctionals(Marginals):
         own, total = kind[filled], self.totals.total.ravel()[filled]
         parts = self.parts[:, np.flatnonzero(filled)]
         value = np.empty((size, self.combine.shape[0]))
-        for at, point in enumerate(rng.integers(len(share), size=size).tolist()):
+        for i, point in enumerate(rng.integers(len(share), size=size).tolist()):
             shared = self.centre[point] + self.root[point] @ rng.standard_normal(self.root.shape[2])
             cells = share[point, own] * total + (slope[point] @ shared)[own]
             cells += np.sqrt(variance[point, own]) * rng.standard_normal(len(own)) + self.prior_mean
-            value[at] = self.combine @ (parts @ cells)
+            value[i] = self.combine @ (parts @ cells)
         return value
 
 

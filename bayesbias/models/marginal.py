@@ -483,21 +483,21 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     size = chains * draws
     points = points_for(size) // (2 if isinstance(target.sums, IncompleteSums) else 1)
     with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
-        found = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
+        sampled = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
     notes: tuple[str, ...] = ()
-    weighted = found.points
+    weighted = sampled.points
     attrs: dict[str, float] = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
-    if found.fault is None:
+    if sampled.fault is None:
         attrs["log_evidence"] = weighted.log_integral
     else:
-        notes = (f"{found.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
+        notes = (f"{sampled.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
         warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
-    theta = found.drawn(size, rng)
+    theta = sampled.drawn(size, rng)
     effects = EFFECTS if spec.terms.word_x_group else EFFECTS[:1]
     taker = DrawsOfWords(data, size, effects, target.mean.mean)
     posterior = draw_given_scales(target, data, theta, rng, taker)
     by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
-    return taker.into(Draws(by_chain, found.stats, attrs, notes), chains)
+    return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
 
 
 @dataclass(frozen=True)
@@ -528,11 +528,11 @@ def explored(
     log_density: Density, start: FloatArray, points: int, chains: int, draws: int, rng: np.random.Generator
 ) -> Explored:
     """Importance sampling of a density with so many points, and NUTS where :func:`weights_fault` asks for it."""
-    found = importance_sample(log_density, start, points, rng)
-    if (fault := weights_fault(found, points)) is None:
-        return Explored(found, None, None, {"pareto_k": found.pareto_k, "importance_ess": found.ess})
-    walked, diverging = walk(log_density, found.weights @ found.points, chains, draws, rng)
-    return Explored(found, f"{fault} after {found.stages} stages", walked, {"diverging": diverging})
+    sampled = importance_sample(log_density, start, points, rng)
+    if (fault := weights_fault(sampled, points)) is None:
+        return Explored(sampled, None, None, {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess})
+    walked, diverging = walk(log_density, sampled.weights @ sampled.points, chains, draws, rng)
+    return Explored(sampled, f"{fault} after {sampled.stages} stages", walked, {"diverging": diverging})
 
 
 def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
@@ -540,12 +540,12 @@ def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
     return 1 << int(np.ceil(np.log2(max(POINTS_PER_DRAW * draws, fewest))))
 
 
-def weights_fault(found: WeightedPoints, points: int) -> str | None:
+def weights_fault(weighted: WeightedPoints, points: int) -> str | None:
     """Why the weights cannot be trusted, or None."""
-    if found.pareto_k > MAX_PARETO_K:
-        return f"Pareto k of the importance weights was {found.pareto_k:.2f}, above {MAX_PARETO_K},"
-    if found.ess < LEAST_ESS_SHARE * points:
-        return f"The importance weights were worth {found.ess:.0f} points of {len(found.points):,}"
+    if weighted.pareto_k > MAX_PARETO_K:
+        return f"Pareto k of the importance weights was {weighted.pareto_k:.2f}, above {MAX_PARETO_K},"
+    if weighted.ess < LEAST_ESS_SHARE * points:
+        return f"The importance weights were worth {weighted.ess:.0f} points of {len(weighted.points):,}"
     return None
 
 

@@ -90,11 +90,11 @@ def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
 def scale_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> ScalePoints:
     """Points of a crossed model's scales by importance sampling; by NUTS where the weights cannot be trusted."""
     target = crossed_target(spec, data)
-    found = explored(target.log_density, target.start, POINTS, CHAINS, POINTS // CHAINS, rng)
-    if found.walked is None:
-        kept = found.points.weights > 0
-        return _weighted(target, found.points.points[kept], np.log(found.points.weights[kept]))
-    return _weighted(target, found.walked.reshape(-1, target.size), np.zeros(POINTS))
+    sampled = explored(target.log_density, target.start, POINTS, CHAINS, POINTS // CHAINS, rng)
+    if sampled.walked is None:
+        kept = sampled.points.weights > 0
+        return _weighted(target, sampled.points.points[kept], np.log(sampled.points.weights[kept]))
+    return _weighted(target, sampled.walked.reshape(-1, target.size), np.zeros(POINTS))
 
 
 def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> ScalePoints | None:

@@ -327,7 +327,7 @@ def sample_joint(
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection": k, "residual": k, "attribute": classes, "interaction": 1}
     covariances = {
-        level: np.stack([_covariance(values[f"{level}_{at}"], len(specs)) for at in range(size)], axis=2)
+        level: np.stack([_covariance(values[f"{level}_{i}"], len(specs)) for i in range(size)], axis=2)
         for level, size in sizes.items()
         if f"{level}_0" in values
     }
@@ -364,23 +364,23 @@ def build_joint(specs: Sequence[ModelSpec], data: Distances, components: FloatAr
         effects, average = _effects(specs, data, components, cell)
         cells = [pt.zeros(len(cell_word)) for _ in range(size)]
         common = _common_scale(specs, "connection_sd")
-        for at in range(k):
-            own = np.flatnonzero(cell_connection == at)
-            rows = np.flatnonzero(data.connection == at)
+        for i in range(k):
+            own = np.flatnonzero(cell_connection == i)
+            rows = np.flatnonzero(data.connection == i)
             known = sharp(components[rows], np.searchsorted(own, cell[rows]))
-            chol = _cholesky(f"connection_{at}", [spec.priors["connection_sd"] for spec in specs], common)
+            chol = _cholesky(f"connection_{i}", [spec.priors["connection_sd"] for spec in specs], common)
             vectors = _vectors(
-                f"cell_{at}", len(own), chol, known, [mean[at, c] for c in range(size)], [part[own] for part in average]
+                f"cell_{i}", len(own), chol, known, [mean[i, c] for c in range(size)], [part[own] for part in average]
             )
             cells = [pt.set_subtensor(whole[own], part) for whole, part in zip(cells, vectors, strict=True)]
         pm.Deterministic("cell_mean", pt.stack(cells, axis=1))
         value = [column[cell] + effect for column, effect in zip(cells, effects, strict=True)]
-        for at in range(k):
-            rows = np.flatnonzero(data.connection == at)
-            chol = _cholesky(f"residual_{at}", [spec.priors["sigma"] for spec in specs])
+        for i in range(k):
+            rows = np.flatnonzero(data.connection == i)
+            chol = _cholesky(f"residual_{i}", [spec.priors["sigma"] for spec in specs])
             apart = [components[rows, c] - column[rows] for c, column in enumerate(value)]
             squares = sum((part**2).sum() for part in _standardised(apart, chol))
-            pm.Potential(f"distances_{at}", -0.5 * squares - len(rows) * pt.log(pt.diag(chol)).sum())
+            pm.Potential(f"distances_{i}", -0.5 * squares - len(rows) * pt.log(pt.diag(chol)).sum())
     return model
 
 
@@ -408,12 +408,12 @@ def _effects(
     residual = components - _cell_means(data, components)[data.word, data.connection]
     common = _common_scale(specs, "attribute_sd")
     effects = [pt.zeros(len(data.attribute_words)) for _ in range(size)]
-    for at in range(len(data.attribute_classes)):
-        own = np.flatnonzero(data.class_index == at)
-        rows = np.flatnonzero(data.class_index[data.attribute] == at)
+    for i in range(len(data.attribute_classes)):
+        own = np.flatnonzero(data.class_index == i)
+        rows = np.flatnonzero(data.class_index[data.attribute] == i)
         known = sharp(residual[rows], np.searchsorted(own, data.attribute[rows]))
-        chol = _cholesky(f"attribute_{at}", [spec.priors["attribute_sd"] for spec in specs], common)
-        vectors = _vectors(f"attribute_effect_{at}", len(own), chol, known, nothing, nothing)
+        chol = _cholesky(f"attribute_{i}", [spec.priors["attribute_sd"] for spec in specs], common)
+        vectors = _vectors(f"attribute_effect_{i}", len(own), chol, known, nothing, nothing)
         effects = [pt.set_subtensor(whole[own], part) for whole, part in zip(effects, vectors, strict=True)]
     by_row = [effect[data.attribute] for effect in effects]
     averages = _averages(cell, data.attribute)
@@ -444,7 +444,7 @@ def _common_scale(specs: Sequence[ModelSpec], name: str) -> Any:
 
     if not all(isinstance(spec.priors[name], Pooled) for spec in specs):
         return None
-    return pt.stack([spec.priors[common_of(name)].in_pymc(f"{common_of(name)}_{at}") for at, spec in enumerate(specs)])
+    return pt.stack([spec.priors[common_of(name)].in_pymc(f"{common_of(name)}_{i}") for i, spec in enumerate(specs)])
 
 
 def _cholesky(name: str, priors: Sequence[Any], common: Any = None) -> Any:
@@ -477,15 +477,15 @@ def _vectors(
 
     standard: list[Any] = []
     drawn = []
-    for at, known in enumerate(direct):
-        middle = centre[at] + sum(chol[at, before] * each for before, each in enumerate(standard))
+    for i, known in enumerate(direct):
+        middle = centre[i] + sum(chol[i, before] * each for before, each in enumerate(standard))
         if known:
-            own = pm.Flat(f"{name}_{at}", shape=units) - added[at]
-            standard.append((own - middle) / chol[at, at])
-            pm.Potential(f"{name}_{at}_prior", -0.5 * (standard[-1] ** 2).sum() - units * pt.log(chol[at, at]))
+            own = pm.Flat(f"{name}_{i}", shape=units) - added[i]
+            standard.append((own - middle) / chol[i, i])
+            pm.Potential(f"{name}_{i}_prior", -0.5 * (standard[-1] ** 2).sum() - units * pt.log(chol[i, i]))
         else:
-            standard.append(pm.Normal(f"{name}_{at}_raw", shape=units))
-            own = middle + chol[at, at] * standard[-1]
+            standard.append(pm.Normal(f"{name}_{i}_raw", shape=units))
+            own = middle + chol[i, i] * standard[-1]
         drawn.append(own)
     return drawn
 
@@ -501,7 +501,7 @@ def _averages(cell: IntArray, unit: IntArray) -> FloatArray:
 def _standardised(values: Sequence[Any], chol: Any) -> list[Any]:
     """Components that are normal around 0 with that covariance, as independent standard normals."""
     standard: list[Any] = []
-    for at, value in enumerate(values):
-        middle = sum(chol[at, before] * each for before, each in enumerate(standard))
-        standard.append((value - middle) / chol[at, at])
+    for i, value in enumerate(values):
+        middle = sum(chol[i, before] * each for before, each in enumerate(standard))
+        standard.append((value - middle) / chol[i, i])
     return standard

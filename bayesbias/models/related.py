@@ -315,12 +315,12 @@ def checked_lists(data: Distances) -> CellLists:
     return lists
 
 
-def components_for(found: Relatedness, words: NDArray[np.str_]) -> Components:
+def components_for(relatedness: Relatedness, words: NDArray[np.str_]) -> Components:
     """Components with the loadings of some protected words."""
-    parts, asked = found.components, words.tolist()
-    if asked == list(found.protected_words):
+    parts, asked = relatedness.components, words.tolist()
+    if asked == list(relatedness.protected_words):
         return parts
-    place = {word: at for at, word in enumerate(found.protected_words)}
+    place = {word: i for i, word in enumerate(relatedness.protected_words)}
     rows = [place[word] for word in asked]
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
@@ -447,9 +447,9 @@ def scatter_within(
     kinds = data.connection_class[lists.connection]
     own = np.diagonal(correlations, axis1=1, axis2=2).T
     words: FloatArray | float = 1.0
-    if (found := relatedness_for(data)).forms is not None:
+    if (relatedness := relatedness_for(data)).forms is not None:
         member = lists.member / lists.member.sum(axis=1, keepdims=True)
-        words = member @ found.own_correlations(data.attribute_words.tolist()).T
+        words = member @ relatedness.own_correlations(data.attribute_words.tolist()).T
     by_list = parts.loadings**2 @ (parts.variances * np.maximum(words - own, 0)).T
     expected = n * by_list[lists.word, lists.listed]
     total, spread = np.zeros((2, len(data.connection_classes)))
@@ -538,14 +538,14 @@ def kernels_of(data: Distances) -> Kernels:
     InputError
         More than :data:`MOST_WORDS` words.
     """
-    found = relatedness_for(data)
+    relatedness = relatedness_for(data)
     if len(data.attribute_words) > MOST_WORDS:
         raise InputError(
             f"the table has {len(data.attribute_words):,} attribute words, and what needs the correlation of each two "
             f"of them takes {MOST_WORDS:,} at most: give a part of the table"
         )
-    parts = components_for(found, data.protected_words)
-    units, shares = found.expanded(data.attribute_words.tolist())
+    parts = components_for(relatedness, data.protected_words)
+    units, shares = relatedness.expanded(data.attribute_words.tolist())
     bins = similarity_bins(units @ units.T)
     bins[np.diag_indices(len(bins))] = BINS
     return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]), shares)
@@ -577,10 +577,10 @@ def further_word_sd(data: Distances) -> FloatArray:
 
     NaN in empty cells. It is smaller than the sd of a random word where the words of the list are alike.
     """
-    found = relatedness_for(data)
-    parts = components_for(found, data.protected_words)
+    relatedness = relatedness_for(data)
+    parts = components_for(relatedness, data.protected_words)
     lists = cell_lists(data)
-    same, shares = found.overlaps(lists.member, data.attribute_words.tolist())
+    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     n = lists.member.sum(axis=1)
     variance = np.maximum(1 - alike_within(parts, same, shares), 0) * (1 + 1 / n[:, None])
     sd = np.full(data.filled.shape, np.nan)
@@ -631,15 +631,15 @@ def _draw_fields(data: Distances, size: int, rng: np.random.Generator) -> FloatA
     for begin in range(0, columns.shape[1], step):
         here = columns[:, begin : begin + step]
         fields = np.empty((size, here.shape[1], len(data.attribute_words)))
-        for at in range(here.shape[1]):
-            root = root_of(kernels.of(begin + at))
-            fields[:, at] = rng.standard_normal((size, len(root))) @ root.T
+        for i in range(here.shape[1]):
+            root = root_of(kernels.of(begin + i))
+            fields[:, i] = rng.standard_normal((size, len(root))) @ root.T
         for part in _parts_of(total):
             total[part] += (here @ fields[part]).reshape(len(total[part]), -1)[:, place]
     return total
 
 
-def words_left_out(found: RelatedPosterior, data: Distances) -> FloatArray:
+def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
     """Log predictive density (W,) of the distances of each attribute word given those of all others.
 
     Given the factors, a word's distances to the protected words are normal around the means of the other words of its
@@ -680,7 +680,7 @@ def words_left_out(found: RelatedPosterior, data: Distances) -> FloatArray:
         loadings = parts.loadings[protected] * root * scale[:, None]
         covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
         kind = data.connection_class[connection]
-        points = factor_points(found.grid, np.unique(kind).tolist())[:, kind]
+        points = factor_points(posterior.grid, np.unique(kind).tolist())[:, kind]
         covariances = covariance * (points[:, :, None] * points[:, None, :] if np.ptp(kind) else np.ones((1, 1, 1)))
         values, vectors = np.linalg.eigh(covariances)
         values = np.maximum(values, FLOOR * values[:, -1:])
@@ -694,18 +694,18 @@ def words_left_out(found: RelatedPosterior, data: Distances) -> FloatArray:
 
 
 def log_terms(
-    found: RelatedPosterior, cells: FloatArray, factors: FloatArray
+    posterior: RelatedPosterior, cells: FloatArray, factors: FloatArray
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """Log priors by name and log likelihood, each (B,), at draws of the cells' means (B, n) and the factors (B, A).
 
     Constants are left out. The prior of the covariance between protected words is not among them: nothing flows back
     from it.
     """
-    sums, log_factors = found.sums, np.log(factors)
+    sums, log_factors = posterior.sums, np.log(factors)
     covariance = covariance_of_cells(sums)
     jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
     chol = np.linalg.cholesky(covariance + jitter * np.eye(len(sums.y)))
     errors = solve_triangular(chol, ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
     likelihood = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
     likelihood -= (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom
-    return {"sd_factor": found.priors.factor.log_density(factors).sum(axis=1)}, likelihood
+    return {"sd_factor": posterior.priors.factor.log_density(factors).sum(axis=1)}, likelihood

@@ -430,16 +430,16 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
             "priors is a mapping of parameters to priors, such as {'sigma': {'distribution': 'exponential', 'rate': 5}}"
         )
     content = tomllib.loads(spec.text)
-    for name, given in priors.items():
+    for name, prior in priors.items():
         if name not in content["priors"]:
             valid = ", ".join(content["priors"])
             raise InputError(f"priors: the model {spec.name!r} has no prior of {name!r}: valid are {valid}")
-        if not isinstance(given, Mapping):
+        if not isinstance(prior, Mapping):
             raise InputError(
-                f"priors: that of {name!r} is {given!r}: give a mapping, such as {content['priors'][name]}"
+                f"priors: that of {name!r} is {prior!r}: give a mapping, such as {content['priors'][name]}"
             )
-        known = {} if "distribution" in given else content["priors"][name]
-        content["priors"][name] = {**known, **given}
+        known = {} if "distribution" in prior else content["priors"][name]
+        content["priors"][name] = {**known, **prior}
     text = _written(content)
     return _parsed(tomllib.loads(text), text, "priors")
 

@@ -78,10 +78,10 @@ def _rates(table: pd.DataFrame, label: str) -> Figure:
         figure = new_figure(3.0 * len(contrasts) + 1.0, 0.32 * len(methods) + 1.4)
         axes_row = figure.subplots(1, len(contrasts), squeeze=False, sharex=True, sharey=True)[0]
         for axes, contrast in zip(axes_row, contrasts, strict=True):
-            for at, method in enumerate(methods):
+            for i, method in enumerate(methods):
                 rows = table[(table["contrast"] == contrast) & (table["method"] == method)]
-                heights = -at + np.linspace(-0.22, 0.22, len(rows)) * (len(rows) > 1)
-                look = {"color": COLOURS[at % len(COLOURS)], "marker": MARKERS[at % len(MARKERS)]}
+                heights = -i + np.linspace(-0.22, 0.22, len(rows)) * (len(rows) > 1)
+                look = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
                 low = (2 * rows["se"]).clip(upper=rows["rate"])
                 high = (2 * rows["se"]).clip(upper=1 - rows["rate"])
                 axes.errorbar(rows["rate"], heights, xerr=[low, high], fmt="none", ecolor=look["color"], elinewidth=0.8)

@@ -94,7 +94,7 @@ def plot_change(
     with mpl.rc_context(FONT):
         figure = new_figure(9.6, sum(heights) + 0.7)
         grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
-        above, change, below, moved = (figure.add_subplot(grid[at // 2, at % 2]) for at in range(4))
+        above, change, below, moved = (figure.add_subplot(grid[i // 2, i % 2]) for i in range(4))
         for k, name in enumerate(names):
             sides = result.sides(name, None, number)
             _row(above, change, np.array([-float(k)]), sides, np.zeros(1, dtype=np.intp), looks[name], prob)
@@ -290,8 +290,8 @@ def plot_side_effects(result: SideEffects) -> Figure:
     with mpl.rc_context(FONT):
         figure = new_figure(7.5, sum(heights) + 0.3)
         grid = figure.add_gridspec(len(panels), 1, height_ratios=heights)
-        for at, (draw, rows) in enumerate(panels):
-            axes = figure.add_subplot(grid[at])
+        for i, (draw, rows) in enumerate(panels):
+            axes = figure.add_subplot(grid[i])
             draw(axes, result)
             axes.set_ylim(-rows + 0.4, 0.6)
     return figure
@@ -307,7 +307,7 @@ def _legend(axes: Axes, looks: list[Look]) -> None:
 def _neighbours(axes: Axes, result: SideEffects) -> None:
     table = result.neighbours
     kinds, ks = table["kind"].unique().tolist(), table["k"].unique().tolist()
-    looks = [SIZES[at % len(SIZES)]._replace(label=f"k = {k}") for at, k in enumerate(ks)]
+    looks = [SIZES[i % len(SIZES)]._replace(label=f"k = {k}") for i, k in enumerate(ks)]
     for row in table.to_dict("records"):
         at = ks.index(row["k"])
         height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (at + 0.5) / len(ks)
@@ -322,19 +322,19 @@ def _neighbours(axes: Axes, result: SideEffects) -> None:
 def _controls(axes: Axes, result: SideEffects) -> None:
     labels = result.controls.attrs.get("labels", {})
     looks = connection_looks(result.controls["connection"], labels)
-    for at, row in enumerate(result.controls.to_dict("records")):
-        draw_row(axes, -at, row["mean"], (row["low"], row["high"]), looks[row["connection"]], 1.6)
+    for i, row in enumerate(result.controls.to_dict("records")):
+        draw_row(axes, -i, row["mean"], (row["low"], row["high"]), looks[row["connection"]], 1.6)
     style_axes(axes, "change of mean cosine distance", "Control words")
     mark_line(axes, 0)
     axes.set_yticks(-np.arange(len(result.controls)), [labels.get(name, f"{name} words") for name in looks])
 
 
 def _recovery(axes: Axes, result: SideEffects) -> None:
-    for at, row in enumerate(result.recovery.to_dict("records")):
+    for i, row in enumerate(result.recovery.to_dict("records")):
         for shift, look, side in ((0.12, BEFORE, "before"), (-0.12, AFTER, "after")):
-            draw_row(axes, -at + shift, row[side], (row[f"{side}_low"], row[f"{side}_high"]), look, 1.6)
-        axes.scatter(row["chance"], -at, s=40, marker="x", color=INK, zorder=3)
-        axes.hlines(-at - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
+            draw_row(axes, -i + shift, row[side], (row[f"{side}_low"], row[f"{side}_high"]), look, 1.6)
+        axes.scatter(row["chance"], -i, s=40, marker="x", color=INK, zorder=3)
+        axes.hlines(-i - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
     words = result.recovery["words"].iloc[0]
     what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random groups)"
     style_axes(axes, what, "Is the old bias still there?")
@@ -345,9 +345,9 @@ def _recovery(axes: Axes, result: SideEffects) -> None:
 
 def _similarity(axes: Axes, result: SideEffects) -> None:
     rows = {row["side"]: row for row in result.similarity.to_dict("records")}
-    for at, (side, look) in enumerate((("before", BEFORE), ("after", AFTER))):
+    for i, (side, look) in enumerate((("before", BEFORE), ("after", AFTER))):
         row = rows[side]
-        draw_row(axes, -at, row["spearman"], (row["low"], row["high"]), look, 1.6)
+        draw_row(axes, -i, row["spearman"], (row["low"], row["high"]), look, 1.6)
     change = rows["change"]
     style_axes(
         axes, f"Spearman's correlation, {change['found']} of {change['asked']} pairs", "Agreement with similarities"

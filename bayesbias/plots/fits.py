@@ -337,15 +337,15 @@ def plot_overview(
     looks = connection_looks(names, said)
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
-        for at, other in enumerate(others):
+        for i, other in enumerate(others):
             found = rows_of(result, "associated", other).whole
             if topics is not None and f"associated - {other}" in topics.observed:
                 values = topics.of(f"associated - {other}")
                 counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
                 heights = NULL_HEIGHT * counts / counts.max()
-                axes.stairs(heights - at, edges, baseline=-at, fill=True, color=NULL, zorder=1)
-            draw_posteriors(axes, np.array([-float(at)]), found, prob, looks[other])
-            note_beside(axes, -float(at), share(float(found.below(0.0)[0])))
+                axes.stairs(heights - i, edges, baseline=-i, fill=True, color=NULL, zorder=1)
+            draw_posteriors(axes, np.array([-float(i)]), found, prob, looks[other])
+            note_beside(axes, -float(i), share(float(found.below(0.0)[0])))
         mark_line(axes, 0.0)
         one = labelled("associated", said)
         axes.set_yticks(-np.arange(len(others)), [f"{one} {MINUS}\n{labelled(other, said)}" for other in others])

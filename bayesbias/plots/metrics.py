@@ -76,13 +76,13 @@ def plot_ranking(ranking: Ranking) -> Figure:
         figure = new_figure(max(6.4, columns * (1.3 + 0.42 * len(order)) + 0.09 * widest), each * (rows + 1) + 0.6)
         grid = figure.add_gridspec(rows + 1, columns)
         _added(figure.add_subplot(grid[0, :]), ranks.loc[order], metrics)
-        for at, metric in enumerate(shown):
-            axes = figure.add_subplot(grid[1 + at // columns, at % columns])
+        for i, metric in enumerate(shown):
+            axes = figure.add_subplot(grid[1 + i // columns, i % columns])
             table = ranking.rank_distribution.query("metric == @metric").pivot_table(
                 index="embedding", columns="rank", values="probability"
             )
             _probable(axes, table.reindex(order).to_numpy(), ranks.loc[order, metric].to_numpy(dtype=float), metric)
-            axes.set_yticks(np.arange(len(order)), word_labels(order, [""] * len(order)) if at % columns == 0 else [])
+            axes.set_yticks(np.arange(len(order)), word_labels(order, [""] * len(order)) if i % columns == 0 else [])
         figure.legend(loc="outside upper center", ncols=4, frameon=False)
         if shown:
             note_below(
@@ -95,7 +95,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
 
 def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
     start = np.zeros(len(ranks))
-    for at, name in enumerate(ranks):
+    for i, name in enumerate(ranks):
         outside = name not in metrics
         length = np.nan_to_num(ranks[name].to_numpy(dtype=float))
         axes.barh(
@@ -103,8 +103,8 @@ def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
             length,
             left=start,
             height=0.62,
-            color="white" if outside else COLOURS[at % len(COLOURS)],
-            hatch=HATCHES[at % len(HATCHES)],
+            color="white" if outside else COLOURS[i % len(COLOURS)],
+            hatch=HATCHES[i % len(HATCHES)],
             edgecolor=FAINT if outside else "white",
             linewidth=0.6,
             label=f"{name} (outside)" if outside else str(name),
@@ -129,7 +129,7 @@ def _probable(axes: Axes, shares: np.ndarray, ranks: np.ndarray, metric: str) ->
             axes.add_patch(
                 mpl.patches.Rectangle(corner, tied, 1, fill=False, edgecolor="#D55E00", linewidth=1.6, clip_on=False)
             )
-    axes.set_xticks(np.arange(shares.shape[1]), [str(at + 1) for at in range(shares.shape[1])])
+    axes.set_xticks(np.arange(shares.shape[1]), [str(i + 1) for i in range(shares.shape[1])])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("rank")
@@ -202,8 +202,8 @@ def _named(panel: Panel) -> dict[str, Silhouette]:
 
 
 def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | None) -> None:
-    for at, (name, one) in enumerate(panel.items()):
-        colour = LOOKS[at % len(LOOKS)].colour
+    for i, (name, one) in enumerate(panel.items()):
+        colour = LOOKS[i % len(LOOKS)].colour
         axes.fill_between(
             one.sizes,
             one.min,
@@ -211,7 +211,7 @@ def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | 
             color=colour,
             alpha=0.22,
             linewidth=0.8,
-            hatch=SILHOUETTE_HATCHES[at % len(SILHOUETTE_HATCHES)],
+            hatch=SILHOUETTE_HATCHES[i % len(SILHOUETTE_HATCHES)],
         )
         if runs:
             axes.plot(one.sizes, one.values.T, color=colour, linewidth=0.4, alpha=0.35)  # noqa: PD011
@@ -234,21 +234,21 @@ def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | 
     axes.legend(frameon=False, fontsize=8)
 
 
-def _ranged(one: Silhouette) -> str:
+def _ranged(silhouette: Silhouette) -> str:
     """The metric and its range."""
-    low, high = (f"{bound:.3g}".replace("-", "\N{MINUS SIGN}") for bound in one.bounds)
-    return f"{one.metric} (range {low} to {high})"
+    low, high = (f"{bound:.3g}".replace("-", "\N{MINUS SIGN}") for bound in silhouette.bounds)
+    return f"{silhouette.metric} (range {low} to {high})"
 
 
-def _ends(one: Silhouette) -> list[FloatArray]:
+def _ends(silhouette: Silhouette) -> list[FloatArray]:
     """Means over the runs of the lower and of the upper ends of the intervals, (sizes,) each."""
-    return [end.mean(axis=0) for end in (one.low, one.high) if end is not None]
+    return [end.mean(axis=0) for end in (silhouette.low, silhouette.high) if end is not None]
 
 
-def _scores(one: Silhouette) -> str:
-    covered = one.coverage[:-1]
+def _scores(silhouette: Silhouette) -> str:
+    covered = silhouette.coverage[:-1]
     held = f", coverage {covered.mean():.2f}" if len(covered) and not np.isnan(covered).any() else ""
-    return f"robustness {one.robustness:.2f}{held}"
+    return f"robustness {silhouette.robustness:.2f}{held}"
 
 
 def _limits(panel: Sequence[Silhouette], zoom: bool | None) -> tuple[tuple[float, float], bool]:

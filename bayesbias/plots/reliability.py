@@ -184,11 +184,11 @@ def _bands(axes: Axes) -> None:
 
 def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     """A box a measure."""
-    for at, (name, look) in enumerate(looks.items()):
+    for i, (name, look) in enumerate(looks.items()):
         rows = panel.loc[panel["measure"] == name, "value"].dropna().to_numpy(dtype=float)
         values = np.maximum(rows, LEAST)
         if not len(values):
-            note_beside(axes, -at, "no value")
+            note_beside(axes, -i, "no value")
             continue
         flier = {
             "marker": look.marker,
@@ -199,7 +199,7 @@ def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
         }
         axes.boxplot(
             [values],
-            positions=[-at],
+            positions=[-i],
             orientation="horizontal",
             widths=0.5,
             showfliers=len(values) > FEW,
@@ -212,11 +212,11 @@ def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
             zorder=3,
         )
         if len(values) <= FEW:
-            jitter = np.random.default_rng(at).uniform(-0.2, 0.2, len(values))
+            jitter = np.random.default_rng(i).uniform(-0.2, 0.2, len(values))
             axes.scatter(
-                values, jitter - at, s=13, marker=look.marker, color=look.colour, alpha=0.6, linewidths=0, zorder=2
+                values, jitter - i, s=13, marker=look.marker, color=look.colour, alpha=0.6, linewidths=0, zorder=2
             )
-        note_beside(axes, -at, f"median {np.median(rows):.2f}, n = {len(rows):,}".replace("-", MINUS))
+        note_beside(axes, -i, f"median {np.median(rows):.2f}, n = {len(rows):,}".replace("-", MINUS))
     axes.set_yticks(-np.arange(len(looks)), word_labels(looks, [""] * len(looks)))
     axes.set_ylim(-len(looks) + 0.45, 0.85)
 
@@ -224,9 +224,9 @@ def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
 def _rows(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     """A row a label, with the coefficient of each measure."""
     order = panel.groupby("label", sort=False)["value"].mean().sort_values(ascending=False, kind="stable").index
-    for at, (name, look) in enumerate(looks.items()):
+    for i, (name, look) in enumerate(looks.items()):
         rows = panel[panel["measure"] == name].set_index("label").reindex(order)
-        heights, value = spread_rows(len(order), len(looks), at), rows["value"].to_numpy(dtype=float)
+        heights, value = spread_rows(len(order), len(looks), i), rows["value"].to_numpy(dtype=float)
         draw_row(axes, heights, np.maximum(value, LEAST), (rows["low"], rows["high"]), look, size=18)
     for line in range(1, len(order)) if len(looks) > 1 else ():
         axes.axhline(0.5 - line, color="#CCCCCC", linewidth=0.5, zorder=1)
@@ -376,12 +376,12 @@ def plot_decision(
     numbers = table["seeds"].unique().tolist()
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 8.2, 3.8)
-        for at, (number, look) in enumerate(zip(numbers, looks_of(map(str, numbers)).values(), strict=True)):
+        for i, (number, look) in enumerate(zip(numbers, looks_of(map(str, numbers)).values(), strict=True)):
             rows = table[table["seeds"] == number]
             few = components.needed(number, of, absolute, threshold, prob)
             axes.fill_between(rows[across], rows["low"], rows["high"], color=look.colour, alpha=0.13, linewidth=0)
             for end in ("low", "high"):
-                axes.plot(rows[across], rows[end], color=look.colour, linewidth=0.5, linestyle=LINES[at % len(LINES)])
+                axes.plot(rows[across], rows[end], color=look.colour, linewidth=0.5, linestyle=LINES[i % len(LINES)])
             axes.plot(
                 rows[across],
                 rows["mean"],
@@ -389,7 +389,7 @@ def plot_decision(
                 marker=look.marker,
                 ms=5,
                 lw=1.6,
-                linestyle=LINES[at % len(LINES)],
+                linestyle=LINES[i % len(LINES)],
                 label=f"{number} {'seed' if number == 1 else 'seeds'}: {_enough(few)}",
             )
         axes.axhline(threshold, color=FAINT, linewidth=0.9, linestyle=":")
@@ -487,14 +487,14 @@ def _draws(posterior: xr.Dataset, name: str) -> dict[str, FloatArray]:
         return {}
     drawn = flat_draws(posterior[name].to_numpy())
     labels = posterior[name].coords[posterior[name].dims[-1]].to_numpy()
-    return {str(label): drawn[:, at] for at, label in enumerate(labels)}
+    return {str(label): drawn[:, i] for i, label in enumerate(labels)}
 
 
 def _column(
     axes: Axes, names: Sequence[str], draws: Mapping[str, FloatArray], prob: float, look: Look, told: bool = False
 ) -> None:
     """The intervals of the rows that have draws, with their means in percent beside them if ``told``."""
-    held = [at for at, name in enumerate(names) if name in draws]
+    held = [i for i, name in enumerate(names) if name in draws]
     drawn = np.stack([draws[names[at]] for at in held], axis=1)
     draw_intervals(axes, -np.array(held, dtype=float), drawn, prob, look)
     for at, mean in zip(held, drawn.mean(axis=0), strict=True) if told else ():

@@ -166,9 +166,9 @@ def _variable(pool: Pool, variable: str | None) -> str:
 
 
 def _name_points(axes: Axes, names: FloatArray, x: FloatArray, y: FloatArray, rows: FloatArray) -> None:
-    for at in rows:
+    for row in rows:
         axes.annotate(
-            str(names[at]), (x[at], y[at]), xytext=(4, 3), textcoords="offset points", fontsize=7.5, color=INK
+            str(names[row]), (x[row], y[row]), xytext=(4, 3), textcoords="offset points", fontsize=7.5, color=INK
         )
 
 

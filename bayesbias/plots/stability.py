@@ -91,7 +91,7 @@ def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
 def _inner(settings: Sequence[Setting]) -> list[str]:
     """Dimensions, with the seed where there are several."""
     several = len({setting.seed for setting in settings}) > 1
-    return [f"{one.dims}, seed {one.seed}" if several else str(one.dims) for one in settings]
+    return [f"{setting.dims}, seed {setting.seed}" if several else str(setting.dims) for setting in settings]
 
 
 def _numbers(axes: Axes, tau: FloatArray, cells: mpl.image.AxesImage, size: float) -> None:
@@ -170,7 +170,7 @@ def plot_bias_decay(study: DirectBiasStudy) -> Figure:
     table = study.table()
     lists = table["word_list"].unique().tolist()
     looks = looks_of(table["corpus"])
-    lines: dict[str, Any] = {str(name): LINES[at % len(LINES)] for at, name in enumerate(table["algorithm"].unique())}
+    lines: dict[str, Any] = {str(name): LINES[i % len(LINES)] for i, name in enumerate(table["algorithm"].unique())}
     with mpl.rc_context(FONT):
         figure = new_figure(10.5, 3.1 * len(lists) + 0.5)
         grid = figure.subplots(len(lists), len(PANELS), squeeze=False, sharex=True, sharey="col")
@@ -226,7 +226,7 @@ def _dimensions(grid: np.ndarray, dims: np.ndarray) -> None:
     low, high = float(dims.min()), float(dims.max())
     for axes in grid.ravel():
         axes.set_xscale("log", base=2)
-        axes.set_xticks(dims, [f"{one:g}" for one in dims])
+        axes.set_xticks(dims, [f"{size:g}" for size in dims])
         axes.set_xlim(low * 0.87, high * 1.15)
         axes.minorticks_off()
     for axes in grid[-1]:
@@ -313,7 +313,7 @@ def _chosen(table: pd.DataFrame, asked: Mapping[str, Any]) -> pd.DataFrame:
     for name, given in asked.items():
         held = table[name].unique().tolist()
         wanted = held if given is None else several(given)
-        if unknown := [one for one in wanted if not isinstance(one, str | Real) or one not in held]:
+        if unknown := [name for name in wanted if not isinstance(name, str | Real) or name not in held]:
             raise InputError(f"{name} is {shown(unknown[0])}: valid are {', '.join(map(str, held))}")
         table = table[table[name].isin(wanted)]
     if table.empty:
@@ -363,7 +363,7 @@ def _densities(
     for height, (corpus, look) in enumerate(looks.items()):
         rows = own[own["corpus"] == corpus]
         step = min(BELOW, BOOTSTRAP_ROOM / max(len(rows), 1))
-        for at, (place, value) in enumerate(zip(rows.index.to_numpy(), rows[column], strict=True)):
+        for i, (place, value) in enumerate(zip(rows.index.to_numpy(), rows[column], strict=True)):
             sample = draws[place]
             low, high = np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2])
             if np.ptp(sample) > 0:
@@ -371,8 +371,8 @@ def _densities(
                 density = gaussian_kde(sample)(x)
                 top = HEIGHT * density / density.max() - height
                 axes.fill_between(x, -height, top, color=look.colour, alpha=0.25, linewidth=0)
-                axes.plot(x, top, color=look.colour, linewidth=1.0, linestyle=LINES[at % len(LINES)])
-            level = -height - step * (at + 1)
+                axes.plot(x, top, color=look.colour, linewidth=1.0, linestyle=LINES[i % len(LINES)])
+            level = -height - step * (i + 1)
             axes.hlines(level, low, high, color=look.colour, linewidth=1.3, zorder=3)
             axes.scatter(value, level, s=20, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=4)
         axes.axhline(-height, color="#CCCCCC", linewidth=0.6, zorder=0)
@@ -380,9 +380,9 @@ def _densities(
 
 def _said(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
     """Between two corpora how probable it is that the upper one is more biased."""
-    for at, (upper, lower) in enumerate(pairwise(corpora)):
+    for i, (upper, lower) in enumerate(pairwise(corpora)):
         rows = more[more[["first", "second"]].isin([upper, lower]).all(axis=1)]
         shares = np.where(rows["first"] == upper, rows["p_more"], 1 - rows["p_more"])
         if len(shares):
             said = dict.fromkeys(share(float(end)) for end in (shares.min(), shares.max()))
-            note_beside(axes, -at - 0.5, " to\n".join(said))
+            note_beside(axes, -i - 0.5, " to\n".join(said))

@@ -62,7 +62,7 @@ def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[st
     """Connection to its look, which is named by the label of a control list that has one."""
     given = list(names)
     left = [LOOKS[name] for name in controls_of(LOOKS) if name not in given] + list(SPARE)
-    free = {name: left[at % len(left)] for at, name in enumerate(name for name in given if name not in LOOKS)}
+    free = {name: left[i % len(left)] for i, name in enumerate(name for name in given if name not in LOOKS)}
     return {
         name: LOOKS[name]
         if name in LOOKS and name not in labels
@@ -162,11 +162,13 @@ def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.objec
     return np.array(cut, dtype=object)
 
 
-def draw_posteriors(axes: Axes, heights: FloatArray, found: Functionals, prob: float, look: Look) -> None:
+def draw_posteriors(axes: Axes, heights: FloatArray, functionals: Functionals, prob: float, look: Look) -> None:
     """Mean, 50% bar and ``prob`` bar of each quantity, one row at each of ``heights``."""
-    inner, outer = ((found.quantile((1 - mass) / 2), found.quantile((1 + mass) / 2)) for mass in (INNER_PROB, prob))
+    inner, outer = (
+        (functionals.quantile((1 - mass) / 2), functionals.quantile((1 + mass) / 2)) for mass in (INNER_PROB, prob)
+    )
     axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
-    draw_row(axes, heights, found.mean, outer, look, size=22)
+    draw_row(axes, heights, functionals.mean, outer, look, size=22)
 
 
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
@@ -202,8 +204,8 @@ def looks_of(names: Iterable[str]) -> dict[str, Look]:
     """Name to colour and marker; beyond eight names colours come again with other markers."""
     size = len(COLOURS)
     return {
-        name: Look(COLOURS[at % size], MARKERS[(at + at // size) % size], name)
-        for at, name in enumerate(dict.fromkeys(map(str, names)))
+        name: Look(COLOURS[i % size], MARKERS[(i + i // size) % size], name)
+        for i, name in enumerate(dict.fromkeys(map(str, names)))
     }
 
 

@@ -98,8 +98,8 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
 def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
     present, labels = in_order(table["connection"]), labels_of(table)
     figure, axes = one_panel(ax, 7.5, 0.85 * len(present) + 1.1)
-    for at, (name, look) in enumerate(connection_looks(present, labels).items()):
-        _strip(axes, -float(at), table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float), look)
+    for i, (name, look) in enumerate(connection_looks(present, labels).items()):
+        _strip(axes, -float(i), table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float), look)
     counts = [f"{labels.get(name, name)}\nn = {(table['connection'] == name).sum():,}" for name in present]
     axes.set_yticks(-np.arange(len(present)), counts)
     axes.set_ylim(-len(present) + 0.5, 0.5)
@@ -113,7 +113,7 @@ def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
     controls, looks = controls_of(names), connection_looks(names, said)
     figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
     labels = word_labels(stereotypes["attribute_word"], [""] * len(stereotypes)).tolist()
-    ticks = [-float(at) for at in range(len(stereotypes))]
+    ticks = [-float(i) for i in range(len(stereotypes))]
     distances, connections = stereotypes["distance"].to_numpy(dtype=float), stereotypes["connection"].to_numpy()
     for name in dict.fromkeys(connections.tolist()):
         look, at = looks[name], np.flatnonzero(connections == name)
@@ -225,31 +225,34 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
     """
-    found = held_relatedness(holder, "plot_relatedness")
+    relatedness = held_relatedness(holder, "plot_relatedness")
     with mpl.rc_context(FONT):
         return _drawn(
-            [_attributes(found), _protected(found)], f"{found.sentence} Similarity 0 is that of two random words."
+            [_attributes(relatedness), _protected(relatedness)],
+            f"{relatedness.sentence} Similarity 0 is that of two random words.",
         )
 
 
-def _attributes(found: Relatedness) -> Panel:
-    units = found.units.astype(float)
+def _attributes(relatedness: Relatedness) -> Panel:
+    units = relatedness.units.astype(float)
     similarity = units @ units.T
-    lists = [(f"{name} ({kind})", words) for name, kind, words in found.lists if kind != "protected"]
+    lists = [(f"{name} ({kind})", words) for name, kind, words in relatedness.lists if kind != "protected"]
     apart = np.abs(similarity[np.triu_indices(len(similarity), 1)])
     most = max(LEAST, ceil(10 * float(np.quantile(apart, 0.99))) / 10) if len(apart) else 1.0
     title, scale = "Similarity of attribute words", "similarity (centred cosine)"
-    return _panel(found, (title, scale, most, SIDE), similarity, found.attribute_words, lists)
+    return _panel(relatedness, (title, scale, most, SIDE), similarity, relatedness.attribute_words, lists)
 
 
-def _protected(found: Relatedness) -> Panel:
-    lists = [(name, words) for name, kind, words in found.lists if kind == "protected"]
+def _protected(relatedness: Relatedness) -> Panel:
+    lists = [(name, words) for name, kind, words in relatedness.lists if kind == "protected"]
     title = "Protected words: correlation of their bias beyond what their group shares"
-    return _panel(found, (title, "correlation", 1.0, SMALL_SIDE), found.families(), found.protected_words, lists)
+    return _panel(
+        relatedness, (title, "correlation", 1.0, SMALL_SIDE), relatedness.families(), relatedness.protected_words, lists
+    )
 
 
 def _panel(
-    found: Relatedness,
+    relatedness: Relatedness,
     about: tuple[str, str, float, float],
     similarity: FloatArray,
     known: Sequence[str],
@@ -257,11 +260,15 @@ def _panel(
 ) -> Panel:
     """Words put in order, and everything labelled; ``about`` is title, scale, its end, and the usual side."""
     title, scale, most, usual = about
-    place = {word: at for at, word in enumerate(known)}
+    place = {word: i for i, word in enumerate(known)}
     rows = np.concatenate([clustered(similarity, np.array([place[word] for word in words])) for _, words in lists])
     words = word_labels([known[row] for row in rows], [""] * len(rows)).tolist() if len(rows) <= LABELLED else []
     cell = min(max(usual / len(rows), SMALLEST if words else 0.0), LARGEST)
-    names = _list_labels(found, lists, protected=known is found.protected_words) if len(lists) <= MOST_LISTS else []
+    names = (
+        _list_labels(relatedness, lists, protected=known is relatedness.protected_words)
+        if len(lists) <= MOST_LISTS
+        else []
+    )
     cell = max(cell, _height(names) * len(names) / len(rows))
     return Panel(title, scale, similarity[np.ix_(rows, rows)], most, words, names, [len(w) for _, w in lists], cell)
 
@@ -277,9 +284,9 @@ def clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
     return ordered
 
 
-def _list_labels(found: Relatedness, lists: Sequence[tuple[str, tuple[str, ...]]], protected: bool) -> list[str]:
+def _list_labels(relatedness: Relatedness, lists: Sequence[tuple[str, tuple[str, ...]]], protected: bool) -> list[str]:
     """Name of each list, number of its words, and of unrelated words that they are worth."""
-    table = found.effective_words()
+    table = relatedness.effective_words()
     effective = table.loc[(table["kind"] == "protected") == protected, "effective"]
     names = word_labels([name for name, _ in lists], [""] * len(lists))
     between = "\n" if len(lists) <= IN_TWO_LINES else ", "
@@ -428,20 +435,20 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_variogram(table).savefig("variogram.png")
     """
-    found = held_relatedness(holder, "plot_variogram")
-    within = {kind: similarities_within(found, kind) for kind in KINDS}
+    relatedness = held_relatedness(holder, "plot_variogram")
+    within = {kind: similarities_within(relatedness, kind) for kind in KINDS}
     within = {kind: values for kind, values in within.items() if len(values)}
-    met: FloatArray = MIDDLES[found.pairs.counts > 0].astype(float)
+    met: FloatArray = MIDDLES[relatedness.pairs.counts > 0].astype(float)
     least = min([met[0], *(values.min() for values in within.values())])
     with mpl.rc_context(FONT):
         figure = new_figure(7.0, 6.4)
         curves, sampled, lists = figure.subplots(3, 1, sharex=True, height_ratios=(3.4, 1, 1.1))
-        _curves(curves, found, met)
-        _counts(sampled, found.pairs.counts)
-        _spread(lists, found.pairs.counts, within)
+        _curves(curves, relatedness, met)
+        _counts(sampled, relatedness.pairs.counts)
+        _spread(lists, relatedness.pairs.counts, within)
         lists.set_xlim(max(-1.0, least - 0.03), 1.01)
         lists.set_xlabel("similarity of two words (cosine of their vectors less the vocabulary's mean)")
-        note_below(figure, found.sentence, BEYOND, *_sentences(found, within))
+        note_below(figure, relatedness.sentence, BEYOND, *_sentences(relatedness, within))
     return figure
 
 
@@ -463,25 +470,25 @@ def held_relatedness(holder: object, plot: str) -> Relatedness:
     )
 
 
-def similarities_within(found: Relatedness, kind: str) -> FloatArray:
+def similarities_within(relatedness: Relatedness, kind: str) -> FloatArray:
     """Similarities of all pairs of different words of one list, one list of a kind after the other."""
     parts = [np.empty(0)]
-    for _, one, words in found.lists:
-        if one == kind:
-            units = found.units_of(words)
+    for _, listed, words in relatedness.lists:
+        if listed == kind:
+            units = relatedness.units_of(words)
             parts.append((units @ units.T)[np.triu_indices(len(units), 1)].astype(float))
     return np.concatenate(parts)
 
 
-def _curves(axes: Axes, found: Relatedness, met: FloatArray) -> None:
-    table = found.variogram()
+def _curves(axes: Axes, relatedness: Relatedness, met: FloatArray) -> None:
+    table = relatedness.variogram()
     table = table[(table["component"] < MOST) & ((table["share"] >= FEWEST_SHARE) | (table["component"] == 0))]
-    for at, (_, rows) in enumerate(table.groupby("component")):
+    for i, (_, rows) in enumerate(table.groupby("component")):
         x, y = rows["similarity"].to_numpy(), rows["correlation"].to_numpy()
-        colour, width = COLOURS[at], 1.9 if at == 0 else 1.3
-        label = f"component {at + 1}: {rows['share'].iloc[0]:.0%} of the variance"
+        colour, width = COLOURS[i], 1.9 if i == 0 else 1.3
+        label = f"component {i + 1}: {rows['share'].iloc[0]:.0%} of the variance"
         known = (x >= met[0]) & (x <= met[-1])
-        axes.plot(x[known], y[known], color=colour, linewidth=width, linestyle=DASHES[at], label=label, zorder=4)
+        axes.plot(x[known], y[known], color=colour, linewidth=width, linestyle=DASHES[i], label=label, zorder=4)
         for beyond in (x <= met[0], np.append(x >= met[-1], True)):
             ends = np.append(x, 1.0)[: len(beyond)][beyond], np.append(y, 1.0)[: len(beyond)][beyond]
             axes.plot(*ends, color=colour, linewidth=0.7, zorder=3)
@@ -511,17 +518,17 @@ def _spread(axes: Axes, counts: IntArray, within: Mapping[str, FloatArray]) -> N
     random = counts.reshape(-1, BROAD).sum(axis=1) / counts.sum()
     highest = float(random.max())
     axes.stairs(random, edges, fill=True, color=BARS, label="random pairs")
-    for at, (kind, values) in enumerate(within.items()):
+    for i, (kind, values) in enumerate(within.items()):
         label = f"within {kind} lists ({len(values):,} pair{'s' if len(values) > 1 else ''})"
         look: dict[str, Any] = {"color": KINDS[kind], "linewidth": 1.4, "label": label}
         if len(values) >= FEW:
             shares = np.histogram(values, edges)[0] / len(values)
             highest = max(highest, float(shares.max()))
-            axes.stairs(shares, edges, linestyle=DASHES[at], **look)
+            axes.stairs(shares, edges, linestyle=DASHES[i], **look)
         else:
             axes.plot([], [], **look)
         if len(values) <= TICKS:
-            heights = np.full(len(values), 0.9 - 0.13 * at)
+            heights = np.full(len(values), 0.9 - 0.13 * i)
             ends = axes.get_xaxis_transform()
             axes.vlines(values, heights, heights + 0.1, color=KINDS[kind], linewidth=0.9, transform=ends)
     style_axes(axes, "")
@@ -539,8 +546,8 @@ def _spread(axes: Axes, counts: IntArray, within: Mapping[str, FloatArray]) -> N
     )
 
 
-def _sentences(found: Relatedness, within: Mapping[str, FloatArray]) -> Iterator[str]:
-    parts = found.components
+def _sentences(relatedness: Relatedness, within: Mapping[str, FloatArray]) -> Iterator[str]:
+    parts = relatedness.components
     typical = parts.variances @ parts.correlations / parts.variances.sum()
     for kind, values in within.items():
         text = (

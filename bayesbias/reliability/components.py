@@ -59,10 +59,10 @@ def variance_shares(
         explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
         variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
     variances[FIXED] = variance(np.ones(len(features), dtype=bool), covariance)
-    variances |= {name: values["group_sd"][:, :, at] ** 2 for at, name in enumerate(groups)}
+    variances |= {name: values["group_sd"][:, :, i] ** 2 for i, name in enumerate(groups)}
     variances[RESIDUAL] = values["residual_sd"] ** 2
     whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
-    shares = {name: one / whole for name, one in variances.items()}
+    shares = {name: variance / whole for name, variance in variances.items()}
     return shares | {TOTAL: 1 - shares[RESIDUAL]}
 
 
@@ -163,8 +163,8 @@ def parts(variances: FloatArray, components: Components, design: Design) -> tupl
     """Variance (D,) of the objects, and that of errors."""
     levels = {**design.averaged, **design.over}
     signal, error = np.zeros(len(variances)), np.zeros(len(variances))
-    for at, component in enumerate(components):
-        value = variances[:, at] / np.prod([levels.get(facet, 1) for facet in component])
+    for i, component in enumerate(components):
+        value = variances[:, i] / np.prod([levels.get(facet, 1) for facet in component])
         held = design.objects in component
         if component & design.over.keys():
             error += value if held or design.absolute else 0.0
@@ -472,5 +472,5 @@ def _notes(scores: xr.DataArray, sizes: dict[str, int]) -> list[str]:
 
 
 def _described(drawn: FloatArray, prob: float) -> tuple[float, float, float]:
-    found = describe(drawn[:, None], prob)
-    return float(found["mean"][0]), float(found["low"][0]), float(found["high"][0])
+    summary = describe(drawn[:, None], prob)
+    return float(summary["mean"][0]), float(summary["low"][0]), float(summary["high"][0])

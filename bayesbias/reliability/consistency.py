@@ -124,9 +124,9 @@ def bias_scores(
         notes += said
     scores = np.empty((len(chosen), len(held), len(kept), len(named)))
     with progress("scoring words", len(named)) as done:
-        for at, kv in enumerate(named.values()):
-            scores[..., at] = _scores(kv, held, kept, chosen, neighbours, compat)
-            done(at + 1)
+        for i, kv in enumerate(named.values()):
+            scores[..., i] = _scores(kv, held, kept, chosen, neighbours, compat)
+            done(i + 1)
     return xr.DataArray(
         scores,
         dims=("measure", "target", "base_pair", "seed"),
@@ -230,7 +230,7 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
             label: opened(kv) for label, kv in zip(_seed_labels(list(given)), given.values(), strict=True)
         }
     elif isinstance(given, Sequence) and not isinstance(given, str):
-        labelled = {at: opened(kv) for at, kv in enumerate(given)}
+        labelled = {i: opened(kv) for i, kv in enumerate(given)}
     else:
         single = opened(given)
         labelled = {str(about(single)["name"]): single}
@@ -262,7 +262,7 @@ def _seed_labels(keys: list[Hashable]) -> list[Hashable]:
         return [key if isinstance(key, int) else str(key) for key in keys]
     alike = {setting[:-1] for setting in settings}
     if len(alike) > 1:
-        other = next(one for one in settings if one[:-1] != settings[0][:-1])
+        other = next(setting for setting in settings if setting[:-1] != settings[0][:-1])
         raise InputError(
             f"the embeddings were trained with {len(alike)} different settings, such as {settings[0]} and {other}: "
             "give those that differ in their seed only"
@@ -357,8 +357,8 @@ def retest_reliability(
     values = _values(scores, "measure", of, rows, "seed")
     found = _estimate(values, form, prob, interval, seed, rows.replace("_", " "))
     parts = [
-        _table(scores[of].to_numpy(), *(end[at] for end in found)).assign(measure=measure)
-        for at, measure in enumerate(scores["measure"].to_numpy())
+        _table(scores[of].to_numpy(), *(end[i] for end in found)).assign(measure=measure)
+        for i, measure in enumerate(scores["measure"].to_numpy())
     ]
     table = pd.concat(parts, ignore_index=True)[["measure", "label", "value", "low", "high", "reason"]]
     table.attrs["notes"] = NOTES[interval]
@@ -423,7 +423,9 @@ def inter_rater_consistency(
     _enough(scores, rows, f"the agreement on a {of.replace('_', ' ')}")
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
     if flag(standardise, "standardise"):
-        constant = [name for name, one in zip(scores["measure"].to_numpy(), values, strict=True) if np.ptp(one) == 0]
+        constant = [
+            name for name, value in zip(scores["measure"].to_numpy(), values, strict=True) if np.ptp(value) == 0
+        ]
         if constant and len(constant) < len(values):
             raise InputError(f"the scores of {constant[0]} do not vary and cannot be standardised: leave it out")
         values = standardised(values)

@@ -242,9 +242,9 @@ def word_features(
     vectors = [one.of(kept) for one in found.values()]
     with progress("measuring words", len(named)) as done:
         near = []
-        for at, kv in enumerate(named.values()):
+        for i, kv in enumerate(named.values()):
             near.append(_nearest(kv, kept))
-            done(at + 1)
+            done(i + 1)
         columns["nn_similarity"] = np.mean(near, axis=0)
         columns["l2_norm"] = np.mean([np.sqrt(np.vecdot(rows, rows)) for rows in vectors], axis=0)
         columns["stability"], said = _stability(named, vectors, fit_on)
@@ -309,13 +309,13 @@ def _checked_counts(counts: Mapping[str, float] | pd.Series, words: Sequence[str
     if not any(word in counts for word in words):
         raise InputError(f"counts has none of the words {listed(list(words))}: give how often each occurs, or None")
     values = np.full(len(words), np.nan)
-    for at, word in enumerate(words):
+    for i, word in enumerate(words):
         value: object = counts.get(word, 0)
         count = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
         if not 0 <= count < np.inf:
             raise InputError(f"the count of {word!r} is {value!r}: give a finite number of at least 0")
         if count > 0:
-            values[at] = np.log(count)
+            values[i] = np.log(count)
     return values
 
 

@@ -315,9 +315,9 @@ def _design(rows: pd.DataFrame, features: Sequence[str], references: Mapping[str
             reference = compared[name] = references.get(name, labels[0])
             if reference not in labels:
                 raise InputError(f"the reference of {name} is {reference!r}: its levels are {listed(labels, 20)}")
-            others = [at for at, label in enumerate(labels) if label != reference]
-            columns += [(codes == at).astype(np.float64) for at in others]
-            terms, parts = [*terms, *(f"{name}[{labels[at]}]" for at in others)], [*parts, *[name] * len(others)]
+            others = [i for i, label in enumerate(labels) if label != reference]
+            columns += [(codes == other).astype(np.float64) for other in others]
+            terms, parts = [*terms, *(f"{name}[{labels[other]}]" for other in others)], [*parts, *[name] * len(others)]
     if unknown := set(references) - set(compared):
         raise InputError(
             f"references names {listed(sorted(unknown))}: the features of text are {listed(list(compared))}"
@@ -338,7 +338,7 @@ def _check_columns(design: _Design) -> None:
         return int((np.linalg.svd(columns, compute_uv=False) > TIED).sum())
 
     whole = rank(root)
-    tied = [term for at, term in enumerate(design.terms) if at and rank(np.delete(root, at, axis=1)) == whole]
+    tied = [term for i, term in enumerate(design.terms) if i and rank(np.delete(root, i, axis=1)) == whole]
     if whole < size:
         raise InputError(f"{listed(tied)} follow from each other: leave one of these features out")
 

@@ -294,15 +294,15 @@ def _given_of(result: Fit, prob: float, topics: TopicNull | None) -> _Given:
     return _Given(result, table, prob, topics, diagnose(result.tree), other, headline, planned)
 
 
-def _answer(given: _Given) -> str:
+def _answer(facts: _Given) -> str:
     """The result in a sentence that needs no statistics."""
-    if given.other is None:
-        return contrast_sentences(given.result, given.prob)[0]
-    record, row = given.coverage, given.headline.iloc[0]
+    if facts.other is None:
+        return contrast_sentences(facts.result, facts.prob)[0]
+    record, row = facts.coverage, facts.headline.iloc[0]
     where = "In this embedding" if record is None or not record.embedding else f"In {record.embedding['name']}"
-    groups = [str(name) for name in given.table["group"].drop_duplicates()]
+    groups = [str(name) for name in facts.table["group"].drop_duplicates()]
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
-    kind = labelled(given.other, given.labels, PHRASES)
+    kind = labelled(facts.other, facts.labels, PHRASES)
     if row["high"] < 0:
         return f"Yes. {where}, {named} are on average closer to their own stereotypes than to {kind}."
     if row["low"] > 0:
@@ -317,24 +317,24 @@ def _and(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _spoken(given: _Given) -> str:
+def _spoken(facts: _Given) -> str:
     """The picture of the first screen for those who hear it."""
     rows = []
-    for other in beside_associated(given.result):
-        row = contrasts(given.post, "associated", other, given.prob).iloc[0]
-        rows.append(f"associated minus {labelled(other, given.labels)} {signed(row['mean'])}, {ends_of(row)}")
-    return f"Differences in mean distance with their {given.percent} intervals: {'; '.join(rows)}."
+    for other in beside_associated(facts.result):
+        row = contrasts(facts.post, "associated", other, facts.prob).iloc[0]
+        rows.append(f"associated minus {labelled(other, facts.labels)} {signed(row['mean'])}, {ends_of(row)}")
+    return f"Differences in mean distance with their {facts.percent} intervals: {'; '.join(rows)}."
 
 
-def _lines(given: _Given) -> dict[str, str]:
+def _lines(facts: _Given) -> dict[str, str]:
     """How sure, about which words, and what would settle it."""
-    if given.plan is None or given.other is None:
+    if facts.plan is None or facts.other is None:
         return {}
-    table = given.headline
+    table = facts.headline
     row = table.iloc[0]
     closer = float(row["p_closer"])
     direction, sure = ("closer", closer) if row["mean"] < 0 else ("farther", 1 - closer)
-    similar = contrasts(given.post, "associated", given.other, given.prob, population=SIMILAR).iloc[0]
+    similar = contrasts(facts.post, "associated", facts.other, facts.prob, population=SIMILAR).iloc[0]
     settled = excludes_zero(row)
     beyond = excludes_zero(similar)
     further = (
@@ -343,18 +343,18 @@ def _lines(given: _Given) -> dict[str, str]:
     )
     lines = {
         "How sure?": f"The probability that they are {direction} is {share(sure)}. The mean difference is "
-        f"{signed(row['mean'])} in cosine distance, {given.percent} interval {ends_of(row)}: what other lists of "
+        f"{signed(row['mean'])} in cosine distance, {facts.percent} interval {ends_of(row)}: what other lists of "
         f"stereotypes, as long and as coherent as these, could have given. {size_sentence(table)}"
-        + ("" if given.topics is None else f" {given.topics.sentence}"),
+        + ("" if facts.topics is None else f" {facts.topics.sentence}"),
         "About which words?": f"About these {many(len(table) - 1, 'protected word')} and lists of stereotypes like "
         f"these. {words_sentence(table)} {further}",
     }
     if not settled or not beyond:
-        lines["What would settle it?"] = _open_question(settled, given.plan)
+        lines["What would settle it?"] = _open_question(settled, facts.plan)
     return lines
 
 
-def _open_question(settled: bool, found: Plan) -> str:
+def _open_question(settled: bool, planned: Plan) -> str:
     """What further words would tell."""
     if settled:
         return (
@@ -362,8 +362,8 @@ def _open_question(settled: bool, found: Plan) -> str:
             "longer lists of stereotypes do not help."
         )
     return (
-        f"A difference of {signed(found.effect)} would be seen with probability {percent(found.power)} with longer "
-        f"lists: {found.ways}."
+        f"A difference of {signed(planned.effect)} would be seen with probability {percent(planned.power)} with longer "
+        f"lists: {planned.ways}."
     )
 
 
@@ -375,12 +375,12 @@ def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
     return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
 
 
-def _measured(given: _Given) -> Iterator[Block]:
-    record = given.coverage
+def _measured(facts: _Given) -> Iterator[Block]:
+    record = facts.coverage
     if record is None:
         yield UNKNOWN
         return
-    related = given.result.data.relatedness
+    related = facts.result.data.relatedness
     worth = {} if related is None else related.effective_words().set_index(["kind", "list"])["effective"].to_dict()
     if record.embedding:
         size = f"{record.embedding['vectors']:,} vectors of {record.embedding['dimensions']} dimensions"
@@ -389,7 +389,7 @@ def _measured(given: _Given) -> Iterator[Block]:
     yield f"Word list {record.word_list}{source}{f', doi {record.doi}' if record.doi else ''}."
     rows = [
         (
-            labelled(each["list"], given.labels),
+            labelled(each["list"], facts.labels),
             each["kind"],
             "unknown" if each["asked"] is None else f"{each['asked']:,}",
             each["found"],
@@ -411,20 +411,20 @@ def _measured(given: _Given) -> Iterator[Block]:
         columns,
         rows,
     )
-    yield Items([*record.notes(given.table, missing=False), *effective_sentences(given.result)])
+    yield Items([*record.notes(facts.table, missing=False), *effective_sentences(facts.result)])
 
 
-def _missing(given: _Given) -> Iterator[Block]:
+def _missing(facts: _Given) -> Iterator[Block]:
     """All missing words of lists that name only some of them above."""
-    record = given.coverage
+    record = facts.coverage
     for each in [] if record is None else record.lists:
         if len(each["missing"]) > len(listed(each["missing"]).split(", ")):
-            yield f"{labelled(each['list'], given.labels)} ({each['kind']}): {', '.join(each['missing'])}."
+            yield f"{labelled(each['list'], facts.labels)} ({each['kind']}): {', '.join(each['missing'])}."
 
 
-def _words(given: _Given) -> Iterator[Block]:
+def _words(facts: _Given) -> Iterator[Block]:
     """The stereotype words nearest to each group, and the association of each protected word."""
-    table = given.table[given.table["connection"].isin(STEREOTYPES)]
+    table = facts.table[facts.table["connection"].isin(STEREOTYPES)]
     if not table.empty:
         rows = []
         for group, part in table.groupby("group", sort=False, observed=True):
@@ -432,24 +432,24 @@ def _words(given: _Given) -> Iterator[Block]:
             rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
         caption = "Stereotype words nearest to the words of each group, with their mean cosine distance"
         yield Table(caption, {"group": "text", "nearest": "text"}, rows)
-    if given.other is None:
+    if facts.other is None:
         return
-    if given.headline.attrs["rows"] != DIFFERENCE:
-        matrix = partial(plot_association, given.post, given.prob)
+    if facts.headline.attrs["rows"] != DIFFERENCE:
+        matrix = partial(plot_association, facts.post, facts.prob)
         yield Picture("association", "Association of each protected word with each stereotype list", matrix)
         yield ASSOCIATION_TEXT
-    words = given.headline.iloc[1:].set_index("protected_word")["mean"]
-    groups = given.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    words = facts.headline.iloc[1:].set_index("protected_word")["mean"]
+    groups = facts.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
-    for at, word in enumerate(chosen.head(MOST_GROUPS)):
-        distances, which = _nearest_and_farthest(given.table[given.table["protected_word"] == word])
+    for i, word in enumerate(chosen.head(MOST_GROUPS)):
+        distances, which = _nearest_and_farthest(facts.table[facts.table["protected_word"] == word])
         caption = f"Distances of {word} to {which}"
-        yield Picture(f"word-{at}", caption, partial(plot_distances, distances, str(word)))
-    drawn = partial(plot_contrasts, given.post, prob=given.prob, second=given.other)
+        yield Picture(f"word-{i}", caption, partial(plot_distances, distances, str(word)))
+    drawn = partial(plot_contrasts, facts.post, prob=facts.prob, second=facts.other)
     yield Picture(
-        "contrasts", f"Associated {MINUS.strip()} {labelled(given.other, given.labels)}, by protected word", drawn
+        "contrasts", f"Associated {MINUS.strip()} {labelled(facts.other, facts.labels)}, by protected word", drawn
     )
-    yield given.headline.attrs["meaning"]
+    yield facts.headline.attrs["meaning"]
 
 
 def _nearest_and_farthest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -474,15 +474,15 @@ POOLED_CAPTION = (
 )
 
 
-def _contrasts(given: _Given) -> Iterator[Block]:
-    yield Items(contrast_sentences(given.result, given.prob))
-    for at, name in enumerate(decomposable_controls(given.result)):
-        said = labelled(name, given.labels)
+def _contrasts(facts: _Given) -> Iterator[Block]:
+    yield Items(contrast_sentences(facts.result, facts.prob))
+    for i, name in enumerate(decomposable_controls(facts.result)):
+        said = labelled(name, facts.labels)
         title = f"Associated{MINUS}{said} as a sum of parts"
-        if not at:
-            yield Picture("decomposition", title, partial(plot_decomposition, given.post, name, given.prob))
-        parts = decomposition(given.post, name, given.prob)
-        parts["contrast"] = [difference(labelled(each, given.labels)) for each in parts["contrast"]]
+        if not i:
+            yield Picture("decomposition", title, partial(plot_decomposition, facts.post, name, facts.prob))
+        parts = decomposition(facts.post, name, facts.prob)
+        parts["contrast"] = [difference(labelled(each, facts.labels)) for each in parts["contrast"]]
         columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
         yield table_of(
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
@@ -492,28 +492,28 @@ def _contrasts(given: _Given) -> Iterator[Block]:
             parts,
             columns,
         )
-    for name in beside_associated(given.result):
-        rows = contrasts(given.post, "associated", name, given.prob)
-        title = f"Associated{MINUS}{labelled(name, given.labels)}"
+    for name in beside_associated(facts.result):
+        rows = contrasts(facts.post, "associated", name, facts.prob)
+        title = f"Associated{MINUS}{labelled(name, facts.labels)}"
         yield table_of(f"{title}; negative: associated is closer. {rows.attrs['meaning']}", rows, OF_WORDS)
         yield Items([*rows.attrs["notes"], f"{title}. {cluster_sentence(rows)}"])
         if rows.attrs["left_out"]:
             yield f"Without the distances that a row needs: {', '.join(rows.attrs['left_out'])}."
-    if given.other == OTHER and given.headline.attrs["rows"] != DIFFERENCE:
-        pooled = contrasts(given.post, prob=given.prob, rows=POOLED)
+    if facts.other == OTHER and facts.headline.attrs["rows"] != DIFFERENCE:
+        pooled = contrasts(facts.post, prob=facts.prob, rows=POOLED)
         yield table_of(POOLED_CAPTION, pooled.iloc[1:], OF_WORDS)
-        if given.table["group"].nunique() > 2:
-            rows = contrasts(given.post, "associated", given.other, given.prob, by="group")
-            title = f"Association (associated{MINUS}{given.other}) by group, and differences of groups"
+        if facts.table["group"].nunique() > 2:
+            rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group")
+            title = f"Association (associated{MINUS}{facts.other}) by group, and differences of groups"
             yield table_of(title, rows, {"group": ("group", "text"), **CLOSER})
 
 
-def _frequency(given: _Given) -> Iterator[Block]:
-    balance = given.verdict.balance
+def _frequency(facts: _Given) -> Iterator[Block]:
+    balance = facts.verdict.balance
     if balance is not None:
         yield balance.sentence
         yield from balance.notes
-        lists = balance.lists.assign(list=[labelled(name, given.labels) for name in balance.lists["list"]])
+        lists = balance.lists.assign(list=[labelled(name, facts.labels) for name in balance.lists["list"]])
         columns = {
             **{name: (name, "text") for name in ("list", "kind")},
             **{name: (name, "count") for name in ("words", "known")},
@@ -521,7 +521,7 @@ def _frequency(given: _Given) -> Iterator[Block]:
         }
         yield table_of(f"Words of each list by {balance.attribute} ({balance.unit}; {balance.source})", lists, columns)
         pairs = balance.contrasts.assign(
-            contrast=[labelled(one, given.labels) for one in balance.contrasts["contrast"]]
+            contrast=[labelled(contrast, facts.labels) for contrast in balance.contrasts["contrast"]]
         )
         yield table_of(
             f"Lists of each contrast: difference of their mean {balance.attribute}, share of the two distributions "
@@ -538,7 +538,7 @@ def _frequency(given: _Given) -> Iterator[Block]:
             f"Each two lists: difference of their mean {balance.attribute}, share in common, and the mean, lowest and "
             "highest difference in distance that this alone predicts for a protected word",
             balance.pairs.assign(
-                **{name: [labelled(one, given.labels) for one in balance.pairs[name]] for name in ("first", "second")}
+                **{name: [labelled(pair, facts.labels) for pair in balance.pairs[name]] for name in ("first", "second")}
             ),
             {
                 "first": ("list", "text"),
@@ -557,7 +557,9 @@ def _frequency(given: _Given) -> Iterator[Block]:
                 f"Rows of single words of which {balance.attribute} alone predicts more than half a standard error: "
                 f"the {min(len(rows), MOST_WORDS):,} largest of {len(rows):,}",
                 rows.head(MOST_WORDS).assign(
-                    contrast=[difference(labelled(one, given.labels)) for one in rows["contrast"][:MOST_WORDS]]
+                    contrast=[
+                        difference(labelled(contrast, facts.labels)) for contrast in rows["contrast"][:MOST_WORDS]
+                    ]
                 ),
                 {
                     "protected_word": ("protected word", "text"),
@@ -569,83 +571,83 @@ def _frequency(given: _Given) -> Iterator[Block]:
             )
 
 
-def _adjusted(given: _Given) -> Iterator[Block]:
+def _adjusted(facts: _Given) -> Iterator[Block]:
     """Contrasts before distances were adjusted for an attribute of words."""
-    if "adjust" in given.post.attrs:
-        yield from frequency_sentences(given.result, given.prob)
-        found = adjustment(given.post, given.prob)
-        found["contrast"] = [difference(labelled(one, given.labels)) for one in found["contrast"]]
+    if "adjust" in facts.post.attrs:
+        yield from frequency_sentences(facts.result, facts.prob)
+        table = adjustment(facts.post, facts.prob)
+        table["contrast"] = [difference(labelled(contrast, facts.labels)) for contrast in table["contrast"]]
         names = ("raw", "raw_low", "raw_high", "adjusted", "adjusted_low", "adjusted_high")
         columns = {"contrast": ("contrast", "text"), **{name: (name.replace("_", " "), "number") for name in names}}
-        yield table_of(f"Contrasts as they are and adjusted for {given.post.attrs['adjust']}", found, columns)
+        yield table_of(f"Contrasts as they are and adjusted for {facts.post.attrs['adjust']}", table, columns)
 
 
-def _checks(given: _Given) -> Iterator[Block]:
-    yield given.verdict.headline()
-    yield Items([*given.verdict.notes, *reservations(given.result)])
-    yield Table("Figures of the fit", {"figure": "text", "value": "text"}, list(given.verdict.numbers().items()))
-    found = check_predictions(given.post, (0.5, given.prob))
-    found["connection"] = [labelled(name, given.labels) for name in found["connection"].fillna("all")]
-    shares = {name: (f"in {name[7:]}%", "percent") for name in found.columns if name.startswith("inside_")}
+def _checks(facts: _Given) -> Iterator[Block]:
+    yield facts.verdict.headline()
+    yield Items([*facts.verdict.notes, *reservations(facts.result)])
+    yield Table("Figures of the fit", {"figure": "text", "value": "text"}, list(facts.verdict.numbers().items()))
+    table = check_predictions(facts.post, (0.5, facts.prob))
+    table["connection"] = [labelled(name, facts.labels) for name in table["connection"].fillna("all")]
+    shares = {name: (f"in {name[7:]}%", "percent") for name in table.columns if name.startswith("inside_")}
     yield table_of(
         "Share of distances inside their predictive equal-tailed intervals; a fitting model has shares near the "
         "nominal ones",
-        found,
+        table,
         {"connection": ("connection", "text"), **shares, "n": ("n", "count")},
     )
-    yield Picture("predictions", "Observed and predicted distances", partial(plot_predictions, given.post, given.prob))
-    if given.topics is not None:
+    yield Picture("predictions", "Observed and predicted distances", partial(plot_predictions, facts.post, facts.prob))
+    if facts.topics is not None:
         yield (
             "The posterior interval says what other lists of stereotypes, as long and as coherent as these, could have "
-            f"given. The chance check asks something else. {given.topics.text()}"
+            f"given. The chance check asks something else. {facts.topics.text()}"
         )
-        null = given.topics.table(given.prob)
+        null = facts.topics.table(facts.prob)
         columns = {"statistic": ("statistic", "text"), "observed": ("observed", "number"), "mean": ("mean", "number")}
         columns |= {"low": ("low", "number"), "high": ("high", "number"), "p_value": ("p-value", "plain")}
-        yield table_of(f"Random lists: mean and central {given.percent} of the null distribution", null, columns)
-        pairs = given.topics.similarity
+        yield table_of(f"Random lists: mean and central {facts.percent} of the null distribution", null, columns)
+        pairs = facts.topics.similarity
         columns = {"first": ("list", "text"), "second": ("other list", "text")}
         columns |= {"cosine_target": ("cosine, as given", "plain"), "cosine_reached": ("of random lists", "plain")}
         yield table_of("Cosine of the mean vectors of two lists, less the mean of the vocabulary", pairs, columns)
 
 
-def _sensitivity(given: _Given) -> Iterator[Block]:
+def _sensitivity(facts: _Given) -> Iterator[Block]:
     """What the model, the prior and single words change."""
-    models = side_by_side(given.post, given.prob)
+    models = side_by_side(facts.post, facts.prob)
     if not models.empty:
-        yield MODEL_SENTENCES.get(given.post.attrs["attribute_words"], "")
+        yield MODEL_SENTENCES.get(facts.post.attrs["attribute_words"], "")
         names = ("mean", "low", "high", "width")
         columns = {"contrast": ("contrast", "text"), "model": ("model", "text")}
         columns |= {name: (name, "number") for name in names}
         yield table_of("Whole-list contrasts under several models of the same distances", models, columns)
         yield Items(what_changed(models))
-    if given.plan is None or given.other is None or {*HEAVY, "m"} & set(given.post["posterior"].data_vars):
+    if facts.plan is None or facts.other is None or {*HEAVY, "m"} & set(facts.post["posterior"].data_vars):
         return
-    yield given.plan.text()
-    yield str(prior_sensitivity(given.post, "associated", given.other))
-    moved = influence(given.post, words="stereotype").head(MOST_WORDS)
+    yield facts.plan.text()
+    yield str(prior_sensitivity(facts.post, "associated", facts.other))
+    moved = influence(facts.post, words="stereotype").head(MOST_WORDS)
     columns = {"word": ("word", "text"), "kind": ("kind", "text"), "list": ("list", "text")}
     columns |= {"mean": ("contrast without it", "number"), "shift": ("change", "number")}
     columns |= {"shift_sd": ("in posterior sds", "plain")}
     yield table_of(
-        f"What associated{MINUS}{labelled(given.other, given.labels)} becomes without a word, by refits: the protected "
+        f"What associated{MINUS}{labelled(facts.other, facts.labels)} becomes without a word, by refits: the protected "
         "and stereotype words that move it most",
         moved,
         columns,
     )
 
 
-def _coefficients(given: _Given) -> Iterator[Block]:
-    drawn = partial(plot_coefficients, given.post, given.prob)
+def _coefficients(facts: _Given) -> Iterator[Block]:
+    drawn = partial(plot_coefficients, facts.post, facts.prob)
     yield Picture("coefficients", "Mean distances by connection and by protected word", drawn)
-    shares = variance_shares(given.post, given.prob)
+    shares = variance_shares(facts.post, facts.prob)
     columns = {"connection": ("connection", "text"), "component": ("part", "text")}
     columns |= {name: (said, "percent") for name, said in (("mean", "share"), ("low", "low"), ("high", "high"))}
     yield table_of("Shares of the variance of distances within each connection", shares, columns)
-    everything = summary(given.post, given.prob)
+    everything = summary(facts.post, facts.prob)
     of_words = everything["protected_word"].notna()
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
-    everything["connection"] = [labelled(name, given.labels) for name in everything["connection"]]
+    everything["connection"] = [labelled(name, facts.labels) for name in everything["connection"]]
     columns = {"connection": ("connection", "text"), **ENDS, "n": ("n", "count")}
     whole = {"parameter": ("parameter", "text"), **columns}
     yield table_of(
@@ -658,45 +660,45 @@ def _coefficients(given: _Given) -> Iterator[Block]:
     yield table_of("Mean cosine distance of each protected word by connection", everything[of_words], single)
 
 
-def _method(given: _Given) -> str:
+def _method(facts: _Given) -> str:
     """What was done, as a paper says it."""
-    attrs, record = given.post.attrs, given.coverage
-    draws = given.post["posterior"].sizes["chain"] * given.post["posterior"].sizes["draw"]
-    versions = given.result.versions
+    attrs, record = facts.post.attrs, facts.coverage
+    draws = facts.post["posterior"].sizes["chain"] * facts.post["posterior"].sizes["draw"]
+    versions = facts.result.versions
     where, listed_as = "", ""
     if record is not None:
         listed_as = f" of the list {record.word_list}"
         if record.embedding:
             where = f" in {record.embedding['name']} ({record.embedding['vectors']:,} vectors)"
-    stereotypes = given.table[given.table["attribute_class"].isin(given.table["group"])]["attribute_word"].nunique()
+    stereotypes = facts.table[facts.table["attribute_class"].isin(facts.table["group"])]["attribute_word"].nunique()
     engine = ENGINES.get(str(attrs["engine"]), "with {draws:,} draws").format(draws=draws)
     text = (
-        f"We measured the cosine distances of {many(given.table['protected_word'].nunique(), 'protected word')}"
-        f"{listed_as} to {many(given.table['attribute_word'].nunique(), 'attribute word')}, {stereotypes:,} of them "
-        f"stereotypes{where}: {len(given.table):,} distances. We modelled all distances together (model "
+        f"We measured the cosine distances of {many(facts.table['protected_word'].nunique(), 'protected word')}"
+        f"{listed_as} to {many(facts.table['attribute_word'].nunique(), 'attribute word')}, {stereotypes:,} of them "
+        f"stereotypes{where}: {len(facts.table):,} distances. We modelled all distances together (model "
         f"{attrs['model']}). {METHODS.get(attrs['attribute_words'], 'The model is printed below')}. The posterior was "
         f"computed {engine} (bayesbias {versions['bayesbias']}, seed {attrs['seed']}). We report posterior means and "
-        f"{given.percent} equal-tailed intervals."
+        f"{facts.percent} equal-tailed intervals."
     )
-    if given.other is None:
+    if facts.other is None:
         return text
-    row = given.headline.iloc[0]
+    row = facts.headline.iloc[0]
     return (
         f"{text} For these protected words and attribute lists like these, associated{MINUS}"
-        f"{labelled(given.other, given.labels)} was {signed(row['mean'])} ({given.percent} interval {ends_of(row)}; "
+        f"{labelled(facts.other, facts.labels)} was {signed(row['mean'])} ({facts.percent} interval {ends_of(row)}; "
         f"negative: own stereotypes are closer)."
     )
 
 
-def _reproduction(given: _Given) -> Iterator[Block]:
-    attrs, record = given.post.attrs, given.coverage
+def _reproduction(facts: _Given) -> Iterator[Block]:
+    attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
     source = {} if record is None else record.embedding or {}
     name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
     bundled, model = list_models().set_index("name")["path"], str(attrs["model"])
     if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
         model = "MODEL.toml"
-    sizes, adjusted = given.post["posterior"].sizes, attrs.get("adjust")
+    sizes, adjusted = facts.post["posterior"].sizes, attrs.get("adjust")
     options = f" --draws {sizes['chain'] * sizes['draw']}" + " --engine nuts" * (attrs["engine"] == "nuts")
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
     yield Code(
@@ -715,11 +717,11 @@ def _reproduction(given: _Given) -> Iterator[Block]:
         else "",
     ]
     yield Items([sentence for sentence in beside if sentence])
-    versions = ", ".join(f"{name} {value}" for name, value in given.result.versions.items())
+    versions = ", ".join(f"{name} {value}" for name, value in facts.result.versions.items())
     yield Items(
         [
             f"Versions: {versions}.",
-            f"Hash of the model: {attrs['model_hash'][:16]}. Hash of the distances: {_hash(given.table)[:16]}.",
+            f"Hash of the model: {attrs['model_hash'][:16]}. Hash of the distances: {_hash(facts.table)[:16]}.",
             f"Seed {attrs['seed']}, engine {attrs['engine']}.",
         ]
     )

@@ -199,28 +199,28 @@ def criterion(
     raw = None if adjust is None else criterion(post, values, se, pair, used, draws=draws, chains=chains)
     cells = cells_of({"fit": post}, pair, topic=True)
     every = list(dict.fromkeys(cells.word.tolist()))
-    found = contrasts_of(cells, pair, every)
+    contrasts = contrasts_of(cells, pair, every)
     related = result.data.relatedness
-    held = [word for word in found.words.tolist() if word in outside.index]
+    held = [word for word in contrasts.words.tolist() if word in outside.index]
     attribute = None if adjust is None else word_values(held, adjust, frequencies, related, result.data.language)
     if attribute is not None:
         held = [word for word in held if word in attribute.numbers]
     missing = {
-        "without a value": tuple(word for word in found.words.tolist() if word not in outside.index),
-        "not in the fit": tuple(word for word in outside.index if word not in set(found.words.tolist())),
+        "without a value": tuple(word for word in contrasts.words.tolist() if word not in outside.index),
+        "not in the fit": tuple(word for word in outside.index if word not in set(contrasts.words.tolist())),
     }
     if attribute is not None:
-        unknown = [word for word in found.words.tolist() if word in outside.index and word not in held]
+        unknown = [word for word in contrasts.words.tolist() if word in outside.index and word not in held]
         missing[f"without a known {attribute.name}"] = tuple(unknown)
     if len(held) < FEWEST:
         raise InputError(
             f"{len(held)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
-            f"{listed(found.words.tolist())}, the values are for {listed(outside.index.tolist())}"
+            f"{listed(contrasts.words.tolist())}, the values are for {listed(outside.index.tolist())}"
         )
     if len(held) > MOST_WORDS:
         raise InputError(f"{len(held):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
-    rows = np.array([found.words.tolist().index(word) for word in held])
-    y, covariance = found.y[rows], found.covariance[np.ix_(rows, rows)]
+    rows = np.array([contrasts.words.tolist().index(word) for word in held])
+    y, covariance = contrasts.y[rows], contrasts.covariance[np.ix_(rows, rows)]
     x, x_se = outside[held].to_numpy(), errors[held].to_numpy()
     if np.ptp(x) == 0:
         raise InputError("the values of all words are the same: they cannot be related to anything")

@@ -307,11 +307,11 @@ def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
     begin = lists_before = 0
     for part in parts:
         lists = cell_lists(part.data)
-        kept = np.isin(part.data.connections[lists.connection], np.unique(part.connection))
+        inside = np.isin(part.data.connections[lists.connection], np.unique(part.connection))
         own = np.zeros((len(lists.member), len(names)), dtype=bool)
         own[:, [names.index(word) for word in part.data.attribute_words.tolist()]] = lists.member
-        rows.append(begin + lists.word[kept])
-        places.append(lists_before + lists.listed[kept])
+        rows.append(begin + lists.word[inside])
+        places.append(lists_before + lists.listed[inside])
         member.append(own)
         lists_before += len(own)
         begin += len(part.data.protected_words)
@@ -331,7 +331,7 @@ def joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArr
     parts = []
     for each in found:
         own = np.zeros((len(words), each.units.shape[1]))
-        held = [at for at, word in enumerate(words) if word in each.attribute_words]
+        held = [i for i, word in enumerate(words) if word in each.attribute_words]
         own[held] = each.units_of([words[at] for at in held])
         parts.append(own)
     joined = np.concatenate(parts, axis=1)

@@ -303,36 +303,36 @@ def pool(
     fits = fits_of(named, used, adjust, frequencies)
     pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
     cells = cells_of(fits, pair)
-    found = contrasts_of(cells, pair)
+    contrasts = contrasts_of(cells, pair)
     if standardise:
-        found = standardised(found, [float(table["distance"].std()) for table in named.values()])
+        contrasts = standardised(contrasts, [float(table["distance"].std()) for table in named.values()])
     width = STANDARD_WIDTH if standardise else WIDTH
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
     band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
-    drawn, outer = _drawn(found.y, found.covariance, own, band, bool(setting_of), width, draws, rng)
+    drawn, outer = _drawn(contrasts.y, contrasts.covariance, own, band, bool(setting_of), width, draws, rng)
     theta = _settings(drawn, own, bool(setting_of))
     estimates = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
-            "setting": pd.array([settings[at] for at in own], dtype="string"),
+            "setting": pd.array([settings[place] for place in own], dtype="string"),
             "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
-            "protected_words": found.counts,
-            "estimate": found.y,
-            "se": np.sqrt(np.diag(found.covariance)),
+            "protected_words": contrasts.counts,
+            "estimate": contrasts.y,
+            "se": np.sqrt(np.diag(contrasts.covariance)),
         }
     )
     training = None
     if setting_of:
-        training = pd.Series(_training_share(found.covariance, own, band, drawn, outer), index=settings)
+        training = pd.Series(_training_share(contrasts.covariance, own, band, drawn, outer), index=settings)
     lines, relation = _relations(
-        variables, found.y, found.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
+        variables, contrasts.y, contrasts.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
     )
     return Pool(
         contrast=pair,
         standardised=standardise,
         estimates=estimates,
-        covariance=found.covariance,
+        covariance=contrasts.covariance,
         tree=_tree(drawn, outer, theta, settings, bands, band, bool(setting_of), chains, used),
         relation=relation,
         outside=variables,
@@ -478,7 +478,7 @@ def _relations(
     prob: float,
 ) -> tuple[dict[str, FloatArray], pd.DataFrame]:
     """The relation of the settings' contrasts to each variable."""
-    weights = _setting_weights([settings[at] for at in own], settings)
+    weights = _setting_weights([settings[place] for place in own], settings)
     if replicated:
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(y))
     y, covariance = weights @ y, weights @ covariance @ weights.T
@@ -486,11 +486,11 @@ def _relations(
     for name in _variables(variables):
         values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
         kept = np.flatnonzero(np.isfinite(values))
-        found = latent_relation(
+        relation = latent_relation(
             y[kept], covariance[np.ix_(kept, kept)], values[kept], se[kept] ** 2, [np.eye(len(kept))], width, draws, rng
         )
-        lines[name] = np.column_stack([found.intercept, found.slope])
-        rho, slope = describe(found.correlation[:, None], prob), describe(found.slope[:, None], prob)
+        lines[name] = np.column_stack([relation.intercept, relation.slope])
+        rho, slope = describe(relation.correlation[:, None], prob), describe(relation.slope[:, None], prob)
         rows.append(
             {
                 "variable": name,
@@ -499,11 +499,11 @@ def _relations(
                 "correlation": rho["mean"][0],
                 "correlation_low": rho["low"][0],
                 "correlation_high": rho["high"][0],
-                "p_positive": float((found.correlation > 0).mean()),
+                "p_positive": float((relation.correlation > 0).mean()),
                 "slope": slope["mean"][0],
                 "slope_low": slope["low"][0],
                 "slope_high": slope["high"][0],
-                "residual_sd": float(found.residual_sd.mean()),
+                "residual_sd": float(relation.residual_sd.mean()),
                 "plain": float(np.corrcoef(y[kept], values[kept])[0, 1]),
             }
         )
@@ -549,7 +549,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [JOINT[cells.joint], *cells.notes]
     for name in _variables(variables):
-        missing = [settings[at] for at in np.flatnonzero(variables[name].isna())]
+        missing = [settings[row] for row in np.flatnonzero(variables[name].isna())]
         if missing:
             notes.append(f"{name} is not known for {listed(missing)}.")
     return tuple(notes)

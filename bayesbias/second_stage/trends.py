@@ -140,8 +140,8 @@ class Trend(Staged):
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(names)}")
         level = self.draws("level")
         draws = level[:, names.index(after)] - level[:, names.index(before)]
-        found = describe(draws[:, None], probability(prob, "prob"))
-        return {name: float(value[0]) for name, value in found.items()} | {"p_rose": float((draws > 0).mean())}
+        summary = describe(draws[:, None], probability(prob, "prob"))
+        return {name: float(value[0]) for name, value in summary.items()} | {"p_rose": float((draws > 0).mean())}
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
@@ -308,8 +308,8 @@ def _trend(
             f"none of {listed(every.index.tolist())}"
         )
     by_word = contrasts_of(cells, contrast, every.index.tolist())
-    kept = np.isin(by_word.words, words)
-    mean = np.array([(by_word.embedding == e) & kept for e in range(len(times))], dtype=float) / len(words)
+    inside = np.isin(by_word.words, words)
+    mean = np.array([(by_word.embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
     y, covariance = mean @ by_word.y, mean @ by_word.covariance @ mean.T
     level, extra = _levels(y, covariance, times, kind, draws, rng)
     own, slopes = [], []
@@ -390,8 +390,8 @@ def _line_fits(y: FloatArray, covariance: FloatArray, times: FloatArray) -> floa
 
 def _precision(covariance: FloatArray) -> FloatArray:
     """The inverse; embeddings that are one differ by nothing, and a trace of independent error keeps it finite."""
-    found: FloatArray = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
-    return found
+    result: FloatArray = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
+    return result
 
 
 def _line(times: FloatArray) -> FloatArray:

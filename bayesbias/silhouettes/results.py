@@ -232,11 +232,11 @@ def rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArr
     values = np.empty((len(growth.places[0]), len(growth.lengths)))
     for run, (one, other) in enumerate(zip(*growth.places, strict=True)):
         alpha, b = np.zeros(len(x)), 0.0
-        for at, (m, n) in enumerate(growth.lengths):
+        for i, (m, n) in enumerate(growth.lengths):
             rows = np.concatenate([one[:m], first + other[:n]])
             part, b = fit_in_rows(gram[np.ix_(rows, rows)], rows < first, (alpha[rows], b))
             alpha[rows] = part
-            values[run, at] = _divergence(asked[:, rows] @ part + b)
+            values[run, i] = _divergence(asked[:, rows] @ part + b)
     return values
 
 

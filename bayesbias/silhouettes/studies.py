@@ -151,10 +151,10 @@ def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, 
         varied = list(getattr(query, vary))
         values = np.empty((len(growth.places[0]), len(growth.lengths)))
         for run in range(len(values)):
-            for at, row in enumerate(growth.lengths):
+            for i, row in enumerate(growth.lengths):
                 parts = zip(varied, growth.places, row, strict=True)
                 cut = {name: places[run, :length] for name, places, length in parts}
-                values[run, at] = ready.resampled(every | cut).value
+                values[run, i] = ready.resampled(every | cut).value
         return Followed(values)
 
     return Subject(
@@ -171,38 +171,40 @@ def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, 
 
 def with_range() -> list[str]:
     """Metrics of the registry whose smallest and largest value are known; the sum of WEAT's grows with the lists."""
-    defaults = {name: {option: entry.default for option, entry in one.options.items()} for name, one in METRICS.items()}
+    defaults = {
+        name: {option: entry.default for option, entry in metric.options.items()} for name, metric in METRICS.items()
+    }
     return [
         name
-        for name, one in METRICS.items()
-        if name != "weat" and np.isfinite(one.bounds([2, 2], defaults[name])).all()
+        for name, metric in METRICS.items()
+        if name != "weat" and np.isfinite(metric.bounds([2, 2], defaults[name])).all()
     ]
 
 
 def found_sets(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> tuple[FoundSets, tuple[str, ...]]:
     """The sets with the words that the embedding holds, and sentences on the others."""
-    found = look_up(kv, query, how, paired)
-    return found, _checked(found)
+    looked = look_up(kv, query, how, paired)
+    return looked, _checked(looked)
 
 
-def _checked(found: FoundSets) -> tuple[str, ...]:
+def _checked(sets: FoundSets) -> tuple[str, ...]:
     notes = []
-    for entry in found.entries:
+    for entry in sets.entries:
         if not entry["found"]:
             raise InputError(
                 f"the embedding holds none of the {entry['asked']} words of {entry['set']!r}: choose other words"
             )
         if lost := entry["missing"]:
             notes.append(f"{len(lost)} of {entry['asked']} words of {entry['set']} are missing: {listed(lost)}.")
-    if found.reason is not None:
-        raise InputError(f"the embedding holds too little of the query: {found.reason}")
-    return (*notes, *(f"{note}." for note in found.twin_notes))
+    if sets.reason is not None:
+        raise InputError(f"the embedding holds too little of the query: {sets.reason}")
+    return (*notes, *(f"{note}." for note in sets.twin_notes))
 
 
-def words_of(query: Query, found: FoundSets) -> dict[str, Any]:
+def words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
     """The words that were found, by kind and set."""
     return {
-        kind: {name: tuple(found.words[name]) for name in getattr(query, kind)} for kind in ("targets", "attributes")
+        kind: {name: tuple(sets.words[name]) for name in getattr(query, kind)} for kind in ("targets", "attributes")
     }
 
 
@@ -228,9 +230,9 @@ class _Rows:
         """Which rows hold one of the first words of each list, in its own order or in another."""
         longest = int(self.places.max()) + 1
         rank = np.tile(np.arange(longest), (self.count, 1))
-        for at, order in enumerate(orders or ()):
-            rank[at] = longest
-            rank[at, order] = np.arange(len(order))
+        for i, order in enumerate(orders or ()):
+            rank[i] = longest
+            rank[i, order] = np.arange(len(order))
         held: np.ndarray = rank[self.lists, self.places] < np.asarray(lengths)[self.lists]
         return held
 
@@ -315,22 +317,24 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
 def _followed(fit: _Fit, data: Distances, varied: _Rows, kept: np.ndarray, growth: Growth) -> Followed:
     """The estimates (runs, sizes) of a contrast while lists grow; ``kept`` are the rows of the other lists."""
     runs, sizes = len(growth.places[0]), len(growth.lengths)
-    found: FloatArray = np.empty((runs, sizes, 3))
+    values: FloatArray = np.empty((runs, sizes, 3))
     with warnings.catch_warnings(record=True) as caught, progress("fitting the model", runs * sizes) as done:
         warnings.simplefilter("always")
         for run in range(runs):
             orders = [places[run] for places in growth.places]
-            for at, lengths in enumerate(growth.lengths):
+            for i, lengths in enumerate(growth.lengths):
                 rows = kept & varied.first(lengths, orders)
-                found[run, at] = fit.estimate(data.part(rows))
-                done(run * sizes + at + 1)
+                values[run, i] = fit.estimate(data.part(rows))
+                done(run * sizes + i + 1)
     notes = (f"{len(caught):,} of {runs * sizes:,} fits needed NUTS.",) if caught else ()
-    return Followed(found[:, :, 0], found[:, :, 1], found[:, :, 2], notes)
+    return Followed(values[:, :, 0], values[:, :, 1], values[:, :, 2], notes)
 
 
 def _crossed_rows(words: np.ndarray, labels: np.ndarray, lists: Mapping[str, Sequence[str]]) -> _Rows:
     """Where the words of rows stand in their lists."""
-    place = {(name, word): (at, i) for at, (name, listed) in enumerate(lists.items()) for i, word in enumerate(listed)}
+    place = {
+        (name, word): (index, i) for index, (name, listed) in enumerate(lists.items()) for i, word in enumerate(listed)
+    }
     found = np.array([place[key] for key in zip(labels.tolist(), words.tolist(), strict=True)], dtype=np.intp)
     return _Rows(found[:, 0], found[:, 1], len(lists))
 
@@ -579,7 +583,7 @@ def follow_study(
         raise InputError("a study needs kvs and queries: give a mapping of names to each")
     by_name_or_none(compat, ["published"], "compat")
     once = one_of(twins, TWINS, "twins") == "once" and compat is None
-    asked_for = {label: as_query(asked) for label, asked in queries.items()}
+    asked_for = {label: as_query(query) for label, query in queries.items()}
     models = {name: opened(kv) for name, kv in kvs.items()}
     chosen = named_metrics(metrics)
     parts: list[StudyPart] = []
@@ -619,9 +623,9 @@ def _rows(found: Mapping[str, Silhouette], compat: Literal["published"] | None) 
     ]
 
 
-def _covered(one: Silhouette) -> float:
+def _covered(silhouette: Silhouette) -> float:
     """Mean coverage over all sizes but the last, which holds its own value."""
-    return float(np.mean(one.coverage[:-1])) if len(one.sizes) > 1 else float("nan")
+    return float(np.mean(silhouette.coverage[:-1])) if len(silhouette.sizes) > 1 else float("nan")
 
 
 def _takes_one(name: str) -> bool:

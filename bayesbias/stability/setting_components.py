@@ -173,7 +173,7 @@ class SettingComponents(Result):
         parts = flat_draws(self.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
         # without seeds the last component is the chance of training as much as anything else
         known = self.components if "seed" in self.sizes else self.components[:-1]
-        total: FloatArray = parts[:, [at for at, facets in enumerate(known) if belongs(set(facets))]].sum(axis=1)
+        total: FloatArray = parts[:, [i for i, facets in enumerate(known) if belongs(set(facets))]].sum(axis=1)
         return total
 
     def findings(self) -> list[str]:
@@ -296,7 +296,7 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
     if table.duplicated(facets).any():
         twice = table.loc[table.duplicated(facets), facets].iloc[0].to_dict()
         raise InputError(f"two rows have one setting, {twice}: give one row a setting")
-    y = np.full([len(one) for one in levels], np.nan)
+    y = np.full([len(level) for level in levels], np.nan)
     y[codes] = np.log(numbers) if log else numbers
     few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
     notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []

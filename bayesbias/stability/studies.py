@@ -83,9 +83,9 @@ class MetricStability(Result):
         rows, seed = [], whole_number(seed, "seed", least=0, most=None)
         groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
         with progress("comparing measures", len(groups)) as done:
-            for at, (key, part) in enumerate(groups):
+            for i, (key, part) in enumerate(groups):
                 rows.append((*key, *_shares(part, seed), _mean_tau(part)))
-                done(at + 1)
+                done(i + 1)
         columns = ["metric", "subquery", "form", "corpus_share", "low", "high", "p_settings_outweigh", "tau"]
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
@@ -160,7 +160,7 @@ def metric_stability(
     rows: list[tuple[object, ...]] = []
     notes: dict[str, None] = {}
     with progress("measuring", len(named)) as done:
-        for at, (setting, kv) in enumerate(named.items()):
+        for i, (setting, kv) in enumerate(named.items()):
             measured, said = _metrics(kv, asked, chosen, case)
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
@@ -168,8 +168,8 @@ def metric_stability(
                 measured.append((CONTRAST, None, True, row["mean"], row["low"], row["high"], None))
                 said += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
             notes |= dict.fromkeys(said)
-            rows += _forms(setting, measured, float(unit[at]))
-            done(at + 1)
+            rows += _forms(setting, measured, float(unit[i]))
+            done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
 
 
@@ -219,11 +219,11 @@ def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
     if "corpus" not in varied or len(varied) < 2 or part["value"].isna().any():
         return missing
     try:
-        found = setting_components(part, "value", seed=seed)
+        components = setting_components(part, "value", seed=seed)
     except InputError:  # a measure that does not vary has no components
         return missing
-    row = found.table().set_index("component").to_dict("index")["corpus"]
-    said = found.claims().set_index("statement")["probability"].to_dict()
+    row = components.table().set_index("component").to_dict("index")["corpus"]
+    said = components.claims().set_index("statement")["probability"].to_dict()
     outweigh = said.get("settings outweigh corpora", float("nan"))
     return float(row["share"]), float(row["share_low"]), float(row["share_high"]), float(outweigh)
 
@@ -323,15 +323,15 @@ class DirectBiasStudy(Result):
         value = self.rows["direct_bias"].to_numpy() / unit
         shared = ["algorithm", "dims", "word_list"]
         places: dict[tuple[object, ...], list[int]] = {}
-        for at, row in enumerate(self.rows[["corpus", *shared]].to_numpy().tolist()):
-            places.setdefault(tuple(row), []).append(at)
+        for i, row in enumerate(self.rows[["corpus", *shared]].to_numpy().tolist()):
+            places.setdefault(tuple(row), []).append(i)
         rows = []
         for first, second in combinations(corpora, 2):
             for key in dict.fromkeys(tuple(rest) for _, *rest in places):
                 if (first, *key) in places and (second, *key) in places:
                     sides = places[first, *key], places[second, *key]
-                    one, other = ((self.draws[at] / unit[at, None]).mean(axis=0) for at in sides)
-                    apart = one - other + _training_noise([value[at] for at in sides], len(one))
+                    one, other = ((self.draws[side] / unit[side, None]).mean(axis=0) for side in sides)
+                    apart = one - other + _training_noise([value[side] for side in sides], len(one))
                     rows.append((first, second, *key, *_summary(value, sides, apart, self.prob)))
         columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
         return pd.DataFrame(rows, columns=columns)
@@ -417,7 +417,7 @@ def direct_bias_study(
     weights = [_word_weights(every, listed_words, draws, rng) for listed_words in lists.values()]
     bias, rows, drawn = [], [], []
     with progress("measuring direct bias", len(named)) as done:
-        for at, (setting, kv) in enumerate(named.items()):
+        for i, (setting, kv) in enumerate(named.items()):
             products, gram = _products(kv, every, kept_pairs, setting)
             bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
             moved = np.abs(_along(products, gram, pair_counts))
@@ -426,9 +426,9 @@ def direct_bias_study(
                 sample = 2 * value - np.vecdot(moved, weight)
                 low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
-                rows.append((*setting, name, value, low, high, yardstick[at], value / yardstick[at], isotropic))
+                rows.append((*setting, name, value, low, high, yardstick[i], value / yardstick[i], isotropic))
                 drawn.append(sample)
-            done(at + 1)
+            done(i + 1)
     table = pd.DataFrame(rows, columns=STUDY_COLUMNS)
     outside = (table["direct_bias"] < table["low"]) | (table["direct_bias"] > table["high"])
     if outside.any():
@@ -453,10 +453,10 @@ def _training_noise(values: list[FloatArray], draws: int) -> FloatArray:
     """What other seeds would add to a difference of means over seeds, as draws; nothing where a side has one seed."""
     if min(map(len, values)) < FEWEST:
         return np.zeros(draws)
-    parts = np.array([one.var(ddof=1) / len(one) for one in values])
+    parts = np.array([value.var(ddof=1) / len(value) for value in values])
     if parts.sum() == 0:
         return np.zeros(draws)
-    freedom = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(one) - 1 for one in values]))
+    freedom = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(value) - 1 for value in values]))
     noise: FloatArray = np.sqrt(parts.sum()) * np.random.default_rng(0).standard_t(freedom, draws)
     return noise
 
