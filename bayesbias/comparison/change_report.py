@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
 from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
-from bayesbias._results import drawing
+from bayesbias._results import Result, drawing
 from bayesbias.comparison.contrast import (
     ONE_GROUP,
     POPULATIONS,
@@ -20,7 +20,7 @@ from bayesbias.comparison.contrast import (
     figures,
     group_weights,
 )
-from bayesbias.errors import listed, many
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, STEREOTYPES, controls_of, labelled
 
@@ -256,8 +256,11 @@ def sections_of(result: Comparison, prob: float, effects: SideEffects | None) ->
 
 def _parts(result: Comparison, prob: float, effects: SideEffects | None) -> dict[str, list[str]]:
     """The verdict by parts, with side effects where they are known."""
-    parts = verdict_of(result, prob)
-    return parts if effects is None else effects.added_to(parts)
+    if effects is None:
+        return result.parts(prob)
+    if not isinstance(effects, Result) or not hasattr(effects, "added_to"):
+        raise InputError(f"effects is {shown(effects)}: give what side_effects returns")
+    return effects.added_to(result.parts(prob))
 
 
 def _title(result: Comparison) -> str:

@@ -20,6 +20,7 @@ from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, contrasted, describe
 from bayesbias.comparison.contrast import (
     GIVEN,
+    POPULATIONS,
     SIMILAR,
     beside_associated,
     connections_of,
@@ -149,6 +150,7 @@ def prior_sensitivity(
     result = Fit.read(post)
     seed = whole_number(seed, "seed", least=0, most=None)
     factor = _above_one(factor)
+    one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
     given = contrast_draws(result, first, second, population)
     spec = result.spec

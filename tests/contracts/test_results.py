@@ -151,6 +151,8 @@ def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
     result = results[name]
     figure = result.figure()
     assert (figure is None) == (result.picture is None)
+    with pytest.raises(bb.InputError, match="colour is no option: "):
+        result.figure(colour="red")
     titles = [section.title for section in result.sections()]
     assert titles
     assert all(section.blocks for section in result.sections())
