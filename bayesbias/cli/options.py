@@ -232,8 +232,17 @@ def command(of: str, takes: str, more: bool = False, **own: Option) -> Callable[
     return known
 
 
+def path(text: str) -> Path:
+    """A path; an empty one, which would be the current folder, is an error."""
+    if not text:
+        raise typer.BadParameter("the path is empty: name a file or a folder, . for the current one")
+    return Path(text)
+
+
 def _parameter(name: str, option: Option) -> inspect.Parameter:
     how: dict[str, Any] = {"help": option.help, "autocompletion": option.complete, "min": option.min}
+    if option.type is Path:
+        how["parser"] = path
     argument = option.names == () or (option.names is None and option.default is UNSET)
     kind: Any = typer.Argument(**how) if argument else typer.Option(*option.names or (), **how)
     value = option.type | None if option.default is None else option.type
