@@ -199,12 +199,12 @@ def read_arrays(content: BinaryIO, where: str) -> dict[str, NDArray[Any]]:
     """
     from numpy.lib.format import read_array
 
-    found = {}
+    arrays = {}
     with archive_of(content, where) as archive:
         for name in archive.namelist():
             with archive.open(name) as member:
-                found[name.removesuffix(".npy")] = read_array(member, allow_pickle=False)
-    return found
+                arrays[name.removesuffix(".npy")] = read_array(member, allow_pickle=False)
+    return arrays
 
 
 class Document(BaseModel):

@@ -99,8 +99,8 @@ def list_datasets() -> pd.DataFrame:
 
     folders = _folders()
     rows = [
-        {"name": name, **one.model_dump(), "here": _local(name, one, folders) is not None}
-        for name, one in _registry().items()
+        {"name": name, **dataset.model_dump(), "here": _local(name, dataset, folders) is not None}
+        for name, dataset in _registry().items()
     ]
     return pd.DataFrame(rows)[COLUMNS]
 
@@ -133,17 +133,17 @@ def dataset_path(name: str) -> Path:
     >>> bb.datasets.dataset_path("weat_7_google").name  # doctest: +SKIP
     'weat_7_google.csv'
     """
-    one = _found(name)
+    dataset = _found(name)
     folders = _folders()
-    local = _local(name, one, folders)
-    if local is not None and (local.parent != _cache() or not one.url):
-        _check_hash(local, one)
+    local = _local(name, dataset, folders)
+    if local is not None and (local.parent != _cache() or not dataset.url):
+        _check_hash(local, dataset)
         return local
-    if local is not None and _hash(local, one) == one.hash:
+    if local is not None and _hash(local, dataset) == dataset.hash:
         return local
-    if not one.url:
-        raise InputError(f"the data set {name} is not here, and no address of it is known: {_advice(one, folders)}")
-    return _fetched(name, one, folders)
+    if not dataset.url:
+        raise InputError(f"the data set {name} is not here, and no address of it is known: {_advice(dataset, folders)}")
+    return _fetched(name, dataset, folders)
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
@@ -172,14 +172,14 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
     >>> table = bb.datasets.load_dataset("weat_7_google")  # doctest: +SKIP
     >>> bb.fit(table, "published", seed=0)  # doctest: +SKIP
     """
-    one, path = _found(name), dataset_path(name)
-    if one.kind == "embedding":
+    dataset, path = _found(name), dataset_path(name)
+    if dataset.kind == "embedding":
         return load_embedding(path)
-    if one.kind == "distance table":
+    if dataset.kind == "distance table":
         table = read_distance_table(path)
-        table.attrs["coverage"] |= {"source": one.source, "doi": one.doi}
+        table.attrs["coverage"] |= {"source": dataset.source, "doi": dataset.doi}
         return table
-    return _word_lists(path) if one.kind == "word lists" else _frequencies(path)
+    return _word_lists(path) if dataset.kind == "word lists" else _frequencies(path)
 
 
 def _found(name: str) -> _Dataset:
@@ -216,12 +216,12 @@ def _folders() -> list[Path]:
     InputError
         The folder of the user is none.
     """
-    given = os.environ.get(FOLDER)
-    if not given:
+    setting = os.environ.get(FOLDER)
+    if not setting:
         return [_cache()]
-    folder = home_folder(given)
+    folder = home_folder(setting)
     if not folder.is_dir():
-        raise InputError(f"{FOLDER} is {shown(given)}, and there is no such folder: make it, or unset {FOLDER}")
+        raise InputError(f"{FOLDER} is {shown(setting)}, and there is no such folder: make it, or unset {FOLDER}")
     return [folder, _cache()]
 
 
@@ -241,9 +241,9 @@ def _hash(path: Path, dataset: _Dataset) -> str:
 
 
 def _check_hash(path: Path, dataset: _Dataset) -> None:
-    if (found := _hash(path, dataset)) != dataset.hash:
+    if (actual := _hash(path, dataset)) != dataset.hash:
         raise InputError(
-            f"{path} is not the file that was published: its hash is {found}, that of the published file "
+            f"{path} is not the file that was published: its hash is {actual}, that of the published file "
             f"{dataset.hash}; replace it by that of {dataset.source}, or rename it and read it by its path"
         )
 

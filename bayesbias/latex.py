@@ -139,25 +139,25 @@ def _caption(attrs: dict[Any, Any]) -> str:
         parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
     if attrs.get("rows") in ROW_NOUNS and "change" not in attrs:
         parts.append(f"rows of words are {ROW_NOUNS[attrs['rows']]}")
-    said = "; ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
+    sentence = "; ".join(parts)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
     kept = [
         i for i in range(table.shape[1]) if not table.iloc[:, i].isna().all() or (i == 0 and table.columns[0] == WORDS)
     ]
-    columns = [str(table.columns[at]) for at in kept]
+    columns = [str(table.columns[i]) for i in kept]
     cells = [
         [
             _escaped(WHOLE)
-            if at == 0 and name == WORDS and _missing(value)
+            if i == 0 and name == WORDS and _missing(value)
             else _cell(value, digits, is_share_of_draws(name))
-            for value in table.iloc[:, at]
+            for value in table.iloc[:, i]
         ]
-        for at, name in zip(kept, columns, strict=True)
+        for i, name in zip(kept, columns, strict=True)
     ]
-    numeric = ["r" if _is_numeric(table.iloc[:, at]) else "l" for at in kept]
+    numeric = ["r" if _is_numeric(table.iloc[:, i]) else "l" for i in kept]
     lines = [r"\begin{table}", r"\centering"]
     lines += [rf"\caption{{{_escaped(caption)}}}"] if caption else []
     lines += [rf"\label{{{label}}}"] if label else []
@@ -191,7 +191,7 @@ def _cell(value: Any, digits: int, share: bool = False) -> str:
     if _missing(value):
         return ""
     if isinstance(value, list | tuple | set | frozenset):
-        return _escaped(shortened([str(one) for one in value]))
+        return _escaped(shortened([str(item) for item in value]))
     digits = max(digits, 1) if share else digits
     least = 10.0**-digits
     if share and _is_number(value) and not least <= value <= 1 - least:
@@ -203,15 +203,15 @@ def _cell(value: Any, digits: int, share: bool = False) -> str:
 
 def _number(value: float, digits: int) -> str:
     if isinstance(value, int | np.integer):
-        said = str(int(value))
+        text = str(int(value))
     elif math.isinf(value):
-        said = r"\infty" if value > 0 else r"-\infty"
+        text = r"\infty" if value > 0 else r"-\infty"
     else:
-        said = f"{round(float(value), digits) + 0.0:.{digits}f}"
-    return f"${said}$" if said.startswith(("-", "\\")) else said
+        text = f"{round(float(value), digits) + 0.0:.{digits}f}"
+    return f"${text}$" if text.startswith(("-", "\\")) else text
 
 
 def _escaped(text: str) -> str:
     """Text in which LaTeX reads no command; what cannot be printed is shown as a question mark."""
-    said = difference(text)
-    return "".join(SPECIAL.get(letter, letter if letter.isprintable() else "?") for letter in said)
+    plain = difference(text)
+    return "".join(SPECIAL.get(letter, letter if letter.isprintable() else "?") for letter in plain)

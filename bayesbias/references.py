@@ -129,7 +129,7 @@ def references() -> Mapping[str, Reference]:
     return {doi: check(Reference, content, str(where)) for doi, content in read_toml(where).items()}
 
 
-def _used(given: Any) -> Iterator[Cited]:
+def _used(item: Any) -> Iterator[Cited]:
     """What an object says of its sources: a result by its own account, tables, fits, lists and embeddings by theirs."""
     import pandas as pd
     import xarray as xr
@@ -137,21 +137,21 @@ def _used(given: Any) -> Iterator[Cited]:
     from bayesbias.metrics import Query
     from bayesbias.words import WordLists
 
-    if isinstance(given, Cited):
-        yield from _completed(given)
-    elif isinstance(given, Result):
-        for source in given.sources():
+    if isinstance(item, Cited):
+        yield from _completed(item)
+    elif isinstance(item, Result):
+        for source in item.sources():
             yield from _used(source)
-    elif isinstance(given, pd.DataFrame):
-        yield from _of_table(given)
-    elif isinstance(given, xr.DataTree):
-        yield from _of_fit(given)
-    elif isinstance(given, Query):
-        yield Cited(f"query {given.name}", given.source or "", given.doi or "")
-    elif isinstance(given, WordLists):
-        yield Cited(f"word list {given.name}", given.source or "", given.doi or "")
-    elif isinstance(name := getattr(given, "bayesbias_name", None), str):
-        yield from _of_embedding(name, str(getattr(given, "bayesbias_debiasing", "")))
+    elif isinstance(item, pd.DataFrame):
+        yield from _of_table(item)
+    elif isinstance(item, xr.DataTree):
+        yield from _of_fit(item)
+    elif isinstance(item, Query):
+        yield Cited(f"query {item.name}", item.source or "", item.doi or "")
+    elif isinstance(item, WordLists):
+        yield Cited(f"word list {item.name}", item.source or "", item.doi or "")
+    elif isinstance(name := getattr(item, "bayesbias_name", None), str):
+        yield from _of_embedding(name, str(getattr(item, "bayesbias_debiasing", "")))
 
 
 def _completed(cited: Cited) -> Iterator[Cited]:
@@ -249,11 +249,11 @@ def _short(work: Reference) -> str:
 
 def _line(cited: Cited) -> str:
     work = references().get(cited.doi)
-    said = cited.source or "its source is not recorded"
+    reference = cited.source or "its source is not recorded"
     if work is not None:
-        said = f"{_short(work)}. {work.title}. {work.journal or work.booktitle}"
+        reference = f"{_short(work)}. {work.title}. {work.journal or work.booktitle}"
     link = f". https://doi.org/{cited.doi}" if cited.doi else ""
-    return f"{cited.what}: {said}{link}"
+    return f"{cited.what}: {reference}{link}"
 
 
 def _linked(cited: Cited) -> str:
@@ -275,7 +275,7 @@ def _entry(doi: str, work: Reference) -> str:
     """The BibTeX entry of a work; its title in a second pair of braces, so that capitals stay."""
     family = work.authors.partition(",")[0]
     word = next(iter(re.findall(r"\w{4,}", work.title)), "")
-    key = "".join(one for one in normalize("NFD", f"{family}{work.year}{word}") if not combining(one)).lower()
+    key = "".join(letter for letter in normalize("NFD", f"{family}{work.year}{word}") if not combining(letter)).lower()
     fields = [("author", f"{{{work.authors}}}"), ("title", f"{{{{{work.title}}}}}"), ("year", f"{{{work.year}}}")]
     others = {"journal": work.journal, "booktitle": work.booktitle, "volume": work.volume, "number": work.number}
     fields += [(name, f"{{{value}}}") for name, value in others.items() if value]

@@ -158,12 +158,12 @@ class Sweep(Result):
         failed = self.fits[self.fits["status"] == "failed"]
         doubted = self.fits[self.fits["faults"] != ""]
         done = len(self.fits) - len(failed)
-        said = f"{many(len(self.fits), 'fit')} in {self.folder}: {done:,} done, {len(failed):,} failed."
+        sentence = f"{many(len(self.fits), 'fit')} in {self.folder}: {done:,} done, {len(failed):,} failed."
         if len(doubted):
-            said += f" {len(doubted):,} of them have faults, such as: {doubted['faults'].iloc[0]}."
+            sentence += f" {len(doubted):,} of them have faults, such as: {doubted['faults'].iloc[0]}."
         for reason, count in failed["reason"].value_counts().head(3).items():
-            said += f" {count:,} failed because: {reason}."
-        return [f"{said} Hash of all results: {self.hash[:16]}."]
+            sentence += f" {count:,} failed because: {reason}."
+        return [f"{sentence} Hash of all results: {self.hash[:16]}."]
 
     def table(self) -> pd.DataFrame:
         """The contrasts of whole lists."""
@@ -278,17 +278,17 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         "models": {"auto", *list_models()["name"]},
         "tables": set[str](),
     }
-    found = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
+    resolved = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
     methods = [_method(each) for each in plan.debiasing]
     options = plan.model_dump(include={"engine", "draws", "chains", "adjust", "case", "population", "save"})
     chosen: list[dict[str, Any]] = [
         {"embedding": embedding, "words": words, "debiasing": method}
-        for embedding, method, words in product(found["embeddings"], methods, found["words"])
+        for embedding, method, words in product(resolved["embeddings"], methods, resolved["words"])
     ]
-    chosen += [{"table": table} for table in found["tables"]]
+    chosen += [{"table": table} for table in resolved["tables"]]
     known: dict[str, tuple[int, int, str]] = {}
     tasks = []
-    for settings, model, seed in product(chosen, found["models"], plan.seeds):
+    for settings, model, seed in product(chosen, resolved["models"], plan.seeds):
         full = settings | {"model": model, "seed": seed}
         paths = [str(value) for key, value in full.items() if key not in ("debiasing", "seed")]
         files = [path for path in paths if Path(path).is_absolute()]
@@ -300,38 +300,40 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         tasks.append(Task(name, {**dict.fromkeys(SETTINGS), **full}, options, {file: known[file] for file in files}))
     twice = [name for name, count in Counter(task.name for task in tasks).items() if count > 1]
     if twice:
-        one = next(task for task in tasks if task.name == twice[0])
-        raise InputError(f"{where}: one fit is asked for twice (files of the same content count as one): {_said(one)}")
+        repeated = next(task for task in tasks if task.name == twice[0])
+        raise InputError(
+            f"{where}: one fit is asked for twice (files of the same content count as one): {_said(repeated)}"
+        )
     return tasks
 
 
-def _resolved(given: Sequence[str], base: Path, names: set[str], kind: str, where: str) -> list[str]:
+def _resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, where: str) -> list[str]:
     """Bundled names as they are, files as absolute paths."""
-    found: list[str] = []
-    for each in given:
+    resolved: list[str] = []
+    for each in entries:
         path = base / home_folder(each)
         if each in names:
-            found.append(each)
+            resolved.append(each)
         elif "*" in path.name:
             files = sorted(str(file.resolve()) for file in path.parent.glob(path.name) if file.is_file())
             if not files:
                 raise InputError(f"{where}: no file fits {each!r} in {kind}")
-            found += files
+            resolved += files
         elif path.is_file():
-            found.append(str(path.resolve()))
+            resolved.append(str(path.resolve()))
         else:
             valid = f", nor one of {shortened(sorted(names), 6)}" if names else ""
             raise InputError(f"{where}: {each!r} in {kind} is no file{valid}")
-    return found
+    return resolved
 
 
-def _method(given: str | dict[str, Any]) -> str | dict[str, Any]:
-    name = given if isinstance(given, str) else given.get("method")
+def _method(method: str | dict[str, Any]) -> str | dict[str, Any]:
+    name = method if isinstance(method, str) else method.get("method")
     if not isinstance(name, str):
-        raise InputError(f"debiasing holds {given}: give a name, or a table with 'method' and its options")
+        raise InputError(f"debiasing holds {method}: give a name, or a table with 'method' and its options")
     if name != NONE:
         find_method(name)
-    return given
+    return method
 
 
 def _state(file: Path) -> tuple[int, int, str]:
@@ -360,20 +362,20 @@ def _prepare(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> None:
     InputError
         There is a sweep of another plan, or something else.
     """
-    asked = from_json(_json({"plan": plan.model_dump(), "fits": {task.name: task.settings for task in tasks}}))
+    wanted = from_json(_json({"plan": plan.model_dump(), "fits": {task.name: task.settings for task in tasks}}))
     manifest = folder / MANIFEST
     if manifest.is_file():
         try:
-            held = from_json(read_text(manifest))
-            before, fits = held["plan"], held["fits"]
+            recorded = from_json(read_text(manifest))
+            before, fits = recorded["plan"], recorded["fits"]
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{manifest} is no manifest of a sweep: {error}") from error
-        changed = [key for key in asked["plan"] if before.get(key) != asked["plan"][key]]
+        changed = [key for key in wanted["plan"] if before.get(key) != wanted["plan"][key]]
         if changed:
             raise InputError(
                 f"{folder} holds the sweep of another plan, which differs in {', '.join(changed)}: give another folder"
             )
-        if set(fits) != set(asked["fits"]):
+        if set(fits) != set(wanted["fits"]):
             raise InputError(
                 f"the files of the plan have changed since the sweep in {folder} began, or others are there now: give "
                 "another folder, or put the files back"
@@ -385,7 +387,7 @@ def _prepare(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> None:
         for left in (folder / part).glob(".*"):  # of a process that was killed
             left.unlink(missing_ok=True)
     if not manifest.is_file():
-        write_text(manifest, to_json(asked, indent=1))
+        write_text(manifest, to_json(wanted, indent=1))
 
 
 def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
@@ -401,11 +403,11 @@ def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
 
 def _record(folder: Path, name: str) -> dict[str, Any] | None:
     try:
-        found = from_json((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+        record = from_json((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    whole = isinstance(found, dict) and found.get("status") in ("done", "failed") and found.keys() >= set(HASHED)
-    return found if whole else None
+    whole = isinstance(record, dict) and record.get("status") in ("done", "failed") and record.keys() >= set(HASHED)
+    return record if whole else None
 
 
 def run_fit(task: Task, folder: str) -> str:
@@ -593,9 +595,9 @@ def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
             raise InputError(f"the record of the fit {task.name} is gone from {folder}: run the sweep again")
         digest.update(_json({key: record[key] for key in HASHED}).encode())
         settings = {key: _json(value) if isinstance(value, dict) else value for key, value in task.settings.items()}
-        said = {"faults": "; ".join(record["faults"]), "notes": "; ".join(record["notes"])}
-        said["seconds"] = record["seconds"]
-        fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **said})
+        details = {"faults": "; ".join(record["faults"]), "notes": "; ".join(record["notes"])}
+        details["seconds"] = record["seconds"]
+        fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **details})
         rows += [[task.name, *settings.values(), *row] for row in record["contrasts"]]
     table = pd.DataFrame(rows, columns=COLUMNS)
     text = ["fit", *SETTINGS[:-1], "contrast", "protected_word"]

@@ -228,8 +228,8 @@ def _check_about(listed: WordLists | WordList | PairList, name: str) -> None:
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Connections, each once: associated, different, human, neutral, and other control lists in the order given."""
-    given = list(dict.fromkeys(names))
-    return [name for name in CONNECTIONS if name in given] + [name for name in given if name not in CONNECTIONS]
+    unique = list(dict.fromkeys(names))
+    return [name for name in CONNECTIONS if name in unique] + [name for name in unique if name not in CONNECTIONS]
 
 
 def controls_of(names: Iterable[str]) -> list[str]:
@@ -268,8 +268,8 @@ def labelled(quantity: str, labels: Mapping[str, str], phrases: Mapping[str, str
 
     Without a label it is as in ``phrases`` (such as :data:`PHRASES`), or the name.
     """
-    said = {**(phrases or {}), **labels}
-    return " - ".join(said.get(name, name) for name in quantity.split(" - "))
+    texts = {**(phrases or {}), **labels}
+    return " - ".join(texts.get(name, name) for name in quantity.split(" - "))
 
 
 def _no_text(value: object) -> object:
@@ -437,11 +437,11 @@ def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     InputError
         No word, or something else than words.
     """
-    found: object = load_list(words) if isinstance(words, str | Path) else words
-    kept = list(found) if isinstance(found, Iterable) and not isinstance(found, PairList) else []
-    if not kept or not all(isinstance(word, str) for word in kept):
+    loaded: object = load_list(words) if isinstance(words, str | Path) else words
+    entries = list(loaded) if isinstance(loaded, Iterable) and not isinstance(loaded, PairList) else []
+    if not entries or not all(isinstance(word, str) for word in entries):
         raise InputError(f"{name} is {shown(words)}: give words, or the name of a list of words")
-    return list(dict.fromkeys(kept))
+    return list(dict.fromkeys(entries))
 
 
 def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[WordLists | None, tuple[str, ...]]:
@@ -479,14 +479,14 @@ def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> lis
     InputError
         No pair, or something else than pairs of words.
     """
-    found: object = load_list(pairs) if isinstance(pairs, str | Path) else pairs
-    kept = list(found) if isinstance(found, Iterable) and not isinstance(found, WordList) else []
-    pairs_of_words = [tuple(pair) for pair in kept if isinstance(pair, Sequence) and not isinstance(pair, str)]
+    loaded: object = load_list(pairs) if isinstance(pairs, str | Path) else pairs
+    entries = list(loaded) if isinstance(loaded, Iterable) and not isinstance(loaded, WordList) else []
+    pairs_of_words = [tuple(pair) for pair in entries if isinstance(pair, Sequence) and not isinstance(pair, str)]
     bad = [pair for pair in pairs_of_words if len(pair) != 2 or not all(isinstance(word, str) for word in pair)]
-    if not kept or len(pairs_of_words) < len(kept) or bad:
-        given = f"holds {shown(bad[0])}" if bad else f"is {shown(pairs)}"
+    if not entries or len(pairs_of_words) < len(entries) or bad:
+        problem = f"holds {shown(bad[0])}" if bad else f"is {shown(pairs)}"
         raise InputError(
-            f"{name} {given}: give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
+            f"{name} {problem}: give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
         )
     return list(dict.fromkeys((first, second) for first, second in pairs_of_words))
 
@@ -564,13 +564,13 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     )
 
 
-def _controls(given: list[str] | dict[str, str | list[Any]], folder: Path) -> dict[str, Sequence[str]]:
-    if isinstance(given, list) and (unknown := [name for name in given if name not in CONTROLS]):
+def _controls(controls: list[str] | dict[str, str | list[Any]], folder: Path) -> dict[str, Sequence[str]]:
+    if isinstance(controls, list) and (unknown := [name for name in controls if name not in CONTROLS]):
         raise InputError(
             f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "
             'table, such as [controls] with animals = ["cat", "dog"]'
         )
-    table = given if isinstance(given, dict) else {name: name for name in given}
+    table = controls if isinstance(controls, dict) else {name: name for name in controls}
     return {name: _control_words(where, folder) if isinstance(where, str) else where for name, where in table.items()}
 
 
@@ -589,8 +589,8 @@ def _concepts(
     owner: dict[str, str] = {}
     names = []
     for word in words:
-        given = forms.get(word, (word,)) if isinstance(word, str) else word
-        concept = tuple(normalize("NFC", form) for form in given)
+        spellings = forms.get(word, (word,)) if isinstance(word, str) else word
+        concept = tuple(normalize("NFC", form) for form in spellings)
         if again := [form for form, count in Counter(concept).items() if count > 1]:
             raise InputError(f"{where} lists the form {again[0]!r} of {concept[0]!r} twice: give each form once")
         if (other := known.setdefault(concept[0], concept)) != concept:

@@ -246,8 +246,8 @@ def false_positive_rate(
     if not isinstance(truth, Mapping):
         raise InputError(f"truth is {shown(truth)}: give a mapping of parameters with one connection_mean")
     means = truth.get("connection_mean")
-    held = means.values() if isinstance(means, Mapping) else several(means)
-    values = [finite_number(value, "connection_mean") for value in held]
+    entries = means.values() if isinstance(means, Mapping) else several(means)
+    values = [finite_number(value, "connection_mean") for value in entries]
     if len(set(values)) != 1:
         raise InputError(f"connection_mean is {means!r}: without bias it is one number for all connections")
     calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, metrics, replicates, prob)
@@ -435,10 +435,10 @@ def _model_calls(
 
 
 def _cluster_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
-    found = [interval_of(data, "associated", name, prob) for name in others]
+    intervals = [interval_of(data, "associated", name, prob) for name in others]
     return [
         ("cluster", f"associated - {name}", each.low, each.high, bool(each.low > 0 or each.high < 0))
-        for name, each in zip(others, found, strict=True)
+        for name, each in zip(others, intervals, strict=True)
     ]
 
 

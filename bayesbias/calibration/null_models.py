@@ -123,11 +123,11 @@ class Pool:
 
 def places_of(data: Distances, slots: IntArray) -> Places:
     """Where the words at ``slots`` stand in a table."""
-    at = np.full(len(data.attribute_words), -1)
-    at[slots] = np.arange(len(slots))
+    column = np.full(len(data.attribute_words), -1)
+    column[slots] = np.arange(len(slots))
     rows = stereotype_rows(data)
     connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
-    where = data.word[rows], at[data.attribute[rows]]
+    where = data.word[rows], column[data.attribute[rows]]
     connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
     attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
     return Places(connection, attribute_class, data.group_index)
@@ -179,11 +179,11 @@ def control_pool(data: Distances, needed: int, named: list[str], draws: int, rng
             "to draw from, which must be more: lengthen the control list, choose another contrast, or draw from the "
             "vocabulary"
         )
-    at = np.full(len(listed), -1)
-    at[members] = np.arange(len(members))
-    own = at[data.attribute] >= 0
+    column = np.full(len(listed), -1)
+    column[members] = np.arange(len(members))
+    own = column[data.attribute] >= 0
     distances = np.full((len(data.protected_words), len(members)), np.nan)
-    distances[data.word[own], at[data.attribute[own]]] = data.y[own]
+    distances[data.word[own], column[data.attribute[own]]] = data.y[own]
     low = np.zeros(needed, dtype=np.intp)
     chosen = draw_in_ranges(low, low + len(members), draws, rng)
     return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
@@ -205,7 +205,7 @@ def vocabulary_pool(
     protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
     parts = np.array_split(used, -(-used.size // PART))
     distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
-    words = [kv.index_to_key[at] for at in used]
+    words = [kv.index_to_key[row] for row in used]
     return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
 
 
@@ -496,8 +496,8 @@ def _of_table(statistic: str, data: Distances) -> float:
     cells: Cells = {name: data.cells.mean[:, [i]] for i, name in enumerate(data.connections.tolist())}
     rows = stereotype_rows(data)
     names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
-    found = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
-    cells["list"] = found.mean.T[:, :, None]
+    reduced = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
+    cells["list"] = reduced.mean.T[:, :, None]
     return float(named_value(statistic, cells, data.group_index)[0])
 
 
@@ -532,8 +532,8 @@ def _called_values(statistic: Metric, data: Distances, places: Places, pool: Poo
 
 def _control_cell(data: Distances, name: str, near: FloatArray, leaves: np.ndarray) -> FloatArray:
     """Mean distances (J, B) of a control list without the words (B, S) that have left it."""
-    at = data.connections.tolist().index(name)
-    count, mean = data.cells.n[:, [at]], data.cells.mean[:, [at]]
+    column = data.connections.tolist().index(name)
+    count, mean = data.cells.n[:, [column]], data.cells.mean[:, [column]]
     gone = leaves & ~np.isnan(near)
     with np.errstate(invalid="ignore", divide="ignore"):
         left: FloatArray = (count * mean - np.where(gone, near, 0).sum(axis=2)) / (count - gone.sum(axis=2))

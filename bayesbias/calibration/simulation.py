@@ -300,7 +300,7 @@ def simulate_null_weat(
     sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0, most=None)).spawn(3)
-    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[at]) for at in (0, 1, 2, 2))
+    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[i]) for i in (0, 1, 2, 2))
     shape = (2 * words, 2 * attributes)
     blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
     s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
@@ -351,14 +351,14 @@ def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, eff
 
 def _checked(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
     try:
-        given = np.array(sample, dtype=np.float64)
+        array = np.array(sample, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"the sample does not hold numbers: {error}") from error
-    if given.shape != shape or not np.isfinite(given).all():
+    if array.shape != shape or not np.isfinite(array).all():
         raise InputError(
-            f"the sample has shape {given.shape}: give finite cosines of shape {shape}, two target sets' words by two "
+            f"the sample has shape {array.shape}: give finite cosines of shape {shape}, two target sets' words by two "
             "attribute sets' words, or set words and attributes to its halves"
         )
-    if not _s(given, shape[1] // 2).std() > 0:
+    if not _s(array, shape[1] // 2).std() > 0:
         raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
-    return given
+    return array

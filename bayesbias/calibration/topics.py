@@ -161,8 +161,8 @@ class TopicNull(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
-        asked = [QUESTION, *self._reached()] if self.kind == "topical" else []
-        return [self.sentence, *(f"{said}." for said in asked)]
+        statements = [QUESTION, *self._reached()] if self.kind == "topical" else []
+        return [self.sentence, *(f"{statement}." for statement in statements)]
 
     def text(self) -> str:
         """The result in sentences."""
@@ -174,8 +174,8 @@ class TopicNull(Result):
             f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
             for row in self.similarity[~self.similarity["control"]].to_dict("records")
         ]
-        said = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
-        return [said.replace("-", "\N{MINUS SIGN}")] if pairs else []
+        sentence = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
+        return [sentence.replace("-", "\N{MINUS SIGN}")] if pairs else []
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists or the query, and the embedding."""
@@ -266,21 +266,21 @@ def topic_null(
     """
     one_of(kind, list(LISTS), "kind")
     replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0, most=None)
-    given = _given(words_or_query, metric)
+    source = _given(words_or_query, metric)
     vectors = opened(kv)
-    if isinstance(given, WordLists) and metric is None:
-        asked = _contrasts(vectors, given, case)
+    if isinstance(source, WordLists) and metric is None:
+        plan = _contrasts(vectors, source, case)
     else:
-        asked = _metric(vectors, given, metric, case)
-    candidates, sampled = sampled_rows(vectors, asked.taken, MOST, seed)
-    sizes = [len(listed.rows) for listed in asked.lists.values()]
+        plan = _metric(vectors, source, metric, case)
+    candidates, sampled = sampled_rows(vectors, plan.taken, MOST, seed)
+    sizes = [len(listed.rows) for listed in plan.lists.values()]
     if len(candidates) < sum(sizes):
         raise InputError(
             f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
             "the words of all attribute lists: load more of the embedding, or shorten the lists"
         )
     unit = unit_single(vectors.vectors[candidates])
-    lists = list(asked.lists.values())
+    lists = list(plan.lists.values())
     means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
     rng = np.random.default_rng(seed)
     if kind == "topical":
@@ -288,7 +288,7 @@ def topic_null(
             tuple(listed.weights for listed in lists),
             tuple(len(listed.forms) for listed in lists),
             means @ means.T,
-            asked.together,
+            plan.together,
         )
         with progress("drawing topics", replicates) as done:
             drawn = draw_alike(unit, wanted, replicates, rng, done)
@@ -298,50 +298,50 @@ def topic_null(
     reached = np.stack([list_means(unit, *each) for each in zip(parts, (f.weights for f in lists), strict=True)], 1)
     coherence = pd.DataFrame(
         {
-            "list": list(asked.lists),
+            "list": list(plan.lists),
             "words": sizes,
             "target": [_coherence(unit_rows(vectors.vectors[f.rows]), np.arange(len(f.rows))[None], f) for f in lists],
             "reached": [_coherence(unit, part, listed) for part, listed in zip(parts, lists, strict=True)],
         }
     )
-    similarity = _similarity(list(asked.lists), asked.together[0], means, reached, unit.mean(axis=0, dtype=np.float64))
-    measured = asked.values(candidates[drawn])
+    similarity = _similarity(list(plan.lists), plan.together[0], means, reached, unit.mean(axis=0, dtype=np.float64))
+    measured = plan.values(candidates[drawn])
     return TopicNull(
-        words=given.name,
+        words=source.name,
         values=pd.DataFrame(
             {
-                "replicate": np.repeat(np.arange(replicates), len(asked.observed)),
-                "statistic": np.tile(np.array(list(asked.observed), dtype=object), replicates),
+                "replicate": np.repeat(np.arange(replicates), len(plan.observed)),
+                "statistic": np.tile(np.array(list(plan.observed), dtype=object), replicates),
                 "value": measured.ravel(),
             }
         ).astype({"statistic": "str"}),
-        observed=asked.observed,
-        centre=asked.centre,
+        observed=plan.observed,
+        centre=plan.centre,
         coherence=coherence,
         similarity=similarity,
-        forms={name: listed.forms for name, listed in asked.lists.items()},
+        forms={name: listed.forms for name, listed in plan.lists.items()},
         drawn=np.array([vectors.index_to_key[row] for row in candidates], dtype=object)[drawn],
         kind=kind,
         replicates=replicates,
         seed=seed,
         embedding=str(about(vectors)["name"]),
         notes=(
-            *asked.notes,
+            *plan.notes,
             *(_unlike(coherence, similarity) if kind == "topical" else []),
             *_few(sum(sizes), len(candidates), sampled),
         ),
     )
 
 
-def _coherence(unit: NDArray[np.floating], words: IntArray, found: Listed) -> float:
+def _coherence(unit: NDArray[np.floating], words: IntArray, entry: Listed) -> float:
     """Mean pairwise cosine similarity of the entries of lists (rows, words); NaN for one entry."""
-    entries = len(found.forms)
+    entries = len(entry.forms)
     if entries == 1:
         return float("nan")
-    means = list_means(unit, words, found.weights)
-    starts = np.cumsum((0, *found.forms))
+    means = list_means(unit, words, entry.weights)
+    starts = np.cumsum((0, *entry.forms))
     own = np.zeros(len(words))
-    for begin, count in zip(starts[:-1], found.forms, strict=True):
+    for begin, count in zip(starts[:-1], entry.forms, strict=True):
         part = list_means(unit, words[:, begin : begin + count], np.full(count, 1 / count)) if count > 1 else None
         own += 1.0 if part is None else np.vecdot(part, part)
     total = entries**2 * np.vecdot(means, means).astype(np.float64) - own
@@ -527,13 +527,13 @@ def _weights(near: FloatArray, groups: NDArray[Any], names: list[str], stereotyp
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
         if second == "different":
-            found = association_weights(known, own, np.isin(names, stereotypes))
+            matrix = association_weights(known, own, np.isin(names, stereotypes))
         else:
             other = np.array([name == second for name in names])
             both = (own & known).any(axis=1) & known[:, other].any(axis=1)
-            found = np.where(both[:, None], own.astype(float) - other, 0.0) / max(both.sum(), 1)
-        if found.any():
-            weights[f"associated - {second}"] = found
+            matrix = np.where(both[:, None], own.astype(float) - other, 0.0) / max(both.sum(), 1)
+        if matrix.any():
+            weights[f"associated - {second}"] = matrix
     return weights
 
 
@@ -574,28 +574,28 @@ def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed]
 
     The weights of a contrast add up to 0, so that distances are cosines with the opposite sign.
     """
-    used, at = np.unique(rows, return_inverse=True)
+    used, inverse = np.unique(rows, return_inverse=True)
     cosines = weighted @ unit_rows(kv.vectors[used]).T
-    parts = by_list(at.reshape(rows.shape), [len(listed.rows) for listed in lists])
+    parts = by_list(inverse.reshape(rows.shape), [len(listed.rows) for listed in lists])
     means = [
-        cosines[:, place, part] @ found.weights for place, (part, found) in enumerate(zip(parts, lists, strict=True))
+        cosines[:, place, part] @ entry.weights for place, (part, entry) in enumerate(zip(parts, lists, strict=True))
     ]
     values: FloatArray = -np.sum(means, axis=0).T
     return values
 
 
-def _metric(kv: KeyedVectors, given: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
+def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
     """A metric of a query, or of the groups and stereotypes of word lists."""
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
     if not isinstance(options, Mapping):
         raise InputError(f"the options of {name} are {options!r}: give a mapping of their names to values")
-    query = given if isinstance(given, Query) else Query.from_words(given)
+    query = source if isinstance(source, Query) else Query.from_words(source)
     ready = prepared(str(name), kv, query, untested({"case": case, **options}))
     if ready.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {ready.found.reason}")
     sizes = [len(ready.found.words[listed]) for listed in query.attributes]
     parts = by_list(ready.attribute_rows, sizes)
-    listed = given.every_word() if isinstance(given, WordLists) else ()
+    listed = source.every_word() if isinstance(source, WordLists) else ()
     measured = ready.measure()
     return _Asked(
         lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},

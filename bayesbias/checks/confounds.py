@@ -143,7 +143,7 @@ class Balance(Result):
 
     def text(self) -> str:
         """The result in sentences."""
-        tables = [one.round(3).to_string(index=False) for one in (self.lists.round(2), self.contrasts, self.pairs)]
+        tables = [table.round(3).to_string(index=False) for table in (self.lists.round(2), self.contrasts, self.pairs)]
         return "\n\n".join([self.sentence, *self.notes, *tables])
 
     def sections(self) -> tuple[Section, ...]:
@@ -303,22 +303,23 @@ def _balances(
             f"{FEWEST_EMBEDDINGS}, or one table alone"
         )
     sources = frequencies_by_name(list(named), frequencies)
-    found = {}
+    balances = {}
     for name, table in named.items():
         try:
-            found[name] = _balance(table, sources[name], attribute)
+            balances[name] = _balance(table, sources[name], attribute)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
     contrasts = pd.concat(
-        [one.contrasts.assign(embedding=name)[["embedding", *CONTRASTS]] for name, one in found.items()],
+        [result.contrasts.assign(embedding=name)[["embedding", *CONTRASTS]] for name, result in balances.items()],
         ignore_index=True,
     )
     slopes = pd.DataFrame(
-        [one.slopes.iloc[-1][["slope", "se", "r2"]].to_dict() for one in found.values() if len(one.slopes)], dtype=float
+        [result.slopes.iloc[-1][["slope", "se", "r2"]].to_dict() for result in balances.values() if len(result.slopes)],
+        dtype=float,
     )
-    rows, notes = [], [f"{name}: {note}" for name, one in found.items() for note in one.notes]
+    rows, notes = [], [f"{name}: {note}" for name, result in balances.items() for note in result.notes]
     for contrast, part in contrasts.groupby("contrast", sort=False):
-        if len(part) < len(found) or part["difference"].isna().any():
+        if len(part) < len(balances) or part["difference"].isna().any():
             notes.append(f"Not every embedding has the contrast {contrast} with known values.")
             continue
         slope = float(slopes["slope"].mean()) if len(slopes) else np.nan
@@ -330,7 +331,7 @@ def _balances(
         ends = part["difference"].min(), part["difference"].max()
         rows.append((contrast, *ends, slope, expected, distance, warning))
     columns = ["contrast", "difference_low", "difference_high", "slope", "expected_sd", "distance_sd", "warning"]
-    return Balances(found, contrasts, pd.DataFrame(rows, columns=columns), tuple(notes))
+    return Balances(balances, contrasts, pd.DataFrame(rows, columns=columns), tuple(notes))
 
 
 def _balance(
@@ -349,12 +350,12 @@ def _balance(
     slopes, notes = _slopes(table, values, related)
     spread = 1.0 if values.unit == "zipf" else float(np.nanstd(values.of(words)))
     known = slopes.iloc[0] if len(slopes) else None
-    given = list_means(rows, values, related, np.nan if known is None else float(known["slope"]))
+    by_list = list_means(rows, values, related, np.nan if known is None else float(known["slope"]))
     sure = known is not None and abs(float(known["slope"])) > 2 * float(known["se"])
-    judged = judged_rows(given, rows.connections.tolist(), related, sure or related is not None)
+    judged = judged_rows(by_list, rows.connections.tolist(), related, sure or related is not None)
     contrasts = _contrasts(rows, values, slopes, spread, judged)
-    overlap = _overlaps([values.of(np.array(given.attributes)[own > 0]) for own in given.member], BIN * spread)
-    pairs = judged_pairs(given, values, overlap)
+    overlap = _overlaps([values.of(np.array(by_list.attributes)[own > 0]) for own in by_list.member], BIN * spread)
+    pairs = judged_pairs(by_list, values, overlap)
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
         notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
@@ -362,7 +363,7 @@ def _balance(
     few = len(protected) <= MOST_PROTECTED
     families = word_families(related if few else None, protected)
     notes += _family_notes(families)
-    if len(protected) > MOST_JUDGED and len(given.stereotypes) > 1:
+    if len(protected) > MOST_JUDGED and len(by_list.stereotypes) > 1:
         notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
     if not few:
         notes.append(f"Families were not looked for: there are more than {MOST_PROTECTED:,} protected words.")
@@ -388,43 +389,43 @@ def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame
         apart = squareform(1 - (matrix + matrix.T) / 2, checks=False)
         labels = fcluster(linkage(apart, "complete"), 1 - FAMILY, "distance")
         for label in dict.fromkeys(labels.tolist()):
-            at = np.flatnonzero(labels == label)
-            if len(at) > 1:
-                worth = len(at) ** 2 / float(matrix[np.ix_(at, at)].sum())
-                rows.append((group, ", ".join(words[place] for place in places[at]), len(at), worth))
+            members = np.flatnonzero(labels == label)
+            if len(members) > 1:
+                worth = len(members) ** 2 / float(matrix[np.ix_(members, members)].sum())
+                rows.append((group, ", ".join(words[place] for place in places[members]), len(members), worth))
     return pd.DataFrame(rows, columns=columns)
 
 
 def _family_notes(families: pd.DataFrame) -> list[str]:
     if families.empty:
         return []
-    told = "; ".join(f"{row['words']} (worth {row['effective']:.1f})" for row in families.to_dict("records"))
+    named = "; ".join(f"{row['words']} (worth {row['effective']:.1f})" for row in families.to_dict("records"))
     return [
-        f"Protected words that are nearly one word: {told}. They count fully in the mean over these protected words: "
+        f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected words: "
         "keep one of each where that is not meant."
     ]
 
 
 def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
-    held = [
+    entries = [
         (name, "protected", group["protected_word"].astype(str).unique())
         for name, group in table.groupby("group", sort=False)
         if name
     ]
     attributes = table[["attribute_class", "attribute_word"]].astype(str).drop_duplicates()
     own = set(table.loc[table["connection"].isin(STEREOTYPES), "attribute_class"].astype(str))
-    held += [
+    entries += [
         (name, "stereotype" if name in own else "control", group["attribute_word"].to_numpy())
         for name, group in attributes.groupby("attribute_class", sort=False)
     ]
     rows = []
-    for name, kind, words in held:
-        found = values.of(words)
-        found = found[np.isfinite(found)]
+    for name, kind, words in entries:
+        known = values.of(words)
+        known = known[np.isfinite(known)]
         figures = [np.nan] * 4
-        if len(found):
-            figures = [found.mean(), found.std(ddof=1) if len(found) > 1 else np.nan, found.min(), found.max()]
-        rows.append((name, kind, len(words), len(found), *figures))
+        if len(known):
+            figures = [known.mean(), known.std(ddof=1) if len(known) > 1 else np.nan, known.min(), known.max()]
+        rows.append((name, kind, len(words), len(known), *figures))
     return pd.DataFrame(rows, columns=LISTS)
 
 
@@ -432,11 +433,11 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
     """Slopes among control words and over the vocabulary's sample, and why one is missing."""
     rows, notes = [], []
     try:
-        found = control_slope(table, values)
+        slope = control_slope(table, values)
     except InputError as error:
         notes.append(f"No slope among control words: {error}.")
     else:
-        rows.append(("controls", found.value, found.se, found.r2, found.words))
+        rows.append(("controls", slope.value, slope.se, slope.r2, slope.words))
     if related is not None:
         x = values.of(related.sample_words)
         known = np.isfinite(x)
@@ -470,7 +471,7 @@ def _contrasts(
     by_cell = rows.groupby(["protected_word", "connection"])["value"].mean().reset_index()
     means = by_cell.pivot_table(index="protected_word", columns="connection", values="value")
     present = [str(name) for name in means.columns]
-    found = []
+    records = []
     for other in counterparts("associated", data.connections.tolist()):
         if "associated" not in present or other not in present:
             continue
@@ -482,8 +483,8 @@ def _contrasts(
         known = abs(slope) > 2 * error and abs(expected) > MOST_SHARE * cluster.se
         warning = bool(abs(difference) > FAR * spread and (r2 > MOST_R2 or known))
         common = _overlap(parts[0], parts[1], BIN * spread)
-        found.append((f"associated - {other}", difference, common, expected, cluster.estimate, warning))
-    return pd.DataFrame(found, columns=CONTRASTS)
+        records.append((f"associated - {other}", difference, common, expected, cluster.estimate, warning))
+    return pd.DataFrame(records, columns=CONTRASTS)
 
 
 def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
@@ -499,7 +500,7 @@ def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
 
 def known_balance(result: Fit) -> Balance | None:
     """The balance of a fit whose embedding tells how frequent words are, and whose distances are not adjusted."""
-    found = result.data.relatedness
-    if found is None or not found.ranks_by_word or result.adjustment is not None:
+    relatedness = result.data.relatedness
+    if relatedness is None or not relatedness.ranks_by_word or result.adjustment is not None:
         return None
     return _balance(result.tree)

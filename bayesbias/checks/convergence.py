@@ -129,10 +129,10 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.check_relatedness(table)["similarity"].tolist()
     ['all', 'unalike', 'alike', 'close']
     """
-    found = read_distances(data, check=False)
-    if found.relatedness is None:
+    distances = read_distances(data, check=False)
+    if distances.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    return scatter_of(found)
+    return scatter_of(distances)
 
 
 def scatter_of(data: Distances) -> pd.DataFrame:
@@ -172,10 +172,10 @@ def scatter_of(data: Distances) -> pd.DataFrame:
 def _lists(data: Distances, distances: FloatArray) -> list[IntArray]:
     """The attribute words of each control list (of every list where there is none) that meet all protected words."""
     names = data.connections.tolist()
-    asked = [names.index(name) for name in reversed(controls_of(names))] or list(range(len(names)))
+    chosen = [names.index(name) for name in reversed(controls_of(names))] or list(range(len(names)))
     whole = ~np.isnan(distances).any(axis=0)
-    found = [np.unique(data.attribute[data.connection == k]) for k in asked]
-    return [words[whole[words]] for words in found]
+    attributes = [np.unique(data.attribute[data.connection == k]) for k in chosen]
+    return [words[whole[words]] for words in attributes]
 
 
 def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[float, ...]:
@@ -441,11 +441,11 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
         notes += balance.warnings
     record = stored_coverage(table)
     if record is not None:
-        held = set(table["attribute_class"]) | set(table["group"])
+        present = set(table["attribute_class"]) | set(table["group"])
         thin = [
             f"{entry['list']} ({entry['found']} of {entry['asked']})"
             for entry in record.lists
-            if entry["found"] < THIN * (entry["asked"] or 0) and entry["list"] in held
+            if entry["found"] < THIN * (entry["asked"] or 0) and entry["list"] in present
         ]
         if thin:
             notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")
@@ -479,13 +479,13 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
     if {"sd_factor", "word_nu"} & set(result.posterior.data_vars):
         return []  # the one does not shrink the means of protected words, the other allows for such words
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
-    found = [(*extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
-    word, away, p, connection = min(found, key=lambda each: each[2])
-    if not p * len(found) < EXTREME_P:
+    tests = [(*extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
+    word, away, p, connection = min(tests, key=lambda each: each[2])
+    if not p * len(tests) < EXTREME_P:
         return []
     return [
         f"{word} lies {away:.1f} standard deviations from the other protected words in its mean distance to "
-        f"{connection} words (Grubbs' test, p = {p * len(found):.1g}): its own interval may be drawn too far towards "
+        f"{connection} words (Grubbs' test, p = {p * len(tests):.1g}): its own interval may be drawn too far towards "
         "theirs. The model 'crossed_t' allows for such words."
     ]
 
@@ -501,14 +501,14 @@ def extreme_word(means: pd.Series) -> tuple[str, float, float]:
     https://doi.org/10.1080/00401706.1969.10490657
     """
     size, values = len(means), means.to_numpy()
-    at = int(np.argmax(np.abs(values - values.mean())))
-    others = np.delete(values, at)
+    place = int(np.argmax(np.abs(values - values.mean())))
+    others = np.delete(values, place)
     spread = others.std(ddof=1) if size > 2 else 0.0
     if size < 4 or spread == 0:
-        return str(means.index[at]), 0.0, 1.0
-    away = abs(values[at] - others.mean()) / spread
+        return str(means.index[place]), 0.0, 1.0
+    away = abs(values[place] - others.mean()) / spread
     p = 2 * size * float(stdtr(size - 2, -away / np.sqrt(1 + 1 / (size - 1))))
-    return str(means.index[at]), float(away), min(p, 1.0)
+    return str(means.index[place]), float(away), min(p, 1.0)
 
 
 def prior_width(result: Fit) -> float:
@@ -537,12 +537,12 @@ def prior_width(result: Fit) -> float:
 
 def _scatter_notes(result: Fit) -> list[str]:
     """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    found = scatter_of(result.data)
+    scatter = scatter_of(result.data)
     return [
         f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
         "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
         f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
-        for row in found[found["fault"]].to_dict("records")
+        for row in scatter[scatter["fault"]].to_dict("records")
     ]
 
 
@@ -552,9 +552,9 @@ def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
     places = result.places
     for name, values in result.posterior.data_vars.items():
         labels, array = [str(dim) for dim in values.dims[2:]], values.to_numpy()
-        held = np.zeros(array.shape[2:], dtype=bool)
-        held[tuple(places[dim] for dim in labels)] = True
-        array = array[:, :, held] if labels else array[:, :, None]
+        mask = np.zeros(array.shape[2:], dtype=bool)
+        mask[tuple(places[dim] for dim in labels)] = True
+        array = array[:, :, mask] if labels else array[:, :, None]
         if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
             broken.append(str(name))
         else:

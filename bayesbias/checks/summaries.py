@@ -105,13 +105,13 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         labels = [str(dim) for dim in values.dims]
         shape = values.shape
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
-        names = {dim: values[dim].to_numpy()[at] for dim, at in zip(labels, grid, strict=True)}
-        at = (
+        names = {dim: values[dim].to_numpy()[codes] for dim, codes in zip(labels, grid, strict=True)}
+        place = (
             np.ravel_multi_index([places[dim] for dim in labels], shape)
             if labels
             else np.zeros_like(places["connection"])
         )
-        n = np.bincount(at, minlength=grid.shape[1])
+        n = np.bincount(place, minlength=grid.shape[1])
         flat = {key: np.ravel(value) for key, value in numbers.items()}
         pieces.append(pd.DataFrame({"parameter": name, **names, **flat, "n": n.ravel()}))
     table = pd.concat(pieces, ignore_index=True)
@@ -296,18 +296,20 @@ def interval_of(rows: Distances, first: str, second: str, prob: float) -> Cluste
     """The cluster interval of rows that are checked already."""
     lists, names = lists_of(rows)
     a, b = rows.connections.tolist().index(first), rows.connections.tolist().index(second)
-    found = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, a, b)
+    contrast = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, a, b)
     used = np.isin(rows.connection, (a, b))
-    words = dict(zip([names[at] for at in np.unique(lists[rows.attribute[used]])], found.words.tolist(), strict=False))
+    words = dict(
+        zip([names[label] for label in np.unique(lists[rows.attribute[used]])], contrast.words.tolist(), strict=False)
+    )
     reason = ""
-    if np.isnan(found.estimate):
+    if np.isnan(contrast.estimate):
         reason = "no protected word has distances under both connections"
-    elif np.isnan(found.se):
+    elif np.isnan(contrast.se):
         reason = "a list has one attribute word only, so that its spread is not known"
-    elif found.se < NO_SPREAD:
+    elif contrast.se < NO_SPREAD:
         reason = "the attribute words do not differ in what they contribute"
-    low, high = t_ends(found.estimate, found.se, found.df, prob)
-    return ClusterInterval(first, second, prob, found.estimate, found.se, found.df, low, high, words, reason)
+    low, high = t_ends(contrast.estimate, contrast.se, contrast.df, prob)
+    return ClusterInterval(first, second, prob, contrast.estimate, contrast.se, contrast.df, low, high, words, reason)
 
 
 def lists_of(rows: Distances) -> tuple[IntArray, list[str]]:

@@ -79,10 +79,16 @@ class Layout:
     def components(self) -> Components:
         """Sets of facets with an effect, the residual last."""
         facets, nested = self.facets, frozenset(self.nested)
-        found: dict[frozenset[str], None] = {}
-        for chosen in (frozenset(one) for size in range(1, len(facets)) for one in combinations(facets, size)):
-            found[chosen | nested if self.nested and self.nested[0] in chosen else chosen] = None
-        own = [one for one in found if one != frozenset(facets) and not (len(one) == 1 and one <= {*self.without})]
+        components: dict[frozenset[str], None] = {}
+        for chosen in (
+            frozenset(combination) for size in range(1, len(facets)) for combination in combinations(facets, size)
+        ):
+            components[chosen | nested if self.nested and self.nested[0] in chosen else chosen] = None
+        own = [
+            component
+            for component in components
+            if component != frozenset(facets) and not (len(component) == 1 and component <= {*self.without})
+        ]
         return (*own, frozenset(facets))
 
     def axes(self, component: frozenset[str]) -> Axes:
@@ -221,7 +227,7 @@ def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np
     """Every effect sampled by NUTS."""
     import pymc as pm
 
-    at = np.nonzero(~np.isnan(y))
+    indices = np.nonzero(~np.isnan(y))
     taken_out = [layout.facets.index(name) for name in layout.without]
     places = [layout.axes(component) for component in layout.components]
     with pm.Model() as model:
@@ -229,12 +235,14 @@ def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np
         # of an effect that was taken out of the array its mean is free
         shape = [y.shape[axis] for axis in taken_out]
         means = pm.Normal("mean", 0.0, CENTRE_SD, shape=int(np.prod(shape)))
-        value = means[np.ravel_multi_index([at[axis] for axis in taken_out], shape) if shape else np.zeros_like(at[0])]
+        value = means[
+            np.ravel_multi_index([indices[axis] for axis in taken_out], shape) if shape else np.zeros_like(indices[0])
+        ]
         for number, axes in enumerate(places[:-1]):
             shape = [y.shape[axis] for axis in axes]
             effect = pm.Normal(f"effect_{number}", shape=int(np.prod(shape)))
-            value = value + sds[number] * effect[np.ravel_multi_index([at[axis] for axis in axes], shape)]
-        pm.Normal("score", value, sds[len(places) - 1], observed=y[at])
+            value = value + sds[number] * effect[np.ravel_multi_index([indices[axis] for axis in axes], shape)]
+        pm.Normal("score", value, sds[len(places) - 1], observed=y[indices])
     drawn, stats, _ = run_nuts(model, chains, draws, rng)
     sds_drawn = drawn["component_sd"]
     effects = [

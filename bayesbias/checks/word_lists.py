@@ -98,17 +98,17 @@ class WordCheck(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
-        said = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
+        sentences = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
         half = self.lists[self.lists["found"] < HALF * self.lists["asked"]]
         if len(half):
             named = [
                 f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half.to_dict("records")
             ]
-            said.append(f"Less than half of the words were found of: {listed(named)}.")
-        said += self._spelling_sentences() + self._duplicate_sentences()
+            sentences.append(f"Less than half of the words were found of: {listed(named)}.")
+        sentences += self._spelling_sentences() + self._duplicate_sentences()
         if self.balance is not None:
-            said += [self.balance.sentence, *self.balance.notes]
-        return said
+            sentences += [self.balance.sentence, *self.balance.notes]
+        return sentences
 
     def _spelling_sentences(self) -> list[str]:
         if self.spellings.empty:
@@ -117,19 +117,21 @@ class WordCheck(Result):
         return [f"Missing words that the embedding has under another spelling: {listed(named)}."]
 
     def _duplicate_sentences(self) -> list[str]:
-        said = []
+        sentences = []
         if len(self.duplicates):
             named = [
                 f"{row['first']} and {row['second']} ({_how_near(row['cosine'])})"
                 for row in self.duplicates.to_dict("records")
             ]
-            said.append(f"Near duplicates, with a cosine similarity above {NEAR:g}: {listed(named)}. Keep one of each.")
+            sentences.append(
+                f"Near duplicates, with a cosine similarity above {NEAR:g}: {listed(named)}. Keep one of each."
+            )
         else:
-            said.append(f"No two words are near duplicates (no cosine similarity above {NEAR:g}).")
+            sentences.append(f"No two words are near duplicates (no cosine similarity above {NEAR:g}).")
         if self.repeated:
             named = [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]
-            said.append(f"In more than one list: {listed(named)}.")
-        return said
+            sentences.append(f"In more than one list: {listed(named)}.")
+        return sentences
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists and the embedding."""
@@ -179,9 +181,9 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     """
     lists = words if isinstance(words, WordLists) else load_words(words)
     vectors = load_embedding(kv)
-    found = find_concepts(vectors, lists.concepts, language=lists.language)
+    known = find_concepts(vectors, lists.concepts, language=lists.language)
     rows = [
-        list_entry(name, kind, list(each), [word for word in each if word not in found.concepts])
+        list_entry(name, kind, list(each), [word for word in each if word not in known.concepts])
         for kind, part in lists.by_kind
         for name, each in part.items()
     ]
@@ -195,7 +197,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(found, _places(lists)),
+        _near(known, _places(lists)),
         {word: where for word, where in _places(lists).items() if len(where) > 1},
         _spellings(table, lists, vectors),
         balanced,
@@ -205,8 +207,8 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
 
 def _measurable(table: pd.DataFrame) -> bool:
     """Whether a protected and an attribute word are found."""
-    held = table[table["found"] > 0]["kind"]
-    return bool((held == "protected").any() and (held != "protected").any())
+    kinds = table[table["found"] > 0]["kind"]
+    return bool((kinds == "protected").any() and (kinds != "protected").any())
 
 
 def _measured(
@@ -237,25 +239,25 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
     """What these lists cannot settle, as far as their numbers tell."""
     protected = table[table["kind"] == "protected"]
     attributes = table[table["kind"] != "protected"]
-    said = []
+    sentences = []
     if (number := int(protected["found"].sum())) < FEWEST_PROTECTED:
-        said.append(
+        sentences.append(
             f"{number} protected {'word is' if number == 1 else 'words are'} found: a contrast of the whole list "
             f"cannot be settled with fewer than {FEWEST_PROTECTED}; add words."
         )
     if not attributes["found"].sum():
-        said.append("No attribute word is found: there is nothing to measure.")
+        sentences.append("No attribute word is found: there is nothing to measure.")
     poor = attributes[attributes["effective"] < LEAST_WORTH]
     if len(poor):
         named = [
             f"{row['list']} ({many(row['found'], 'word')}, worth {row['effective']:.1f})"
             for row in poor.to_dict("records")
         ]
-        said.append(
+        sentences.append(
             f"Little more than one topic (worth less than {LEAST_WORTH:g} unrelated words), so that another such list "
             f"may well give another contrast: {listed(named)}. Add words of other topics rather than more of the same."
         )
-    return said
+    return sentences
 
 
 def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
@@ -268,15 +270,15 @@ def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
     return places
 
 
-def _near(found: FoundConcepts, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _near(known: FoundConcepts, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Pairs of words whose vectors are nearly one, the nearest first."""
-    names = list(found.concepts)
-    units = found.units(names) if names else np.empty((0, 1))
+    names = list(known.concepts)
+    units = known.units(names) if names else np.empty((0, 1))
     rows = []
     for begin in range(0, len(names), BLOCK):
         cosines = units[begin : begin + BLOCK] @ units.T
-        for at, other in np.argwhere(np.triu(cosines, begin + 1) > NEAR).tolist():
-            first, second, cosine = names[begin + at], names[other], float(cosines[at, other])
+        for i, other in np.argwhere(np.triu(cosines, begin + 1) > NEAR).tolist():
+            first, second, cosine = names[begin + i], names[other], float(cosines[i, other])
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
             rows.append((first, second, where, 1.0 if cosine > SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
@@ -284,12 +286,12 @@ def _near(found: FoundConcepts, places: Mapping[str, Sequence[str]]) -> pd.DataF
 
 def _spellings(table: pd.DataFrame, lists: WordLists, vectors: KeyedVectors) -> pd.DataFrame:
     """Missing words that the embedding has under another spelling."""
-    held, rows = vectors.key_to_index, []
+    keys, rows = vectors.key_to_index, []
     for row in table.to_dict("records"):
         for word in row["missing"]:
             forms = (variant for form in lists.concepts[word] for variant in variants(form))
-            if (found := next((form for form in forms if form in held), None)) is not None:
-                rows.append((word, f"{row['kind']} {row['list']}", found))
+            if (spelling := next((form for form in forms if form in keys), None)) is not None:
+                rows.append((word, f"{row['kind']} {row['list']}", spelling))
     return pd.DataFrame(rows, columns=SPELLINGS).drop_duplicates("word", ignore_index=True)
 
 
@@ -301,5 +303,7 @@ def variants(word: str) -> Iterator[str]:
     for form in dict.fromkeys([word, *joined, normalize("NFC", bare), *ends]):
         capitals = "_".join(part.capitalize() for part in form.split("_"))
         yield from (
-            one for one in (form, form.lower(), form.capitalize(), form.upper(), capitals) if one != word and one
+            spelling
+            for spelling in (form, form.lower(), form.capitalize(), form.upper(), capitals)
+            if spelling != word and spelling
         )

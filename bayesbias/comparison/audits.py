@@ -112,9 +112,9 @@ class Audit(Result):
         called
             Whether only words are shown whose sign is called.
         """
-        held = self.words[self.words["called"]] if flag(called, "called") else self.words
-        order = np.lexsort((-held["mean"].abs().to_numpy(), held["group"].to_numpy()))
-        return held.iloc[order].reset_index(drop=True)
+        rows = self.words[self.words["called"]] if flag(called, "called") else self.words
+        order = np.lexsort((-rows["mean"].abs().to_numpy(), rows["group"].to_numpy()))
+        return rows.iloc[order].reset_index(drop=True)
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
@@ -141,8 +141,8 @@ class Audit(Result):
     def front(self) -> Page:
         """The first screen of a report."""
         answer, *rest = self.findings()
-        leaning = [told for told in rest if told.startswith(("To ", "Away from "))]
-        others = [told for told in rest if told not in leaning]
+        leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from "))]
+        others = [sentence for sentence in rest if sentence not in leaning]
         return Page(
             title=f"Audit: {', '.join(self.groups)} in {self.embedding}",
             lead=f"{self.words['word'].nunique():,} words of the vocabulary beside "
@@ -265,19 +265,19 @@ def audit(
     most, start = whole_number(sample, "sample", least=500), whole_number(seed, "seed", least=0, most=None)
     vectors = opened(kv)
     lists = load_words(groups) if isinstance(groups, str | Path) else groups
-    held, missing = _groups(vectors, lists)
+    members, missing = _groups(vectors, lists)
     protected = unit_rows(
-        vectors.vectors[[vectors.key_to_index[key] for keys in held.values() for key in keys]].astype(float)
+        vectors.vectors[[vectors.key_to_index[key] for keys in members.values() for key in keys]].astype(float)
     )
-    owner = np.repeat(np.arange(len(held)), [len(keys) for keys in held.values()])
-    own = {key for keys in held.values() for key in keys}
+    owner = np.repeat(np.arange(len(members)), [len(keys) for keys in members.values()])
+    own = {key for keys in members.values() for key in keys}
     rows = np.array([i for i, key in enumerate(vectors.index_to_key) if key not in own], dtype=np.intp)
     if len(rows) < FEWEST:
         raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
     with one_thread():
         rng = np.random.default_rng([start, 8])
         alike = _alike(vectors, own, protected, rng)
-        weights = _weights(owner, len(held))
+        weights = _weights(owner, len(members))
         spread = np.einsum("gj,jk,gk->g", weights, alike, weights)
         worth = (weights**2).sum(axis=1) / spread
         within = np.eye(len(owner)) - (owner[:, None] == owner) / np.bincount(owner)[owner]
@@ -287,16 +287,16 @@ def audit(
         drawn, scatter, _ = _measured(vectors.vectors, chosen, protected, weights, owner, None)
         errors = _Errors(spread, expected, freedom, shared_variance(scatter / expected, freedom))
         mixtures = [fitted_mixture(values, errors.of(i, scatter), heavy) for i, values in enumerate(drawn)]
-        relation = _relation(vectors, list(held.values()))
+        relation = _relation(vectors, list(members.values()))
         side = _Side(protected, weights, owner, relation, errors, mixtures, rope)
         numbers = _blocks(vectors, rows, side)
-    words = _table(vectors, rows, list(held), numbers, prob, relation is not None)
+    words = _table(vectors, rows, list(members), numbers, prob, relation is not None)
     words["called"] = words["s_value"] <= level
     return Audit(
-        groups={name: tuple(keys) for name, keys in held.items()},
+        groups={name: tuple(keys) for name, keys in members.items()},
         words=words,
-        equivalent_words=dict(zip(held, (worth * len(owner)).tolist(), strict=False)),
-        distribution={name: (mixture.mean, mixture.sd) for name, mixture in zip(held, mixtures, strict=False)},
+        equivalent_words=dict(zip(members, (worth * len(owner)).tolist(), strict=False)),
+        distribution={name: (mixture.mean, mixture.sd) for name, mixture in zip(members, mixtures, strict=False)},
         level=level,
         rope=rope,
         prob=prob,
@@ -328,28 +328,30 @@ class _Errors:
         return result
 
 
-def _groups(kv: KeyedVectors, given: WordLists | Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
+def _groups(
+    kv: KeyedVectors, groups: WordLists | Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], list[str]]:
     """Group to the keys of its words, and the words that are missing."""
-    lists: object = given.protected if isinstance(given, WordLists) else given
+    lists: object = groups.protected if isinstance(groups, WordLists) else groups
     if not isinstance(lists, Mapping):
-        raise InputError(f"groups is {shown(given)}: give word lists, or a mapping of group names to words")
-    found: dict[str, list[str]] = {}
+        raise InputError(f"groups is {shown(groups)}: give word lists, or a mapping of group names to words")
+    members: dict[str, list[str]] = {}
     missing: list[str] = []
     for name, words in lists.items():
-        held = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else []
-        if not held or not all(isinstance(word, str) for word in held):
+        entries = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else []
+        if not entries or not all(isinstance(word, str) for word in entries):
             raise InputError(f"groups gives {shown(words)} for {name!r}: give a list of words")
-        keys = find_words(kv, dict.fromkeys(held)).keys
-        missing += [word for word in held if word not in keys]
-        found[str(name)] = list(dict.fromkeys(keys.values()))
-        if len(found[str(name)]) < 2:
-            raise InputError(f"of the group {name!r} {len(found[str(name)])} words are found, and two are needed")
-    if len(found) < 2:
-        raise InputError(f"{len(found)} group{'' if len(found) == 1 else 's'} given: an audit needs two")
-    every = [key for keys in found.values() for key in keys]
+        keys = find_words(kv, dict.fromkeys(entries)).keys
+        missing += [word for word in entries if word not in keys]
+        members[str(name)] = list(dict.fromkeys(keys.values()))
+        if len(members[str(name)]) < 2:
+            raise InputError(f"of the group {name!r} {len(members[str(name)])} words are found, and two are needed")
+    if len(members) < 2:
+        raise InputError(f"{len(members)} group{'' if len(members) == 1 else 's'} given: an audit needs two")
+    every = [key for keys in members.values() for key in keys]
     if twice := [key for key in every if every.count(key) > 1]:
         raise InputError(f"the word {twice[0]!r} is in two groups: keep it in one")
-    return found, missing
+    return members, missing
 
 
 def _alike(kv: KeyedVectors, own: set[str], protected: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -364,17 +366,17 @@ def _alike(kv: KeyedVectors, own: set[str], protected: FloatArray, rng: np.rando
     fields /= fields.std(axis=1, keepdims=True)
     curve = variograms(fields, pairs).mean(axis=0)
     near = unit_rows(protected - centre)
-    found = curve[similarity_bins(near @ near.T)]
-    np.fill_diagonal(found, 1.0)
-    kept: FloatArray = positive(found[None])[0]
-    return kept
+    correlations = curve[similarity_bins(near @ near.T)]
+    np.fill_diagonal(correlations, 1.0)
+    result: FloatArray = positive(correlations[None])[0]
+    return result
 
 
 def _weights(owner: NDArray[np.intp], groups: int) -> FloatArray:
     """Weights (contrasts, J) of the distances to protected words: a group less the mean of the others."""
     member = (owner == np.arange(groups)[:, None]) / np.bincount(owner)[:, None]
-    found: FloatArray = member - (member.sum(axis=0) - member) / (groups - 1)
-    return found[:1] if groups == 2 else found
+    weights: FloatArray = member - (member.sum(axis=0) - member) / (groups - 1)
+    return weights[:1] if groups == 2 else weights
 
 
 def _measured(
@@ -395,8 +397,8 @@ def _measured(
         values[:, part] = weights.astype(np.float32) @ distances.T
         squares = (distances**2).sum(axis=1)
         for group in range(owner.max() + 1):
-            held = distances[:, owner == group]
-            squares -= held.sum(axis=1) ** 2 / held.shape[1]
+            own = distances[:, owner == group]
+            squares -= own.sum(axis=1) ** 2 / own.shape[1]
         scatter[part] = np.maximum(squares, 1e-12)
         if relation is not None:
             ripa[part] = block @ relation.astype(np.float32)
@@ -449,14 +451,14 @@ def _blocks(kv: KeyedVectors, rows: NDArray[np.intp], side: _Side) -> FloatArray
 
 
 def _table(
-    kv: KeyedVectors, rows: NDArray[np.intp], names: list[str], found: FloatArray, prob: float, paired: bool
+    kv: KeyedVectors, rows: NDArray[np.intp], names: list[str], numbers: FloatArray, prob: float, paired: bool
 ) -> pd.DataFrame:
     """One row for each word and contrast, from their numbers."""
     size, reach = len(rows), float(ndtri((1 + prob) / 2))
     words = np.array([kv.index_to_key[row] for row in rows.tolist()], dtype=object)
     ordered = ordered_by_frequency(kv.index_to_key)
     frames = []
-    for i, (contrast, se, mean, sd, below, inside, ripa) in enumerate(found):
+    for i, (contrast, se, mean, sd, below, inside, ripa) in enumerate(numbers):
         rates = false_sign_rates(below)
         ranked = np.sort(mean)
         other = names[1] if len(names) == 2 else f"not {names[i]}"

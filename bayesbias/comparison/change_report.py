@@ -172,14 +172,14 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
     whole = max(abs(float(sides.after.mean[0])), SLIGHT)
     if not numbers["mean"].min() < -whole < whole < numbers["mean"].max():
         return []
-    told = [
+    named = [
         f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
         for name, mean, low, high in zip(names, numbers["mean"], numbers["low"], numbers["high"], strict=True)
     ]
     names_of = result.pair(number)
     where = "Afterwards" if names_of == UNNAMED else f"In {names_of[1]}"
     return [
-        f"{_prefix(result, number)}{where} the mean associations of the groups differ in sign, {', '.join(told)}: in "
+        f"{_prefix(result, number)}{where} the mean associations of the groups differ in sign, {', '.join(named)}: in "
         "the mean of the whole list they cancel."
     ]
 
@@ -286,14 +286,14 @@ def _moved(result: Comparison, prob: float) -> str:
         row = result.outcomes(*result.headline, prob, change=number).iloc[0]
         other = labelled(result.headline[1], result.labels, PHRASES)
         if row["outcome"] == "unchanged":
-            told = "on average, protected words did not move towards or away from their own stereotypes"
+            move = "on average, protected words did not move towards or away from their own stereotypes"
         elif row["low"] <= 0 <= row["high"]:
-            told = "it is not settled whether protected words moved towards their own stereotypes or away from them"
+            move = "it is not settled whether protected words moved towards their own stereotypes or away from them"
         else:
             way = "away from" if row["change"] > 0 else "towards"
-            told = f"on average, protected words moved {way} their own stereotypes"
+            move = f"on average, protected words moved {way} their own stereotypes"
         sentence = (
-            f"{told}, compared with {other}: the difference was {signed(row['before'])} and is {signed(row['after'])}."
+            f"{move}, compared with {other}: the difference was {signed(row['before'])} and is {signed(row['after'])}."
         )
         sentences.append(led(result, number, sentence))
     return " ".join(sentences)
@@ -392,11 +392,11 @@ def _figures(result: Comparison) -> Iterator[Block]:
         yield Table("Figures of the fit", {"figure": "text", "value": "text"}, rows)
 
 
-def _asked(asked: Mapping[str, Any]) -> Iterator[Block]:
+def _asked(records: Mapping[str, Any]) -> Iterator[Block]:
     """What each embedding was asked for."""
-    if not asked:
+    if not records:
         yield "The tables carried no coverage: how many of the words that were asked for they hold is not known."
-    for name, record in asked.items():
+    for name, record in records.items():
         facts = record.get("embedding") or {}
         size = f", {facts['vectors']:,} vectors of {facts['dimensions']} dimensions" if facts else ""
         debiasing = f" Debiasing: {facts['debiasing'].removesuffix('.')}." if facts.get("debiasing") else ""

@@ -67,18 +67,18 @@ def by_differences(
     done: Callable[[float], None],
 ) -> list[ChangeDraws]:
     """The changes between all pairs of embeddings, each from a fit of its differences; ``done`` counts them."""
-    found = []
+    changes = []
     for number, i in enumerate(combinations(range(len(matched.embeddings)), 2)):
         own = np.random.SeedSequence([seed, number])
-        found.append(_one_change(matched, i, spec, engine, draws, chains, own))
+        changes.append(_one_change(matched, i, spec, engine, draws, chains, own))
         done(number + 1)
-    return found
+    return changes
 
 
 def _one_change(
-    matched: Matched, at: tuple[int, int], spec: ModelSpec, engine: str, draws: int, chains: int, seed: Any
+    matched: Matched, pair: tuple[int, int], spec: ModelSpec, engine: str, draws: int, chains: int, seed: Any
 ) -> ChangeDraws:
-    before, after = at
+    before, after = pair
     label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
     base, change = matched.distances[:, before], matched.distances[:, after] - matched.distances[:, before]
     data = Distances.read(matched.of(base), check=False)
@@ -200,25 +200,25 @@ def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarra
 def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
     """The scales of a fit of changes, placed among all connections and classes."""
     labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
-    found = {}
+    scales = {}
     for name in SCALES.values():
         if name not in difference["posterior"]:
             continue
         values = difference["posterior"][name]
         if values.ndim == 2:
-            found[name] = values.to_numpy()
+            scales[name] = values.to_numpy()
             continue
         dim = str(values.dims[2])
         placed = np.zeros((*values.shape[:2], len(labels[dim])))
         placed[..., [labels[dim].index(label) for label in values[dim].to_numpy().tolist()]] = values.to_numpy()
-        found[name] = placed
-    return found
+        scales[name] = placed
+    return scales
 
 
 def _stats(fits: Mapping[str, xr.DataTree]) -> dict[str, float]:
     """Largest Pareto k and smallest effective number of points of the fits."""
-    found = [post["sample_stats"] for post in fits.values() if "sample_stats" in post.children]
-    weighted = [stats for stats in found if "pareto_k" in stats]
+    sample_stats = [post["sample_stats"] for post in fits.values() if "sample_stats" in post.children]
+    weighted = [stats for stats in sample_stats if "pareto_k" in stats]
     if not weighted:
         return {}
     return {
@@ -282,7 +282,7 @@ def by_nuts(
     mean = np.einsum("ec,sdck->sdek", back, joint.connection_mean)
     word = np.einsum("ec,sdcjk->sdejk", back, joint.word_mean)
     faults = _nuts_faults(joint)
-    found = [
+    fits = [
         ChangeDraws(
             before=before,
             after=after,
@@ -301,7 +301,7 @@ def by_nuts(
         )
         for before, after in places
     ]
-    return found, joint
+    return fits, joint
 
 
 def _change_scale(level: str, covariance: FloatArray, weights: FloatArray) -> FloatArray:
@@ -339,7 +339,7 @@ def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]
     for each, chosen in zip(found, words, strict=True):
         place = {word: i for i, word in enumerate(each.sample_words)}
         own = [each.protected_words.index(word) for word in chosen]
-        columns = [place[first.sample_words[at]] for at in kept]
+        columns = [place[first.sample_words[i]] for i in kept]
         scatter = each.distances(np.array(own))[:, columns]
         rows.append(scatter - scatter.mean(axis=1, keepdims=True))
     return first.with_sample(np.array(kept), np.concatenate(rows))
@@ -659,14 +659,14 @@ def compare(
     >>> result.embeddings
     ('before', 'after')
     """
-    given = _tables(tables, before, after)
-    given, framed, frame_notes = common_frames(given)
-    matched = match(given, case)
+    named = _tables(tables, before, after)
+    named, framed, frame_notes = common_frames(named)
+    matched = match(named, case)
     matched = replace(matched, notes=(*matched.notes, *frame_notes))
     one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    related = _related_draws(matched, given, framed, model, engine, case, (draws, chains, used))
+    related = _related_draws(matched, named, framed, model, engine, case, (draws, chains, used))
     if isinstance(related, Comparison):
         return related
     spec = load_model(CHANGE if is_auto(model) else model)
@@ -699,11 +699,11 @@ def _related_draws(
     size: tuple[int, int, int],
 ) -> Comparison | str | None:
     """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
-    asked = model.related if isinstance(model, ModelSpec) else isinstance(model, str) and model == RELATED
-    if not asked and (not is_auto(model) or engine != "auto"):
+    wanted = model.related if isinstance(model, ModelSpec) else isinstance(model, str) and model == RELATED
+    if not wanted and (not is_auto(model) or engine != "auto"):
         return None
-    found = [relatedness_of(table) for table in tables.values()]
-    lacking = [str(name) for name, each in zip(tables, found, strict=True) if each is None]
+    relatedness = [relatedness_of(table) for table in tables.values()]
+    lacking = [str(name) for name, each in zip(tables, relatedness, strict=True) if each is None]
     if engine != "auto":
         reason = f"engine={engine!r} does not fit it"
     elif lacking:
@@ -711,7 +711,7 @@ def _related_draws(
     elif case != "as-is":
         reason = "words were matched without regard to capital letters"
     else:
-        known = [each for each in found if each is not None]
+        known = [each for each in relatedness if each is not None]
         for each, table in zip(known, tables.values(), strict=True):
             if "truth" not in table.attrs:
                 check_distances(each, table)
@@ -722,7 +722,7 @@ def _related_draws(
             related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
             return Comparison(comparison_tree(matched, spec, changes, None, size[2], GIVEN, related))
         reason = made
-    if asked:
+    if wanted:
         raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")
     return f"Different words are taken for unrelated, since {reason}."
 
@@ -732,10 +732,12 @@ def _tables(
 ) -> Mapping[str, pd.DataFrame]:
     pair = before is not None or after is not None
     if pair and (tables is not None or before is None or after is None):
-        given = [
+        arguments = [
             name for name, value in (("tables", tables), ("before", before), ("after", after)) if value is not None
         ]
-        raise InputError(f"given is {' and '.join(given)}: give before= and after=, or one mapping of names to tables")
+        raise InputError(
+            f"given is {' and '.join(arguments)}: give before= and after=, or one mapping of names to tables"
+        )
     if before is not None and after is not None:
         return {"before": before, "after": after}
     if not isinstance(tables, Mapping):

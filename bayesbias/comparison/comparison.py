@@ -227,7 +227,7 @@ class Comparison(Result):
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The verdict without its notes."""
-        return [told for name, part in self.parts(prob).items() if name != "Notes" for told in part]
+        return [sentence for name, part in self.parts(prob).items() if name != "Notes" for sentence in part]
 
     def text(self) -> str:
         """The result in sentences."""
@@ -551,8 +551,8 @@ class Comparison(Result):
         spreads = self.spreads()
         if spreads.isna().any():
             raise InputError("there are too few control distances to measure a spread by: pass standardise=False")
-        one, other = (float(spreads[name]) for name in self.pair(number))
-        return sides.standardised((one, other), centre)
+        before, after = (float(spreads[name]) for name in self.pair(number))
+        return sides.standardised((before, after), centre)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named.
@@ -567,8 +567,8 @@ class Comparison(Result):
             return 0
         if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
             return pairs.index((before, after))
-        kept = ", ".join(f"{pair} to {other}" for pair, other in pairs)
-        raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {kept}")
+        changes = ", ".join(f"{pair} to {other}" for pair, other in pairs)
+        raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {changes}")
 
     def spreads(self) -> pd.Series:
         """The standard deviation of control distances in each embedding; NaN without control words."""
@@ -606,9 +606,9 @@ class Comparison(Result):
         pieces = {}
         for number in self._chosen(change):
             sides = self.sides(*connections, number, standardise, rows)
-            found = sides.change if paired else sides.unpaired([int(self.posterior.attrs["seed"]), number])
-            found = found.combined(-np.eye(sides.size)) if turned else found
-            numbers = figures(found, prob)
+            functionals = sides.change if paired else sides.unpaired([int(self.posterior.attrs["seed"]), number])
+            functionals = functionals.combined(-np.eye(sides.size)) if turned else functionals
+            numbers = figures(functionals, prob)
             numbers["p_below_zero"] = numbers.pop("p_closer")
             pieces[number] = self._labelled(sides).assign(**numbers)
         table = self._joined(pieces, ("before", "after"))

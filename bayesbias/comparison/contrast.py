@@ -106,18 +106,18 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
         rows = DIFFERENCE if lacking else RAW
     one_of(rows, ROWS, "rows")
     if rows == DIFFERENCE:
-        found = _difference_rows(result, cells, first, second)
+        drawn = _difference_rows(result, cells, first, second)
     elif lacking:
         raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
     else:
-        found = _association_rows(result, cells, rows)
-    notes = (*found.notes, *([f"There are no associations: {lacking}."] if lacking and second == OTHER else ()))
+        drawn = _association_rows(result, cells, rows)
+    notes = (*drawn.notes, *([f"There are no associations: {lacking}."] if lacking and second == OTHER else ()))
     if population == SIMILAR:
         draws = flat_draws(result.posterior["connection_mean"].sel(connection=[first, second]).to_numpy())
         whole: Functionals = DrawnFunctionals((draws @ [1.0, -1.0])[:, None])
     else:
-        whole = found.whole
-    return Rows(whole, found.words, found.kept, found.weights, found.kind, notes)
+        whole = drawn.whole
+    return Rows(whole, drawn.words, drawn.kept, drawn.weights, drawn.kind, notes)
 
 
 def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
@@ -309,13 +309,13 @@ def contrasts(
     first, second = contrasted(first, second, *connections_of(result))
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
-    data, found = result.data, rows_of(result, first, second, population, rows)
-    kept = found.kept
+    data, drawn = result.data, rows_of(result, first, second, population, rows)
+    kept = drawn.kept
     groups = data.groups[kept]
     if by == "group":
-        table = _group_table(found, groups, prob, region)
+        table = _group_table(drawn, groups, prob, region)
     else:
-        table = _whole_and_words(found, data.protected_words[kept], groups, prob, region)
+        table = _whole_and_words(drawn, data.protected_words[kept], groups, prob, region)
     cluster = cluster_interval(post, first, second, prob)
     attrs: dict[Any, Any] = {
         "first": first,
@@ -323,13 +323,13 @@ def contrasts(
         "prob": prob,
         "rope": region,
         "population": population,
-        "rows": found.kind,
-        "meaning": MEANINGS[found.kind],
+        "rows": drawn.kind,
+        "meaning": MEANINGS[drawn.kind],
         "related": result.related,
         "left_out": data.protected_words[~kept].tolist(),
         "cluster": cluster,
-        "sd_ratio": float("nan") if cluster.reason else float(found.whole.sd[0]) / cluster.se,
-        "notes": found.notes,
+        "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
+        "notes": drawn.notes,
     }
     if by != "group":
         attrs |= _told(table) | _sizes(data, float(table["mean"].iloc[0]), first, second)
@@ -346,15 +346,15 @@ def _word_table(
 
 
 def _whole_and_words(
-    found: Rows,
+    drawn: Rows,
     words: NDArray[np.str_],
     groups: NDArray[np.str_],
     prob: float,
     region: tuple[float, float] | None,
 ) -> pd.DataFrame:
     """The row of the whole list, then those of the words."""
-    top = _word_table([WHOLE], [pd.NA], found.whole, prob, region)
-    rows = _word_table(words, [name or pd.NA for name in groups], found.words, prob, region)
+    top = _word_table([WHOLE], [pd.NA], drawn.whole, prob, region)
+    rows = _word_table(words, [name or pd.NA for name in groups], drawn.words, prob, region)
     return pd.concat([top, rows], ignore_index=True)
 
 
@@ -374,20 +374,20 @@ def figures(functionals: Functionals, prob: float, region: tuple[float, float] |
 
 
 def _group_table(
-    found: Rows, groups: NDArray[np.str_], prob: float, region: tuple[float, float] | None
+    drawn: Rows, groups: NDArray[np.str_], prob: float, region: tuple[float, float] | None
 ) -> pd.DataFrame:
     """One row a group and one for each two groups: means over their words."""
     names = [str(name) for name in dict.fromkeys(groups.tolist())]
     if "" in names:
         raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
-    if found.kind != DIFFERENCE and len(names) < 3:
+    if drawn.kind != DIFFERENCE and len(names) < 3:
         raise InputError(
             "by='group': with two groups the mean association of each is the whole list, by arithmetic, so that two "
             "lists do not tell which group contributes it; it takes three groups, or rows='difference'"
         )
     labels, matrix = group_weights(groups)
     return pd.DataFrame(
-        {"group": pd.array(labels, dtype="string"), **figures(found.words.combined(matrix), prob, region)}
+        {"group": pd.array(labels, dtype="string"), **figures(drawn.words.combined(matrix), prob, region)}
     )
 
 
@@ -396,7 +396,7 @@ def group_weights(groups: NDArray[np.str_]) -> tuple[list[str], FloatArray]:
     names = [str(name) for name in dict.fromkeys(groups.tolist())]
     means = np.array([(groups == name) / (groups == name).sum() for name in names])
     first, second = np.triu_indices(len(names), 1)
-    labels = [*names, *(f"{names[one]} - {names[other]}" for one, other in zip(first, second, strict=True))]
+    labels = [*names, *(f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True))]
     return labels, np.vstack([means, means[first] - means[second]])
 
 
@@ -492,11 +492,11 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     # list by list: the words' difference of this list and the others, less that of the mean word
     of_words = [list_difference_weights(cells, rows, np.full(len(rows), column)) for column in cells.lists]
     every = sparse.vstack([*of_words, nearness_weights(cells, weights)], format="csr")
-    found = functionals_of(result, cells, every)
+    sums = functionals_of(result, cells, every)
     # the nearness of a list is the mean word's difference of this list and the others
     mean_word = sparse.kron(sparse.eye_array(size), np.ones((len(rows), 1)))
     combine = sparse.hstack([sparse.eye_array(len(rows) * size), -mean_word], format="csr")
-    table_of = found.combined(combine)
+    table_of = sums.combined(combine)
     order = np.arange(len(rows) * size).reshape(size, len(rows)).T.ravel()
     words, groups = data.protected_words[rows], data.groups[rows]
     if by == "group":
@@ -649,8 +649,8 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
             drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
         raw = DrawnFunctionals(drawn)
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
-        for name, found in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
-            number = figures(found, prob)
+        for name, whole in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
+            number = figures(whole, prob)
             row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
         rows.append(row)
     table = pd.DataFrame(rows)
@@ -837,13 +837,13 @@ def decomposition_weights(
     first = sparse.vstack([own, near, total], format="csr")
     place = cells.own[words] - cells.connections
     select = sparse.csr_array((np.ones(count), (np.arange(count), place)), shape=(count, groups))
-    one = sparse.eye_array(count)
+    identity = sparse.eye_array(count)
     combine = sparse.block_array(
         [
-            [one, -select, None],
+            [identity, -select, None],
             [None, select, sparse.csr_array((count, count))],
-            [-one, None, one],
-            [None, None, one],
+            [-identity, None, identity],
+            [None, None, identity],
         ],
         format="csr",
     )
@@ -924,12 +924,12 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
         Writes a number.
     """
     parts = []
-    for row, said in zip(
+    for row, lead in zip(
         table.iloc[:3].to_dict("records"), ("", "", f"{percent(table.attrs['prob'])} interval "), strict=True
     ):
         ends = f"{figure(row['low'])} to {figure(row['high'])}"
         what = difference(labelled(row["contrast"], table.attrs.get("labels", {})))
-        parts.append(f"{of}{what}, {figure(row['mean'])} ({said}{ends})")
+        parts.append(f"{of}{what}, {figure(row['mean'])} ({lead}{ends})")
     special, shared, total = parts
     return (
         f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "
@@ -1014,11 +1014,11 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     data = result.data
     cells = cells_of(data)
     places = _list_places(data, cells)
-    given = _checked_weights(weights, data, [cells.columns[place] for place in places])
-    sums, word, column = np.nonzero(given)
+    matrices = _checked_weights(weights, data, [cells.columns[place] for place in places])
+    sums, word, column = np.nonzero(matrices)
     if not cells.filled[word, places[column]].all():
         raise InputError("weights fall on cells without a distance: give 0 to these (NaN in bb.checks.mean_distances)")
-    matrix = cell_weights(sums, word, places[column], given[sums, word, column], cells, len(given))
+    matrix = cell_weights(sums, word, places[column], matrices[sums, word, column], cells, len(matrices))
     return functionals_of(result, cells, matrix)
 
 
@@ -1033,12 +1033,12 @@ def _checked_weights(weights: object, data: Distances, lists: list[str]) -> Floa
         weights = weights.reindex(index=words, columns=lists).fillna(0.0).to_numpy()
     shape = (len(words), len(lists))
     try:
-        given = np.asarray(weights, dtype=float)
+        array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        given = np.empty(0)
-    if given.ndim not in (2, 3) or given.shape[-2:] != shape or not given.size or not np.isfinite(given).all():
+        array = np.empty(0)
+    if array.ndim not in (2, 3) or array.shape[-2:] != shape or not array.size or not np.isfinite(array).all():
         raise InputError(
-            f"weights have the shape {given.shape}: give finite numbers of shape {shape} (protected words, lists), or "
+            f"weights have the shape {array.shape}: give finite numbers of shape {shape} (protected words, lists), or "
             "several of these stacked"
         )
-    return given.reshape(-1, *shape)
+    return array.reshape(-1, *shape)

@@ -66,15 +66,15 @@ def shared_vocabulary(
     InputError
         Fewer than two are in both.
     """
-    asked = list(dict.fromkeys(wanted))
-    keys = [find_words(kv, asked, case).keys for kv in (first, second)]
-    known = {word: (keys[0][word], keys[1][word]) for word in asked if word in keys[0] and word in keys[1]}
-    taken = {one for one, _ in known.values()}
+    unique = list(dict.fromkeys(wanted))
+    keys = [find_words(kv, unique, case).keys for kv in (first, second)]
+    known = {word: (keys[0][word], keys[1][word]) for word in unique if word in keys[0] and word in keys[1]}
+    taken = {key for key, _ in known.values()}
     others = [word for word in first.index_to_key[:most] if word not in taken and word not in known]
     looked_at = {**known, **{word: (word, word) for word in others}}
     ordered = sorted(looked_at.items(), key=lambda item: first.key_to_index[item[1][0]])
-    held = {word: both for word, both in ordered if both[1] in second.key_to_index}
-    pairs = [[both[at] for both in held.values()] for at in (0, 1)]
+    shared = {word: both for word, both in ordered if both[1] in second.key_to_index}
+    pairs = [[both[side] for both in shared.values()] for side in (0, 1)]
     rows = [
         np.array([kv.key_to_index[word] for word in listed], dtype=np.intp)
         for kv, listed in zip((first, second), pairs, strict=True)
@@ -86,7 +86,7 @@ def shared_vocabulary(
             f"the embeddings share {int(some.sum())} words that have a direction: give the same embedding before and "
             "after"
         )
-    words = tuple(word for word, kept in zip(held, some, strict=True) if kept)
+    words = tuple(word for word, kept in zip(shared, some, strict=True) if kept)
     before, after = (unit_single(part[some]) for part in vectors)
     return Shared(words, before, after)
 
@@ -146,20 +146,20 @@ def checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
     advice = "give triples (word, word, score), or a DataFrame of three such columns"
     if isinstance(rows, str) or not isinstance(rows, Iterable):
         raise InputError(f"similarity is {pairs!r}: {advice}")
-    found = []
+    checked = []
     for row in rows:
-        if isinstance(row, str) or not isinstance(row, Iterable) or len(one := tuple(row)) != 3:
+        if isinstance(row, str) or not isinstance(row, Iterable) or len(entry := tuple(row)) != 3:
             raise InputError(f"similarity holds {row!r}: {advice}")
         try:
-            score = float(one[2])
+            score = float(entry[2])
         except (TypeError, ValueError):
             score = float("nan")
-        if not all(isinstance(word, str) for word in one[:2]) or not np.isfinite(score):
+        if not all(isinstance(word, str) for word in entry[:2]) or not np.isfinite(score):
             raise InputError(f"similarity holds {row!r}: {advice}, every score a finite number")
-        found.append((one[0], one[1], score))
-    if not found:
+        checked.append((entry[0], entry[1], score))
+    if not checked:
         raise InputError(f"similarity holds no pair: {advice}")
-    return found
+    return checked
 
 
 def agreement(
@@ -171,23 +171,23 @@ def agreement(
     none; empty if there is.
     """
     place = {word: i for i, word in enumerate(shared.words)}
-    held = [(place[one], place[other], score) for one, other, score in pairs if one in place and other in place]
-    if len(held) < FEWEST_JUDGEMENTS:
+    known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
+    if len(known) < FEWEST_JUDGEMENTS:
         reason = (
-            f"{len(held)} of {len(pairs)} pairs of similarity are in both embeddings; {FEWEST_JUDGEMENTS} are needed"
+            f"{len(known)} of {len(pairs)} pairs of similarity are in both embeddings; {FEWEST_JUDGEMENTS} are needed"
         )
         return pd.DataFrame(columns=SIMILARITY_COLUMNS), reason
-    left, right, scores = (np.array(column) for column in zip(*held, strict=True))
+    left, right, scores = (np.array(column) for column in zip(*known, strict=True))
     cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
     if np.ptp(scores) == 0:
-        return pd.DataFrame(columns=SIMILARITY_COLUMNS), f"all {len(held)} pairs of similarity have the same score"
-    chosen = resampled_rows(len(held), draws, rng)
+        return pd.DataFrame(columns=SIMILARITY_COLUMNS), f"all {len(known)} pairs of similarity have the same score"
+    chosen = resampled_rows(len(known), draws, rng)
     every = [spearman(cosine, scores) for cosine in cosines]
     drawn = [spearman(cosine[chosen], scores[chosen]) for cosine in cosines]
     every.append(every[1] - every[0])
     drawn.append(drawn[1] - drawn[0])
     rows = [
-        (side, float(value), *ends(values, prob), len(pairs), len(held))
+        (side, float(value), *ends(values, prob), len(pairs), len(known))
         for side, value, values in zip(("before", "after", "change"), every, drawn, strict=True)
     ]
     return pd.DataFrame(rows, columns=SIMILARITY_COLUMNS), ""
@@ -250,8 +250,8 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         figures: list[float] = []
         chances = []
         for unit in (shared.before, shared.after):
-            found = judge(unit[rows], labels, seed)
-            right, chance = _right(test, found, labels, rng)
+            predicted = judge(unit[rows], labels, seed)
+            right, chance = _right(test, predicted, labels, rng)
             chances.append(chance)
             figures += [right / len(rows), *share_interval(right, len(rows), prob)]
         shares = [_right(test, judge(unit, sides, seed), sides, rng)[0] / len(sides) for unit, sides in drawn]
@@ -271,20 +271,20 @@ def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.ran
     return unit_rows(left - left @ directions.T @ directions).astype(np.float32), labels
 
 
-def _right(test: str, found: IntArray, labels: IntArray, rng: np.random.Generator) -> tuple[int, float]:
+def _right(test: str, predicted: IntArray, labels: IntArray, rng: np.random.Generator) -> tuple[int, float]:
     """How many words are told apart rightly, and the share that is by chance.
 
     Clusters have no names: they take those that fit best, which is above an even share by chance too.
     """
     if test == "classify":
-        return int((found == labels).sum()), float(np.bincount(labels).max() / len(labels))
-    shuffled = [_matched(found, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
-    return _matched(found, labels), float(np.mean(shuffled) / len(labels))
+        return int((predicted == labels).sum()), float(np.bincount(labels).max() / len(labels))
+    shuffled = [_matched(predicted, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
+    return _matched(predicted, labels), float(np.mean(shuffled) / len(labels))
 
 
-def _matched(found: IntArray, labels: IntArray) -> int:
+def _matched(predicted: IntArray, labels: IntArray) -> int:
     size = int(labels.max()) + 1
-    table = np.bincount(found * size + labels, minlength=size * size).reshape(size, size)
+    table = np.bincount(predicted * size + labels, minlength=size * size).reshape(size, size)
     from scipy.optimize import linear_sum_assignment  # loads slowly
 
     return int(table[linear_sum_assignment(-table)].sum())
@@ -382,8 +382,8 @@ class SideEffects(Result):
     @property
     def first(self) -> list[str]:
         """What to read first: neighbours, and whether the old bias can be found by the stronger of the tests."""
-        kept, found = self._kept(), self._recovered()
-        return [*kept[:1], *found[-1:]]
+        kept, recovered = self._kept(), self._recovered()
+        return [*kept[:1], *recovered[-1:]]
 
     def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
         """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
@@ -420,12 +420,12 @@ class SideEffects(Result):
     def _agreement(self) -> list[str]:
         if self.similarity.empty:
             return []
-        at = {row["side"]: row for row in self.similarity.to_dict("records")}
-        change = at["change"]
+        by_side = {row["side"]: row for row in self.similarity.to_dict("records")}
+        change = by_side["change"]
         return [
             f"Spearman's correlation of cosines with the similarities supplied changed by {signed(change['spearman'])} "
-            f"({signed(change['low'])} to {signed(change['high'])}), from {at['before']['spearman']:.3f} to "
-            f"{at['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
+            f"({signed(change['low'])} to {signed(change['high'])}), from {by_side['before']['spearman']:.3f} to "
+            f"{by_side['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
         ]
 
     def _recovered(self) -> list[str]:
@@ -435,20 +435,20 @@ class SideEffects(Result):
 def _recovered(row: dict[Any, Any]) -> str:
     """How many of the former sides a test still tells, and what that says."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
-    found = (
+    sentence = (
         f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} still tells the former side of "
         f"{_percent(row['after'])} ({ends}). It told that of {_percent(row['before'])} before, and "
         f"{_percent(row['chance'])} are right by chance."
     )
     if row["before"] - row["chance"] < SLIGHT:
-        return f"{found} The test has no power here: it did hardly better than chance before."
+        return f"{sentence} The test has no power here: it did hardly better than chance before."
     if row["after_low"] <= row["chance"]:
-        return f"{found} Afterwards it does no better than chance."
+        return f"{sentence} Afterwards it does no better than chance."
     reference = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
-    found += f" Where the difference of random groups is removed it tells {_percent(row['reference'])} ({reference})"
+    sentence += f" Where the difference of random groups is removed it tells {_percent(row['reference'])} ({reference})"
     if row["after_low"] > row["reference_high"]:
-        return f"{found}: more of the old bias is left than removing any such direction leaves."
-    return f"{found}, so that what is left is not specific to these groups."
+        return f"{sentence}: more of the old bias is left than removing any such direction leaves."
+    return f"{sentence}, so that what is left is not specific to these groups."
 
 
 _TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
@@ -549,7 +549,7 @@ def side_effects(
         done(1)
         kinds, groups = _words_of(compared)
         wanted = [word for listed in kinds.values() for word in listed]
-        wanted += [word for one, other, _ in pairs or [] for word in (one, other)]
+        wanted += [word for first, other, _ in pairs or [] for word in (first, other)]
         _check_belonging(compared, kvs, case)
         shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]
@@ -560,14 +560,14 @@ def side_effects(
         similar, reason = pd.DataFrame(columns=SIMILARITY_COLUMNS), ""
         if pairs is not None:
             similar, reason = agreement(shared, pairs, prob, draws, rng)
-        found, why = _recovery(shared, groups, words, prob, seed)
+        recovered, why = _recovery(shared, groups, words, prob, seed)
         done(4)
     return SideEffects(
         neighbours=mean_kept(by_word, prob),
         neighbours_by_word=by_word,
         controls=_controls(compared, prob),
         similarity=similar,
-        recovery=found,
+        recovery=recovered,
         prob=prob,
         notes=(*notes, *(f"{each}." for each in (reason, *why) if each)),
     )
@@ -588,13 +588,13 @@ def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Ca
     distances = compared.posterior["observed_data/distance"].to_numpy()[chosen]
     for i, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
         words_found = find_words(kv, dict.fromkeys([*left, *right]), case)
-        for one, other, distance in zip(left, right, distances[:, i], strict=True):
-            if one not in words_found.keys or other not in words_found.keys:
+        for word, other, distance in zip(left, right, distances[:, i], strict=True):
+            if word not in words_found.keys or other not in words_found.keys:
                 continue
-            own = float(cosine_distances(words_found.of([one]), words_found.of([other]))[0, 0])
+            own = float(cosine_distances(words_found.of([word]), words_found.of([other]))[0, 0])
             if abs(own - distance) > APART:
                 raise InputError(
-                    f"{name} does not belong to its table: {one} and {other} are {own:.3f} apart in it and "
+                    f"{name} does not belong to its table: {word} and {other} are {own:.3f} apart in it and "
                     f"{distance:.3f} in the table; give the embeddings in the order of the tables"
                 )
 
@@ -619,10 +619,10 @@ def _words_of(compared: Comparison) -> tuple[dict[str, list[str]], dict[str, lis
 
 
 def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
-    held = set(shared.words)
+    known = set(shared.words)
     notes = []
     for kind, words in kinds.items():
-        lost = [word for word in words if word not in held]
+        lost = [word for word in words if word not in known]
         if len(lost) == len(words):
             raise InputError(
                 f"the embeddings hold none of the {len(words)} {kind} words of the tables ({', '.join(lost[:5])}): "

@@ -177,7 +177,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
         if f"contrast_{label}" not in group:
             continue
         # contrasts with the first connection
-        held = np.column_stack([np.zeros(group.sizes[label]), group[f"contrast_{label}"].to_numpy()])
+        effects = np.column_stack([np.zeros(group.sizes[label]), group[f"contrast_{label}"].to_numpy()])
         noise = np.append(0.0, group[f"noise_{label}"].to_numpy())
         variance = noise[a] + noise[b] if 0 in (a, b) else np.nan
         parts.append(
@@ -185,7 +185,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
                 {
                     "frame": pd.array(group[label].to_numpy().astype(str), dtype="string"),
                     "side": side,
-                    "contrast": held[:, b] - held[:, a],
+                    "contrast": effects[:, b] - effects[:, a],
                     "se": np.sqrt(variance),
                 }
             )
@@ -299,21 +299,21 @@ def origin_sensitivity(
     prob = probability(prob, "prob")
     if not isinstance(vectors, ContextVectors):
         raise InputError(f"vectors are {shown(vectors)}: give what encode returns")
-    held = list(origins) if isinstance(origins, list | tuple) else []
-    if not held or not all(isinstance(one, list | tuple) and len(one) == 2 for one in held):
+    pairs = list(origins) if isinstance(origins, list | tuple) else []
+    if not pairs or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
         raise InputError(
             f"origins is {shown(origins)}: give pairs of centre and all_but_top, such as ('vocabulary', 3)"
         )
     rows = []
-    for centre, top in held:
+    for centre, top in pairs:
         table = distance_table(vectors, lists, frames=frames, centre=centre, all_but_top=top)
         post = fit(table, seed=seed)
         spread = float(post[GROUP].attrs["control_sd"])
         for other in beside_associated(Fit(post)):
             row = contrasts(post, "associated", other, prob).iloc[0]
             settled = bool(row["low"] > 0 or row["high"] < 0)
-            kept = [float(row[name]) for name in ("mean", "sd", "low", "high")]
-            rows.append((centre, top, f"associated - {other}", *kept, kept[0] / spread, settled))
+            numbers = [float(row[name]) for name in ("mean", "sd", "low", "high")]
+            rows.append((centre, top, f"associated - {other}", *numbers, numbers[0] / spread, settled))
     columns = ["centre", "all_but_top", "contrast", "mean", "sd", "low", "high", "in_spreads", "settled"]
     note = "The origin is a choice, and none is the right one: say which was taken."
     return OriginSensitivity(pd.DataFrame(rows, columns=columns), (note,))
@@ -364,10 +364,10 @@ def over_frames(
     if not framed:
         return changes
     data, rng = Distances.read(matched.of(matched.distances[:, 0]), check=False), np.random.default_rng([seed, 6])
-    found = []
+    widened = []
     for change in changes:
         chains, draws = change.connection_change.shape[:2]
-        before, after = (framed.get(matched.embeddings[at]) for at in (change.before, change.after))
+        before, after = (framed.get(matched.embeddings[i]) for i in (change.before, change.after))
         errors: dict[str, FloatArray] = {}
         size, kinds = chains * draws, len(data.connections)
         for kind, pair in (("before", (before, None)), ("change", (before, after))):
@@ -377,5 +377,5 @@ def over_frames(
                 shift, words = shift + whole, words + own
             errors[f"connection_{kind}"] = shift.reshape(chains, draws, kinds)
             errors[f"word_{kind}"] = (shift[:, None, :] + words).reshape(chains, draws, -1, kinds)
-        found.append(replace(change, **{name: getattr(change, name) + each for name, each in errors.items()}))
-    return found
+        widened.append(replace(change, **{name: getattr(change, name) + each for name, each in errors.items()}))
+    return widened

@@ -127,8 +127,8 @@ def compare_models(
     """
     one_of(unit, tuple(UNITS), "unit")
     pairs = flag(pairs, "pairs")
-    given = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
-    specs = _specs([*MODELS, *(["related"] if given else [])] if models is None else models)
+    related = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
+    specs = _specs([*MODELS, *(["related"] if related else [])] if models is None else models)
     if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):
         raise InputError(
             f"the model {without[0]!r} cannot predict a protected word: it reads the covariance of the distances to "
@@ -143,7 +143,7 @@ def compare_models(
         for i, spec in enumerate(specs):
             judged.append(_judge(spec, rows, data, draws, seed, pairs, unit, _part(done, i, 1)))
     result = _ranking(judged, unit)
-    notes += [f"{one.name}: {note}" for one in judged for note in one.notes]
+    notes += [f"{entry.name}: {note}" for entry in judged for note in entry.notes]
     result.attrs = {"notes": notes, "seed": seed, "rows": len(rows), "unit": unit}
     return result
 
@@ -236,9 +236,9 @@ def _leave_words(result: Fit, spec: ModelSpec, table: pd.DataFrame, data: Distan
     bad = np.flatnonzero(~(k <= MAX_PARETO_K))
     unresolved = 0
     for i, word in enumerate(bad.tolist()):
-        found = _refitted(result, spec, table, data, word, unit)
-        unresolved += found is None
-        values[word] = values[word] if found is None else found
+        refitted = _refitted(result, spec, table, data, word, unit)
+        unresolved += refitted is None
+        values[word] = values[word] if refitted is None else refitted
         done((i + 1) / len(bad))
     return _Score(values, len(bad), unresolved)
 
@@ -373,22 +373,22 @@ def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _ranking(judged: Sequence[_Judged], unit: Unit) -> pd.DataFrame:
     """The table of scores, the best first by the unit, models without such a score last."""
     name, alone = UNITS[unit], unit == "pair"
-    scores = [one.by_pair if alone else one.by_unit for one in judged]
-    order = sorted(range(len(judged)), key=lambda at: -_sum(scores[at])[0] if scores[at] else np.inf)
+    scores = [entry.by_pair if alone else entry.by_unit for entry in judged]
+    order = sorted(range(len(judged)), key=lambda i: -_sum(scores[i])[0] if scores[i] else np.inf)
     best = scores[order[0]]
     rows = []
-    for at in order:
-        one, score = judged[at], scores[at]
+    for place in order:
+        model, score = judged[place], scores[place]
         apart = _Score(score.elpd - best.elpd, 0) if score and best else None
-        row: dict[str, object] = {"model": one.name, "engine": one.engine}
+        row: dict[str, object] = {"model": model.name, "engine": model.engine}
         row |= dict(zip((f"elpd_{name}", f"se_{name}"), _sum(score), strict=True))
         row |= dict(zip((f"diff_{name}", f"diff_se_{name}"), _sum(apart), strict=True))
         row[f"bad_k_{name}"] = score.bad if score else pd.NA
         if not alone:
             row[f"unresolved_k_{name}"] = score.unresolved if score else pd.NA
-            row |= dict(zip(("elpd_pair", "se_pair"), _sum(one.by_pair), strict=True))
-            row["bad_k_pair"] = one.by_pair.bad if one.by_pair else pd.NA
-        rows.append(row | {"log_evidence": one.log_evidence})
+            row |= dict(zip(("elpd_pair", "se_pair"), _sum(model.by_pair), strict=True))
+            row["bad_k_pair"] = model.by_pair.bad if model.by_pair else pd.NA
+        rows.append(row | {"log_evidence": model.log_evidence})
     table = pd.DataFrame(rows)
     counts = [column for column in table.columns.astype(str) if "_k_" in column]
     return table.astype({"model": "string", "engine": "string", **dict.fromkeys(counts, "Int64")})

@@ -115,14 +115,14 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
     if joined.empty:
         raise InputError(_nothing_shared(read, case))
-    kept = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
+    pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
     distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
     coverage = {
         str(name): record.as_dict() for name, table in tables.items() if (record := stored_coverage(table)) is not None
     }
     notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
     notes += [*_conflicts(first, others), *_impossible(read, distances), *_case_notes(read, case), *_sizes(coverage)]
-    return Matched(kept, tuple(read), distances, tuple(notes), coverage)
+    return Matched(pairs, tuple(read), distances, tuple(notes), coverage)
 
 
 def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
@@ -192,8 +192,8 @@ def _impossible(read: Mapping[str, pd.DataFrame], distances: FloatArray) -> list
 
 def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """A note where embeddings have different dimensions."""
-    found = {name: record.get("embedding", {}).get("dimensions") for name, record in coverage.items()}
-    known = {name: size for name, size in found.items() if size}
+    dimensions = {name: record.get("embedding", {}).get("dimensions") for name, record in coverage.items()}
+    known = {name: size for name, size in dimensions.items() if size}
     if len(set(known.values())) < 2:
         return []
     listed = ", ".join(f"{name} {size}" for name, size in known.items())
@@ -218,7 +218,7 @@ def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
 def _lower_cased(read: Mapping[str, pd.DataFrame]) -> list[str]:
     """Tables in lower case throughout, where another holds words with capitals that they lack."""
     words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
-    capitals = {name: {word for word in held if word != word.lower()} for name, held in words.items()}
+    capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
     some = set().union(*capitals.values())
     return [name for name, own in capitals.items() if not own and some - words[name]]
 
@@ -231,8 +231,10 @@ def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
             f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
             "pass case='fallback'"
         )
-    held = "; ".join(f"{name} holds {listed(list(table['protected_word'].unique()))}" for name, table in read.items())
-    return f"the tables share no pair of protected and attribute word: make them from one word list ({held})"
+    contents = "; ".join(
+        f"{name} holds {listed(list(table['protected_word'].unique()))}" for name, table in read.items()
+    )
+    return f"the tables share no pair of protected and attribute word: make them from one word list ({contents})"
 
 
 def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:

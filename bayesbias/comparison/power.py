@@ -296,7 +296,7 @@ def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
         words=member.sum(axis=1),
         stereotype=class_of == 0,
         contrasted=(np.abs(coefficients) > 0).any(axis=0),
-        kind=np.array([data.connection_classes.index(data.classes[at]) for at in class_of]),
+        kind=np.array([data.connection_classes.index(data.classes[i]) for i in class_of]),
         protected=len(data.protected_words),
         weights=(parts.loadings * np.sqrt(parts.variances)).T @ coefficients,
         alike=np.where(counted > 0, parts.correlations @ within.T, typical[:, None]),
@@ -461,8 +461,8 @@ def plan(
         apart = words_or_table.copy()
         del apart[GROUP]
         planned = plan(apart, effect, prob, power, first, second, scales, seed)
-        found = frame_effects(words_or_table, planned.first, planned.second)
-        return replace(planned, notes=(f"List lengths are those for these frames. {found.text(prob)}",))
+        effects = frame_effects(words_or_table, planned.first, planned.second)
+        return replace(planned, notes=(f"List lengths are those for these frames. {effects.text(prob)}",))
     if scales is None and (spec_and_data := _related(words_or_table)) is not None:
         return _related_plan(*spec_and_data, effect, prob, power, first, second)
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))
@@ -485,13 +485,13 @@ def plan(
     )
 
 
-def _related(given: object) -> tuple[ModelSpec, Distances] | None:
+def _related(source: object) -> tuple[ModelSpec, Distances] | None:
     """The model of related words and the data of a table or fit that knows how its words are; None of another."""
-    if isinstance(given, xr.DataTree):
-        result = Fit.read(given)
+    if isinstance(source, xr.DataTree):
+        result = Fit.read(source)
         return fit_for_crossed(result.spec, result.data) if result.related else None
-    if isinstance(given, pd.DataFrame) and KEY in given.attrs:
-        return fit_for_crossed(load_model(RELATED), Distances.read(given))
+    if isinstance(source, pd.DataFrame) and KEY in source.attrs:
+        return fit_for_crossed(load_model(RELATED), Distances.read(source))
     return None
 
 
@@ -540,10 +540,10 @@ def _related_plan(
 
 def _needed_factor(name: str, sized: Callable[[float], PlannedSize], power: float) -> dict[str, Any]:
     """A row of ``Plan.needed``: the smallest factor, in hundredths, by bisection."""
-    found = sized(LIMIT)
-    if found.power < power:
-        changed = {key for key in SIZES if getattr(found, key) != getattr(sized(1.0), key)}
-        row = {key: pd.NA if key in changed else value for key, value in asdict(found).items()}
+    answer = sized(LIMIT)
+    if answer.power < power:
+        changed = {key for key in SIZES if getattr(answer, key) != getattr(sized(1.0), key)}
+        row = {key: pd.NA if key in changed else value for key, value in asdict(answer).items()}
         return {"varied": name, "factor": float("nan"), **row, "reachable": False}
     fewest = 1 + bisect_left(range(1, 100 * LIMIT), True, key=lambda step: sized(step / 100).power >= power)
     return {"varied": name, "factor": fewest / 100, **asdict(sized(fewest / 100)), "reachable": True}
@@ -597,41 +597,41 @@ def _needed(design: Design, name: str, way: Way, question: Question, power: floa
     """A row of ``Plan.needed``: the fewest words by bisection, since power grows with every list."""
     longest = _longest(design, way)
     top = LIMIT * longest
-    found = question.answer(_grown(design, way, top))
-    if found.power < power:
+    answer = question.answer(_grown(design, way, top))
+    if answer.power < power:
         fixed = dict(zip(SIZES, way, strict=True))
-        row = {key: pd.NA if fixed.get(key) else value for key, value in asdict(found).items()}
+        row = {key: pd.NA if fixed.get(key) else value for key, value in asdict(answer).items()}
         return {"varied": name, "factor": float("nan"), **row, "reachable": False}
 
     def seen(length: int) -> bool:
         return question.answer(_grown(design, way, length)).power >= power
 
     fewest = 1 + bisect_left(range(1, top), True, key=seen)
-    found = question.answer(_grown(design, way, fewest))
-    return {"varied": name, "factor": fewest / longest, **asdict(found), "reachable": True}
+    answer = question.answer(_grown(design, way, fewest))
+    return {"varied": name, "factor": fewest / longest, **asdict(answer), "reachable": True}
 
 
 def _curve(design: Design, ways: Mapping[str, Way], question: Question) -> Iterator[dict[str, Any]]:
     for name, way in ways.items():
         longest = _longest(design, way)
         for factor in FACTORS:
-            found = question.answer(_grown(design, way, max(1, int(factor * longest + 0.5))))
-            yield {"varied": name, "factor": factor, **asdict(found)}
+            answer = question.answer(_grown(design, way, max(1, int(factor * longest + 0.5))))
+            yield {"varied": name, "factor": factor, **asdict(answer)}
 
 
 def _scales_of(
-    given: pd.DataFrame | xr.DataTree | WordLists | str | Path, scales: Mapping[str, Any] | None, seed: int
+    table: pd.DataFrame | xr.DataTree | WordLists | str | Path, scales: Mapping[str, Any] | None, seed: int
 ) -> tuple[Distances, Scales, float, str]:
     """The lists as data, scales at B points, the prior sd of connection means, and where the scales are from."""
-    if isinstance(given, pd.DataFrame) and scales is None:
-        given = fit(given, draws=DRAWS, chains=1, seed=seed)
-    if isinstance(given, xr.DataTree):
-        result = Fit.read(given)
+    if isinstance(table, pd.DataFrame) and scales is None:
+        table = fit(table, draws=DRAWS, chains=1, seed=seed)
+    if isinstance(table, xr.DataTree):
+        result = Fit.read(table)
         if scales is None:
             return result.data, _fitted(result), prior_of_means(result.spec).sd, "this table"
-    elif not isinstance(given, pd.DataFrame):
-        given = _every_pair(given if isinstance(given, WordLists) else load_words(given))
-    spec, data = fit_for_crossed(load_model("crossed"), read_distances(given, check=False))
+    elif not isinstance(table, pd.DataFrame):
+        table = _every_pair(table if isinstance(table, WordLists) else load_words(table))
+    spec, data = fit_for_crossed(load_model("crossed"), read_distances(table, check=False))
     source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
     point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
     return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source

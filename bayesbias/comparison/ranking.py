@@ -207,17 +207,19 @@ def rank(
         raise InputError(f"a ranking needs two embeddings at least, given {len(embeddings)}: give a mapping of names")
     draws = whole_number(draws, "draws", least=0)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    asked, notes = named_queries(queries), dict[str, None]()
+    named, notes = named_queries(queries), dict[str, None]()
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
-    how = replace(how, without=_only_in_some(asked, embeddings, case, notes))
+    how = replace(how, without=_only_in_some(named, embeddings, case, notes))
     if twins == "once":
-        how = replace(how, alike=alike_in_some(every_word(asked.values()), embeddings.values(), case))
+        how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
     tables, scores, drawn = [], {}, {}
     labelled = named_metrics(metrics)
     with progress("ranking", len(labelled) * max(draws, 1)) as done:
         for number, (label, name, options) in enumerate(labelled):
-            ready = _ready(name, untested(options), asked, embeddings, how)
-            notes |= dict.fromkeys(f"{q}: {note}." for (q, _), one in ready.items() for note in one.found.twin_notes)
+            ready = _ready(name, untested(options), named, embeddings, how)
+            notes |= dict.fromkeys(
+                f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
+            )
             table = _by_query(label, ready)
             usable = _usable(table, notes)
             tables.append(table)
@@ -251,12 +253,12 @@ def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd
         raise InputError(
             f"outside is {reprlib.repr(outside)}: give a mapping of a benchmark's name to the score of each embedding"
         )
-    for name, given in outside.items():
-        if missing := [each for each in scores.index if each not in given]:
+    for name, numbers in outside.items():
+        if missing := [each for each in scores.index if each not in numbers]:
             raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
         if name in scores:
             raise InputError(f"the outside ranking {name!r} has the name of a metric: give it another")
-        values = pd.Series({each: -finite_number(given[each], f"{name} of {each}") for each in scores.index})
+        values = pd.Series({each: -finite_number(numbers[each], f"{name} of {each}") for each in scores.index})
         ranks[name] = values.rank(method="average")
     return ranks
 
@@ -266,8 +268,8 @@ def _only_in_some(
 ) -> frozenset[str]:
     """Words that some of the embeddings hold and others do not."""
     words = every_word(queries.values())
-    held = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
-    some = {word for word in words if 0 < sum(word in one for one in held) < len(held)}
+    known = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
+    some = {word for word in words if 0 < sum(word in keys for keys in known) < len(known)}
     for name, query in queries.items():
         if gone := [word for word in dict.fromkeys(chain.from_iterable(query.sets.values())) if word in some]:
             notes[f"{name}: left out, since only some embeddings hold them: {', '.join(gone)}."] = None
@@ -297,9 +299,11 @@ def _ready(
 
 def _by_query(label: str, ready: Ready) -> pd.DataFrame:
     rows = []
-    for (query, embedding), one in ready.items():
-        found = one.measure()
-        rows.append((embedding, label, query, found.value, abs(found.value - one.metric.optimum), found.reason))
+    for (query, embedding), entry in ready.items():
+        measured = entry.measure()
+        rows.append(
+            (embedding, label, query, measured.value, abs(measured.value - entry.metric.optimum), measured.reason)
+        )
     return pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
 
 
@@ -333,14 +337,14 @@ def _drawn(
     units = {query: units_of(ready[query, names[0]]) for query in queries}
     pools = pools_of(listed for sets in units.values() for listed in sets.values())
     values = np.empty((draws, len(names), len(queries)))
-    ready = {key: one.with_neighbours() for key, one in ready.items() if key[0] in queries} if draws else ready
+    ready = {key: each.with_neighbours() for key, each in ready.items() if key[0] in queries} if draws else ready
     for i in range(draws):
         places = draw_all(pools, rng)
         for column, query in enumerate(queries):
             chosen = {name: places[listed] for name, listed in units[query].items()}
             for row, name in enumerate(names):
-                one = ready[query, name]
-                values[i, row, column] = abs(one.resampled(chosen).value - one.metric.optimum)
+                entry = ready[query, name]
+                values[i, row, column] = abs(entry.resampled(chosen).value - entry.metric.optimum)
         done(before + i + 1)
     scores: FloatArray = AGGREGATES[aggregate](values, axis=2)
     return scores

@@ -152,10 +152,10 @@ def prior_sensitivity(
     factor = _above_one(factor)
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
-    given = contrast_draws(result, first, second, population)
+    drawn = contrast_draws(result, first, second, population)
     spec = result.spec
-    refits = _refits(result, spec, (first, second, population), factor, seed, given)
-    power = _power(result, spec, f"{first} - {second}", given)
+    refits = _refits(result, spec, (first, second, population), factor, seed, drawn)
+    power = _power(result, spec, f"{first} - {second}", drawn)
     return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first}{MINUS}{second}"))
 
 
@@ -167,20 +167,20 @@ def _above_one(factor: object) -> float:
 
 
 def _refits(
-    result: Fit, spec: ModelSpec, asked: tuple[str, str, str], factor: float, seed: int, given: FloatArray
+    result: Fit, spec: ModelSpec, contrast: tuple[str, str, str], factor: float, seed: int, drawn: FloatArray
 ) -> pd.DataFrame:
     """The contrast (two connections and a population) by the fit as given and by each refit."""
     priors = result.priors()
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
     changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
     table, engine = result.data.to_frame(), "auto" if result.engine == "nuts" else result.engine
-    rows = [(pd.NA, "as given", *describe(given, PROB).values())]
+    rows = [(pd.NA, "as given", *describe(drawn, PROB).values())]
     with progress("fitting with other priors", len(changes)) as done:
         for i, (name, change) in enumerate(changes):
             by = factor if change == "wider" else 1 / factor
-            others = {one: priors[one].widened(by) for one in (movable if name == ALL else [name])}
+            others = {prior: priors[prior].widened(by) for prior in (movable if name == ALL else [name])}
             again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
-            rows.append((name, change, *describe(contrast_draws(Fit(again), *asked), PROB).values()))
+            rows.append((name, change, *describe(contrast_draws(Fit(again), *contrast), PROB).values()))
             done(i + 1)
     refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "low", "high"])
     refits = refits.astype({"prior": "string", "change": "string", "low": float, "high": float})
@@ -215,33 +215,33 @@ def _verdict(refits: pd.DataFrame, contrast: str) -> str:
         )
     single = moved[moved["prior"] != ALL]
     shown = moved if single.empty else single
-    at = shown.index[int(_strength(shown).argmax())]
-    worst = refits.loc[at]
+    strongest = shown.index[int(_strength(shown).argmax())]
+    worst = refits.loc[strongest]
     named = "all priors" if worst["prior"] == ALL else f"the prior of {worst['prior']}"
     verdict = (
         f"The prior matters for {contrast}: with {named} {worst['change']} it moves by {worst['shift']:+.2f} posterior "
         f"sds and its sd changes by {worst['sd_ratio'] - 1:+.0%}"
     )
-    if _decides(refits)[at]:
+    if _decides(refits)[strongest]:
         excludes = worst["low"] > 0 or worst["high"] < 0
         verdict += f", and its interval {'comes to exclude' if excludes else 'no longer excludes'} 0"
     more = list(dict.fromkeys(single.loc[single["prior"] != worst["prior"], "prior"]))
     return f"{verdict}; {' and '.join(more)} matter{'s' * (len(more) == 1)} too." if more else f"{verdict}."
 
 
-def _power(result: Fit, spec: ModelSpec, contrast: str, given: FloatArray) -> pd.DataFrame:
+def _power(result: Fit, spec: ModelSpec, contrast: str, drawn: FloatArray) -> pd.DataFrame:
     """Power-scaling sensitivity of the contrast, the means and the scales."""
     from arviz_stats import psense
 
     posterior, steps = result.posterior, ("chain", "draw")
     shape, coords = [posterior.sizes[name] for name in steps], {name: posterior[name] for name in steps}
-    kept = [str(name) for name in posterior.data_vars if name not in WORDS]
-    asked = posterior[kept].assign({contrast: (steps, given.reshape(shape))})
-    found, log_likelihood = family_of(spec).log_terms(result)
-    priors = {name: each.reshape(shape) for name, each in found.items()}
+    names = [str(name) for name in posterior.data_vars if name not in WORDS]
+    dataset = posterior[names].assign({contrast: (steps, drawn.reshape(shape))})
+    log_priors, log_likelihood = family_of(spec).log_terms(result)
+    priors = {name: each.reshape(shape) for name, each in log_priors.items()}
     tree = xr.DataTree.from_dict(
         {
-            "/posterior": asked,
+            "/posterior": dataset,
             "/log_prior": xr.Dataset({name: (steps, each) for name, each in priors.items()}, coords),
             "/log_likelihood": xr.Dataset({"distance": (steps, log_likelihood.reshape(shape))}, coords),
         }
@@ -249,9 +249,9 @@ def _power(result: Fit, spec: ModelSpec, contrast: str, given: FloatArray) -> pd
     by_prior, by_likelihood = psense(tree, group="prior"), psense(tree, group="likelihood")
     rows = [
         (name, label, float(prior), float(likelihood), _diagnosis(float(prior), float(likelihood)))
-        for name in [contrast, *kept]
+        for name in [contrast, *names]
         for label, prior, likelihood in zip(
-            _labels(asked[name]), np.ravel(by_prior[name]), np.ravel(by_likelihood[name]), strict=True
+            _labels(dataset[name]), np.ravel(by_prior[name]), np.ravel(by_likelihood[name]), strict=True
         )
     ]
     table = pd.DataFrame(rows, columns=["parameter", "label", "prior", "likelihood", "diagnosis"])
@@ -336,17 +336,17 @@ def influence(
     labels = data.connections.tolist()
     mean, sd = _contrast(moments, labels, first, second)
     rows, left_out = [], []
-    asked, counts = _asked(data, words), _counts(data)
-    with progress("leaving out words", len(asked)) as done:
-        for i, word in enumerate(asked):
-            held = counts[word.kind][word.place]
-            gone = [name for name in (first, second) if held[labels.index(name)] == counts[ALL][labels.index(name)]]
-            found = _without(word, gone, first, second, moments_without)
-            if isinstance(found, str):
-                left_out.append((word.kind, word.name, found))
+    chosen, counts = _asked(data, words), _counts(data)
+    with progress("leaving out words", len(chosen)) as done:
+        for i, word in enumerate(chosen):
+            counted = counts[word.kind][word.place]
+            gone = [name for name in (first, second) if counted[labels.index(name)] == counts[ALL][labels.index(name)]]
+            figures = _without(word, gone, first, second, moments_without)
+            if isinstance(figures, str):
+                left_out.append((word.kind, word.name, figures))
             else:
-                shift = found[0] - mean
-                rows.append((word.kind, word.name, word.list, int(held.sum()), *found, shift, shift / sd))
+                shift = figures[0] - mean
+                rows.append((word.kind, word.name, word.list, int(counted.sum()), *figures, shift, shift / sd))
             done(i + 1)
     table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
     table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
@@ -415,10 +415,10 @@ def _without(word: _Word, gone: list[str], first: str, second: str, moments: Lea
     if gone:
         return f"it has all distances of {' and '.join(gone)}"
     try:
-        labels, found = moments(word.kind, word.place)
+        labels, numbers = moments(word.kind, word.place)
     except InputError as error:
         return str(error)
-    return _contrast(found, labels, first, second)
+    return _contrast(numbers, labels, first, second)
 
 
 def _contrast(moments: Moments, labels: list[str], first: str, second: str) -> tuple[float, float]:
@@ -464,17 +464,17 @@ def pools_of(sets: Iterable[Units]) -> tuple[Pool, ...]:
     for units in dict.fromkeys(sets):
         touching = [group for group in groups if any(unit in group[0] for unit in units)]
         groups = [group for group in groups if group not in touching]
-        together = dict.fromkeys(unit for held, _ in touching for unit in held) | dict.fromkeys(units)
+        together = dict.fromkeys(unit for own, _ in touching for unit in own) | dict.fromkeys(units)
         groups.append((together, [*(member for _, members in touching for member in members), units]))
     return tuple(_pool(list(group), members) for group, members in groups)
 
 
-def _pool(held: list[Hashable], members: list[Units]) -> Pool:
+def _pool(pooled: list[Hashable], members: list[Units]) -> Pool:
     places = {}
     for units in members:
-        at = {unit: place for place, unit in enumerate(units)}
-        places[units] = np.array([at.get(unit, -1) for unit in held], dtype=np.intp)
-    return Pool(len(held), places)
+        place_of = {unit: place for place, unit in enumerate(units)}
+        places[units] = np.array([place_of.get(unit, -1) for unit in pooled], dtype=np.intp)
+    return Pool(len(pooled), places)
 
 
 def draw_all(pools: Iterable[Pool], rng: np.random.Generator) -> dict[Units, IntArray]:
@@ -657,13 +657,13 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
     rows = []
     for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
         kept = {
-            name: np.array([i for i, one in enumerate(listed) if one != unit], dtype=np.intp)
+            name: np.array([i for i, other in enumerate(listed) if other != unit], dtype=np.intp)
             for name, listed in units.items()
         }
         if all(map(len, kept.values())):
-            found = ready.resampled(kept).value
-            held = [name for name, listed in units.items() if unit in listed]
-            rows.append((_shown(unit), " and ".join(held), found, found - value))
+            without = ready.resampled(kept).value
+            names = [name for name, listed in units.items() if unit in listed]
+            rows.append((_shown(unit), " and ".join(names), without, without - value))
     table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
     return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
 
@@ -679,11 +679,11 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
         return pd.DataFrame(), lists
     post = fit(distance_table(kv, lists), seed=seed)
     table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
-    kept = table[["mean", "sd", "low", "high", "p_closer"]].reset_index(drop=True)
-    kept.insert(0, "contrast", f"{FIRST} - {SECOND}")
-    kept.insert(1, "model", post.attrs["model"])
+    part = table[["mean", "sd", "low", "high", "p_closer"]].reset_index(drop=True)
+    part.insert(0, "contrast", f"{FIRST} - {SECOND}")
+    part.insert(1, "model", post.attrs["model"])
     verdict = diagnose(post)
-    return kept, str(verdict) if verdict.faults else None
+    return part, str(verdict) if verdict.faults else None
 
 
 def word_lists_of(query: Query) -> WordLists | str:

@@ -150,8 +150,8 @@ class Sides:
         return len(self.observed_before)
 
     def _combined(self, before: float, change: float) -> Functionals:
-        one = sparse.eye_array(self.size)
-        return self.joint.combined(sparse.csr_array(sparse.hstack([before * one, change * one])))
+        identity = sparse.eye_array(self.size)
+        return self.joint.combined(sparse.csr_array(sparse.hstack([before * identity, change * identity])))
 
     @cached_property
     def before(self) -> Functionals:
@@ -207,8 +207,9 @@ class Sides:
 
     def standardised(self, spreads: tuple[float, float], centre: float) -> Sides:
         """Values less ``centre`` in units of a spread of each embedding; what is observed stays as it is."""
-        one, other = spreads
-        scale = np.array([[1 / one, 0.0], [1 / other - 1 / one, 1 / other]])  # of values before, and of their changes
+        before, after = spreads
+        # of values before, and of their changes
+        scale = np.array([[1 / before, 0.0], [1 / after - 1 / before, 1 / after]])
         joint = self.joint.combined(sparse.csr_array(sparse.kron(scale, sparse.eye_array(self.size))))
         return replace(self, joint=shifted(joint, np.repeat(-centre * scale @ [1.0, 0.0], self.size)))
 
@@ -293,9 +294,9 @@ class Stacked:
         moving = sums.parts @ sparse.diags_array(free.astype(float))
         before, after = pair
         weights = [self._of(sums.parts, before), self._of(moving, after) - self._of(moving, before)]
-        found = related_functionals(self.spec, self.every, self.cells, sparse.csr_array(sparse.vstack(weights)))
+        functionals = related_functionals(self.spec, self.every, self.cells, sparse.csr_array(sparse.vstack(weights)))
         offset = sums.parts @ np.nan_to_num(known).ravel()
-        return linked(shifted(found, np.concatenate([np.zeros(len(offset)), offset])), sums)
+        return linked(shifted(functionals, np.concatenate([np.zeros(len(offset)), offset])), sums)
 
     def _of(self, parts: sparse.csr_array, embedding: int) -> sparse.csr_array:
         """Weights of one embedding's cells among those of all."""
@@ -331,12 +332,12 @@ def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:
     One attribute word alone shows nothing about others, unless no value of the table is other than 0.
     """
     nothing = bool((np.abs(values) <= SAME).all())
-    found = {}
+    fixed = {}
     for k in range(len(data.connections)):
         rows = data.connection == k
         if nothing or len(np.unique(data.attribute[rows])) > 1:
-            found[k] = unchanged(values, rows)
-    return {k: value for k, value in found.items() if value is not None}
+            fixed[k] = unchanged(values, rows)
+    return {k: value for k, value in fixed.items() if value is not None}
 
 
 def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> FloatArray:

@@ -103,8 +103,8 @@ def unsettled(
     few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
     if not few:
         return []
-    asked = [*few, FIXED]
-    drawn = flat_draws(np.stack([shares[name] for name in asked], axis=2))
+    terms = [*few, FIXED]
+    drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
     slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
     means, moved = [drawn.mean(axis=0)], 0.0
     for factor in (0.5, 2.0):
@@ -112,15 +112,15 @@ def unsettled(
         weights /= weights.sum()
         means.append(weights @ drawn)
         moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
-    said = [
+    figures = [
         f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
-        for name, now, half, twice in zip(asked, *means, strict=True)
+        for name, now, half, twice in zip(terms, *means, strict=True)
     ]
     levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
     return [
         f"{levels} cannot settle how much levels differ: with prior means of their sds half or twice as large, the "
-        f"shares of the variance would be {', '.join(said)}, while no coefficient of a feature would move by more than "
-        f"{max(moved, 0.01):.2f} posterior sds."
+        f"shares of the variance would be {', '.join(figures)}, while no coefficient of a feature would move by more "
+        f"than {max(moved, 0.01):.2f} posterior sds."
     ]
 
 
@@ -165,10 +165,10 @@ def parts(variances: FloatArray, components: Components, design: Design) -> tupl
     signal, error = np.zeros(len(variances)), np.zeros(len(variances))
     for i, component in enumerate(components):
         value = variances[:, i] / np.prod([levels.get(facet, 1) for facet in component])
-        held = design.objects in component
+        of_objects = design.objects in component
         if component & design.over.keys():
-            error += value if held or design.absolute else 0.0
-        elif held:
+            error += value if of_objects or design.absolute else 0.0
+        elif of_objects:
             signal += value
     return signal, error
 
@@ -357,17 +357,17 @@ class VarianceComponents(Result):
         """Name, what it is of, form and design of the study's coefficients that the scores allow."""
         sizes = self.sizes
         seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
-        found = []
+        designs = []
         for of, rows in (("target", "base_pair"), ("base_pair", "target")):
             if rows in sizes and "seed" in sizes:
-                found.append(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True)))
+                designs.append(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True)))
         for of, rows in (("target", "base_pair"), ("base_pair", "target")):
             if rows in sizes and "measure" in sizes:
-                found.append(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds)))
+                designs.append(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds)))
         for of, items, cases in (("query", "target", "base_pair"), ("base_pair", "base_pair", "target")):
             if items in sizes and cases in sizes:
-                found.append(("internal", of, "alpha", Design(cases, {items: sizes[items]}, seeds)))
-        return found
+                designs.append(("internal", of, "alpha", Design(cases, {items: sizes[items]}, seeds)))
+        return designs
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""

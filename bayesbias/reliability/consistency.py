@@ -110,27 +110,29 @@ def bias_scores(
     by_name_or_none(compat, ["published"], "compat")
     one_of(twins, TWINS, "twins")
     neighbours = whole_number(neighbours, "neighbours")
-    words, asked = words_given(targets, "targets"), pairs_given(pairs, "pairs")
+    words, base_pairs = words_given(targets, "targets"), pairs_given(pairs, "pairs")
     named = seeds_of(kvs)
     _refuse_twice(named)
-    held, notes = in_all(words, named.values(), "target words")
-    kept, lacking = in_all(asked, named.values(), "base pairs")
+    shared_words, notes = in_all(words, named.values(), "target words")
+    shared_pairs, lacking = in_all(base_pairs, named.values(), "base pairs")
     notes += lacking
-    if not held or not kept:
-        lost = "target words" if not held else "base pairs"
-        raise InputError(f"the embeddings share none of the {len(asked) if held else len(words)} {lost}: choose others")
+    if not shared_words or not shared_pairs:
+        lost = "target words" if not shared_words else "base pairs"
+        raise InputError(
+            f"the embeddings share none of the {len(base_pairs) if shared_words else len(words)} {lost}: choose others"
+        )
     if twins == "once" and compat is None:
-        held, kept, said = _once(named, held, kept)
-        notes += said
-    scores = np.empty((len(chosen), len(held), len(kept), len(named)))
+        shared_words, shared_pairs, repeats = _once(named, shared_words, shared_pairs)
+        notes += repeats
+    scores = np.empty((len(chosen), len(shared_words), len(shared_pairs), len(named)))
     with progress("scoring words", len(named)) as done:
         for i, kv in enumerate(named.values()):
-            scores[..., i] = _scores(kv, held, kept, chosen, neighbours, compat)
+            scores[..., i] = _scores(kv, shared_words, shared_pairs, chosen, neighbours, compat)
             done(i + 1)
     return xr.DataArray(
         scores,
         dims=("measure", "target", "base_pair", "seed"),
-        coords={"measure": chosen, "target": held, "base_pair": _labels(kept), "seed": list(named)},
+        coords={"measure": chosen, "target": shared_words, "base_pair": _labels(shared_pairs), "seed": list(named)},
         name="bias_score",
         attrs={"notes": tuple(notes), "neighbours": neighbours},
     )
@@ -142,17 +144,17 @@ def _once(
     """Words and pairs without those that have the vectors of earlier ones in all embeddings, and sentences on them."""
     alike = alike_in_all(list(dict.fromkeys([*words, *chain(*pairs)])), named.values())
     once, notes = words_once(words, alike, "Target words")
-    kept, said = pairs_once(pairs, alike)
+    kept, repeats = pairs_once(pairs, alike)
     if not kept:
         raise InputError(f"the words of the pair {'/'.join(pairs[0])} have one vector, so that nothing relates them")
-    return once, kept, notes + [f"Base {note}." for note in said]
+    return once, kept, notes + [f"Base {note}." for note in repeats]
 
 
 def _refuse_twice(named: Mapping[Hashable, KeyedVectors]) -> None:
-    for (one, first), (other, second) in combinations(named.items(), 2):
+    for (label, first), (other, second) in combinations(named.items(), 2):
         if first is second or np.array_equal(first.vectors, second.vectors):
             raise InputError(
-                f"{called(one)} and {called(other)} hold the same vectors, which would seem reliable: give each once"
+                f"{called(label)} and {called(other)} hold the same vectors, which would seem reliable: give each once"
             )
 
 
@@ -170,18 +172,18 @@ def _scores(
         raise InputError(f"the vectors of {listed(zero)} are zeros, which have no direction: leave these words out")
     first, second = (looked.of([pair[side] for pair in pairs]) for side in (0, 1))
     vectors = looked.of(words)
-    found = []
+    scores = []
     for measure in measures:
         if measure == "ripa":
-            found.append(_ripa(unit_rows(vectors) if compat == "published" else vectors, first, second, pairs))
+            scores.append(_ripa(unit_rows(vectors) if compat == "published" else vectors, first, second, pairs))
             continue
         apart = unit_rows(first) - unit_rows(second)
         if measure == "db_wa":
-            found.append(unit_rows(vectors) @ apart.T)
+            scores.append(unit_rows(vectors) @ apart.T)
         else:
             rows = np.array([kv.key_to_index[word] for word in words], dtype=np.intp)
-            found.append(neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
-    return np.stack(found)
+            scores.append(neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
+    return np.stack(scores)
 
 
 def _ripa(vectors: FloatArray, first: FloatArray, second: FloatArray, pairs: list[tuple[str, str]]) -> FloatArray:
@@ -224,15 +226,15 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
     InputError
         No embedding, settings that differ in more than the seed, or vectors of other dimensions.
     """
-    given: Any = kvs
-    if isinstance(given, Mapping) and given and all(map(is_embedding, given.values())):
+    source: Any = kvs
+    if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
         labelled: dict[Hashable, KeyedVectors] = {
-            label: opened(kv) for label, kv in zip(_seed_labels(list(given)), given.values(), strict=True)
+            label: opened(kv) for label, kv in zip(_seed_labels(list(source)), source.values(), strict=True)
         }
-    elif isinstance(given, Sequence) and not isinstance(given, str):
-        labelled = {i: opened(kv) for i, kv in enumerate(given)}
+    elif isinstance(source, Sequence) and not isinstance(source, str):
+        labelled = {i: opened(kv) for i, kv in enumerate(source)}
     else:
-        single = opened(given)
+        single = opened(source)
         labelled = {str(about(single)["name"]): single}
     if not labelled:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
@@ -251,8 +253,8 @@ def _check_alike(labelled: Mapping[Hashable, KeyedVectors]) -> None:
     """Refuse embeddings of other dimensions, which do not differ in their seed only."""
     sizes = {label: int(kv.vector_size) for label, kv in labelled.items()}
     if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{size} in {called(label)}" for label, size in sizes.items())
-        raise InputError(f"the embeddings have different numbers of dimensions ({said}): take them one by one")
+        dimensions = ", ".join(f"{size} in {called(label)}" for label, size in sizes.items())
+        raise InputError(f"the embeddings have different numbers of dimensions ({dimensions}): take them one by one")
 
 
 def _seed_labels(keys: list[Hashable]) -> list[Hashable]:
@@ -355,9 +357,9 @@ def retest_reliability(
     _enough(scores, "seed", "the reliability over seeds")
     _enough(scores, rows, f"the reliability of a {of.replace('_', ' ')}")
     values = _values(scores, "measure", of, rows, "seed")
-    found = _estimate(values, form, prob, interval, seed, rows.replace("_", " "))
+    estimates = _estimate(values, form, prob, interval, seed, rows.replace("_", " "))
     parts = [
-        _table(scores[of].to_numpy(), *(end[i] for end in found)).assign(measure=measure)
+        _table(scores[of].to_numpy(), *(end[i] for end in estimates)).assign(measure=measure)
         for i, measure in enumerate(scores["measure"].to_numpy())
     ]
     table = pd.concat(parts, ignore_index=True)[["measure", "label", "value", "low", "high", "reason"]]
@@ -497,12 +499,12 @@ def internal_consistency(
     parts, notes = [], []
     cases = "base pair" if of == "query" else "target"
     for name, words in ({EVERY: known} if queries is None else queries).items():
-        kept, lost = _split(name, words, known)
+        scored, lost = _split(name, words, known)
         notes += [f"{len(lost)} words of {name} have no scores: {listed(lost)}."] if lost else []
-        part = values[:, [known.index(word) for word in kept]]
+        part = values[:, [known.index(word) for word in scored]]
         items = part.transpose(0, 2, 1) if of == "query" else part
-        found = _estimate(_scaled(items) if standardise else items, ALPHA, prob, interval, seed, cases)
-        table = _table(np.repeat(name, len(items)), *found)
+        estimates = _estimate(_scaled(items) if standardise else items, ALPHA, prob, interval, seed, cases)
+        table = _table(np.repeat(name, len(items)), *estimates)
         parts.append(table.assign(measure=scores["measure"].to_numpy()))
     if not parts:
         raise InputError("queries is empty: give names of queries and their words, or None for all words")
@@ -541,9 +543,9 @@ def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, se
     seed = whole_number(seed, "seed", least=0, most=None)
     if one_of(interval, tuple(NOTES), "interval") == "f":
         return icc(values, form, prob)
-    if (held := values.shape[-2]) < FEWEST:
+    if (count := values.shape[-2]) < FEWEST:
         raise InputError(
-            f"there are {held} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
+            f"there are {count} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
             "interval='f'"
         )
     return bootstrap_icc(values, form, prob, SAMPLES, np.random.default_rng(seed))
@@ -566,14 +568,14 @@ def _enough(scores: xr.DataArray, dim: str, what: str) -> None:
 
 def _split(name: str, words: Iterable[str], known: list[str]) -> tuple[list[str], list[str]]:
     """A query's words with and without scores."""
-    asked = words_given(words, f"the query {name!r}")
-    kept = [word for word in asked if word in known]
-    if len(kept) < 2:
+    unique = words_given(words, f"the query {name!r}")
+    scored = [word for word in unique if word in known]
+    if len(scored) < 2:
         raise InputError(
-            f"{len(kept)} of the {len(asked)} words of the query {name!r} have scores, and internal consistency needs "
-            "at least two: add its words to the targets of bias_scores"
+            f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores, and internal consistency "
+            "needs at least two: add its words to the targets of bias_scores"
         )
-    return kept, [word for word in asked if word not in known]
+    return scored, [word for word in unique if word not in known]
 
 
 def _reason(value: float, low: float) -> str | None:

@@ -131,7 +131,7 @@ def read_wordnet(folder: str | Path) -> WordNet:
     synsets: dict[Entry, frozenset[str]] = {}
     exceptions: dict[Entry, tuple[str, ...]] = {}
     for part in PARTS:
-        synsets |= {(part, lemma): found for lemma, found in _index(place / f"index.{part}")}
+        synsets |= {(part, lemma): offsets for lemma, offsets in _index(place / f"index.{part}")}
         exceptions |= {(part, form): tuple(base) for form, *base in _fields(place / f"{part}.exc", 2)}
     for key, *_, number in _fields(place / counts, 3):
         lemma, _, kind = key.rpartition("%")
@@ -223,33 +223,33 @@ def word_features(
     """
     import pandas as pd
 
-    asked, named = words_given(words, "words"), seeds_of(kvs)
+    wanted, named = words_given(words, "words"), seeds_of(kvs)
     _check_embeddings(named)
     senses = None if wordnet is None else read_wordnet(wordnet)
-    found = {label: find_words(kv, asked) for label, kv in named.items()}
-    kept = [word for word in asked if all(word in one.keys for one in found.values())]
-    notes = _lost(asked, found)
-    if not kept:
-        raise InputError(f"the embeddings share none of the {len(asked)} words: choose other words")
-    frequency, said = _log_frequencies(named, kept, counts)
-    columns: dict[str, Any] = {"word": kept, "log_frequency": frequency, "log_frequency_squared": _z(frequency) ** 2}
-    notes += said
+    known = {label: find_words(kv, wanted) for label, kv in named.items()}
+    shared = [word for word in wanted if all(word in entry.keys for entry in known.values())]
+    notes = _lost(wanted, known)
+    if not shared:
+        raise InputError(f"the embeddings share none of the {len(wanted)} words: choose other words")
+    frequency, remarks = _log_frequencies(named, shared, counts)
+    columns: dict[str, Any] = {"word": shared, "log_frequency": frequency, "log_frequency_squared": _z(frequency) ** 2}
+    notes += remarks
     if senses is not None:
-        number = np.array([senses.senses(word) for word in kept], dtype=np.float64)
-        columns["log_senses"] = np.log(number, out=np.full(len(kept), np.nan), where=number > 0)
-        columns["part_of_speech"] = pd.array([senses.part_of_speech(word) for word in kept], dtype="str")
-        notes += _left("Not in WordNet", kept, number == 0)
-    vectors = [one.of(kept) for one in found.values()]
+        number = np.array([senses.senses(word) for word in shared], dtype=np.float64)
+        columns["log_senses"] = np.log(number, out=np.full(len(shared), np.nan), where=number > 0)
+        columns["part_of_speech"] = pd.array([senses.part_of_speech(word) for word in shared], dtype="str")
+        notes += _left("Not in WordNet", shared, number == 0)
+    vectors = [entry.of(shared) for entry in known.values()]
     with progress("measuring words", len(named)) as done:
         near = []
         for i, kv in enumerate(named.values()):
-            near.append(_nearest(kv, kept))
+            near.append(_nearest(kv, shared))
             done(i + 1)
         columns["nn_similarity"] = np.mean(near, axis=0)
         columns["l2_norm"] = np.mean([np.sqrt(np.vecdot(rows, rows)) for rows in vectors], axis=0)
-        columns["stability"], said = _stability(named, vectors, fit_on)
+        columns["stability"], remarks = _stability(named, vectors, fit_on)
     table = pd.DataFrame(columns)
-    table.attrs["notes"] = tuple(notes + said)
+    table.attrs["notes"] = tuple(notes + remarks)
     return table
 
 
@@ -261,13 +261,13 @@ def _check_embeddings(named: Mapping[Hashable, KeyedVectors]) -> None:
         zero_words(kv, kv.index_to_key)  # refuses numbers that are not finite
 
 
-def _lost(asked: Sequence[str], found: Mapping[Hashable, FoundWords]) -> list[str]:
+def _lost(wanted: Sequence[str], known: Mapping[Hashable, FoundWords]) -> list[str]:
     """Sentences on the words that embeddings lack, one for those that lack the same."""
     lacking: dict[tuple[str, ...], list[str]] = {}
-    for label, one in found.items():
-        lacking.setdefault(tuple(word for word in asked if word not in one.keys), []).append(called(label))
+    for label, entry in known.items():
+        lacking.setdefault(tuple(word for word in wanted if word not in entry.keys), []).append(called(label))
     return [
-        f"{listed(names)} lack{'s' * (len(names) == 1)} {len(lost)} of {len(asked)} words, which are left out: "
+        f"{listed(names)} lack{'s' * (len(names) == 1)} {len(lost)} of {len(wanted)} words, which are left out: "
         f"{listed(lost)}."
         for lost, names in lacking.items()
         if lost
@@ -285,13 +285,13 @@ def _log_frequencies(
     made_up: list[str] = []
     bare: list[str] = []
     for label, kv in named.items():
-        held = np.asarray(getattr(kv, "expandos", {}).get("count", ()), dtype=np.float64)
-        if len(held) != len(kv.index_to_key) or not (held > 0).all():
+        recorded = np.asarray(getattr(kv, "expandos", {}).get("count", ()), dtype=np.float64)
+        if len(recorded) != len(kv.index_to_key) or not (recorded > 0).all():
             bare.append(called(label))
-        elif (np.diff(held) == MADE_UP).all():
+        elif (np.diff(recorded) == MADE_UP).all():
             made_up.append(called(label))
         else:
-            own.append(np.log(held[[kv.key_to_index[word] for word in words]]))
+            own.append(np.log(recorded[[kv.key_to_index[word] for word in words]]))
     notes = [f"No counts of words come with {listed(bare)}."] * bool(bare)
     if made_up:
         notes.append(f"The counts of {listed(made_up)} fall by 1 from word to word: they are made up, and not used.")
@@ -321,7 +321,7 @@ def _checked_counts(counts: Mapping[str, float] | pd.Series, words: Sequence[str
 
 def _left(what: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:
     """A sentence on some of the words."""
-    some = [word for word, said in zip(words, which, strict=True) if said]
+    some = [word for word, mark in zip(words, which, strict=True) if mark]
     return [f"{what} ({len(some)} of {len(words)} words): {listed(some)}."] if some else []
 
 
@@ -349,12 +349,16 @@ def _stability(
     if len(named) == 1:
         return np.full(len(vectors[0]), np.nan), ["There is no stability of a single embedding: give other seeds."]
     first, *others = named.values()
-    asked = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
-    common = [word for word in asked if word in first.key_to_index and all(word in kv.key_to_index for kv in others)]
+    candidates = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
+    common = [
+        word for word in candidates if word in first.key_to_index and all(word in kv.key_to_index for kv in others)
+    ]
     if not common:
         raise InputError("the embeddings share none of the words of fit_on: give words that all hold")
-    held = set(common)
-    notes = _left("Left out of fit_on", asked, np.array([word not in held for word in asked])) * (fit_on is not None)
+    known = set(common)
+    notes = _left("Left out of fit_on", candidates, np.array([word not in known for word in candidates])) * (
+        fit_on is not None
+    )
     if len(common) <= first.vector_size:
         notes.append(
             f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that they "

@@ -102,12 +102,12 @@ class ReliabilityRegression(Result):
         """The result in sentences, without its notes."""
         shares = self.rows.dropna(subset="r2").set_index("term")
         own = shares["r2"].drop([FIXED, *self.levels, RESIDUAL, TOTAL])
-        said = [
+        parts = [
             f"{name} {row['r2']:.1%} ({row['r2_low']:.1%} to {row['r2_high']:.1%})"
             for name, row in shares.loc[[TOTAL, FIXED, *self.levels]].iterrows()
         ]
         return [
-            f"Explained variance of {self.outcome}, with {percent(self.prob)} intervals: {', '.join(said)}. "
+            f"Explained variance of {self.outcome}, with {percent(self.prob)} intervals: {', '.join(parts)}. "
             f"The feature with the largest share of its own is {own.idxmax()} ({own.max():.1%})."
         ]
 
@@ -188,14 +188,14 @@ def reliability_regression(
     group_scale = finite_number(group_scale, "group_scale", positive=True)
     if group_scale > WIDEST:
         raise InputError(f"group_scale is {group_scale:g}: give at most {WIDEST:,} sds of the outcome")
-    asked = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
-    chosen, absent = _chosen(table, text(outcome, "outcome"), features, asked)
+    group_names = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
+    chosen, absent = _chosen(table, text(outcome, "outcome"), features, group_names)
     if not isinstance(references, Mapping | None):
         raise InputError(f"references is {shown(references)}: give a mapping of columns to their levels")
-    rows, left = _complete(table, [outcome, *map(_source, chosen), *asked])
+    rows, left = _complete(table, [outcome, *map(_source, chosen), *group_names])
     y = _numbers(rows[outcome], outcome)
     design = _design(rows, chosen, {} if references is None else references)
-    groupings = {name: _grouping(rows[name], name) for name in asked}
+    groupings = {name: _grouping(rows[name], name) for name in group_names}
     names = {name: labels for name, (_, labels) in groupings.items()}
     centre, spread = float(y.mean()), float(y.std(ddof=1))
     sums = mixed_sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
@@ -203,7 +203,7 @@ def reliability_regression(
     with warnings.catch_warnings():
         # the sampler's own compiler takes care of the small products, and needs no BLAS
         warnings.filterwarnings("ignore", message="PyTensor could not link to a BLAS", category=UserWarning)
-        sds, stats, _ = run_nuts(_model(sums, len(asked), group_scale), chains, draws // chains, rng)
+        sds, stats, _ = run_nuts(_model(sums, len(group_names), group_scale), chains, draws // chains, rng)
     values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
     values["coefficient"][:, :, 0] += centre
     shares = variance_shares(design.columns, design.parts, values, list(names))
@@ -211,7 +211,13 @@ def reliability_regression(
     tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of("nuts"))}
     judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
     faults = draw_faults(np.concatenate(judged, axis=2), stats)
-    notes = [*faults, *absent, *left, *_repeats(rows, asked), *unsettled(values, shares, names, group_scale * spread)]
+    notes = [
+        *faults,
+        *absent,
+        *left,
+        *_repeats(rows, group_names),
+        *unsettled(values, shares, names, group_scale * spread),
+    ]
     return ReliabilityRegression(
         outcome=outcome,
         rows=table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
@@ -374,7 +380,7 @@ def _with_effects(
     group_sd = sds.get("group_sd", np.empty((*residual.shape, 0)))
     flat = np.column_stack([residual.ravel(), group_sd.reshape(residual.size, -1)])
     drawn, effects = draw_effects(sums, flat, FIXED_SD, rng)
-    coefficient, *others = (one.reshape(*residual.shape, -1) for one in [drawn, *effects])
+    coefficient, *others = (part.reshape(*residual.shape, -1) for part in [drawn, *effects])
     values = {"coefficient": coefficient, "group_sd": group_sd, "residual_sd": residual}
     return values | {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
 
@@ -389,14 +395,14 @@ def _tree(
 ) -> xr.DataTree:
     """Draws, statistics of the sampler and data with ArviZ's groups."""
     dims = {"coefficient": ("term",), "group_sd": ("group",)} | {f"{name}_effect": (f"{name}_level",) for name in names}
-    held = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
+    variables = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
     coords = {"term": list(design.terms), "part": list(shares), **{f"{name}_level": names[name] for name in names}}
     steps = {name: np.arange(size) for name, size in zip(STEP, values["residual_sd"].shape, strict=True)}
     rows = {"row": np.arange(len(outcome))}
     return xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset(
-                held | {"r2": ((*STEP, "part"), np.stack(list(shares.values()), axis=2))},
+                variables | {"r2": ((*STEP, "part"), np.stack(list(shares.values()), axis=2))},
                 steps | coords | ({"group": list(names)} if names else {}),
             ),
             "/sample_stats": xr.Dataset({name: (STEP, value) for name, value in stats.items()}, steps),

@@ -203,38 +203,38 @@ class FitReport(Result):
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen: the answer, one picture, three lines."""
-        given = self._given(prob)
-        record, table = given.coverage, given.table
-        overview = partial(plot_overview, given.post, self.topics, prob)
+        facts = self._given(prob)
+        record, table = facts.coverage, facts.table
+        overview = partial(plot_overview, facts.post, self.topics, prob)
         return Page(
             title=f"Bias report: {'distance table' if record is None else record.word_list}",
             lead=f"{len(table):,} cosine distances of {many(table['protected_word'].nunique(), 'protected word')} to "
             f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
-            f"{self.result.engine}; intervals hold {given.percent} of the posterior mass.",
-            answer=_answer(given),
-            lines=_lines(given),
+            f"{self.result.engine}; intervals hold {facts.percent} of the posterior mass.",
+            answer=_answer(facts),
+            lines=_lines(facts),
             picture=None
-            if given.other is None
-            else Picture("overview", "The contrast with each other list", overview, _spoken(given)),
-            fault="" if given.verdict.ok else given.verdict.headline(),
+            if facts.other is None
+            else Picture("overview", "The contrast with each other list", overview, _spoken(facts)),
+            fault="" if facts.verdict.ok else facts.verdict.headline(),
         )
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report."""
-        given = self._given(prob)
+        facts = self._given(prob)
         return filled(
             (
-                Section("What was measured", list(_measured(given))),
-                Section("Words that are missing", list(_missing(given)), shut=True),
-                Section("Words", list(_words(given))),
-                Section("Contrasts", list(_contrasts(given)), shut=True),
-                Section("Frequency of words", list(_frequency(given)), shut=True),
-                Section(f"Distances adjusted for {given.post.attrs.get('adjust')}", list(_adjusted(given))),
-                Section("Checks", list(_checks(given))),
-                Section("Sensitivity", list(_sensitivity(given)) if self.sensitivity else [NOT_ASKED]),
-                Section("All coefficients", list(_coefficients(given)), shut=True),
-                Section("Methods text for a paper", [_method(given)], shut=True),
-                Section("How to reproduce this", list(_reproduction(given)), shut=True),
+                Section("What was measured", list(_measured(facts))),
+                Section("Words that are missing", list(_missing(facts)), shut=True),
+                Section("Words", list(_words(facts))),
+                Section("Contrasts", list(_contrasts(facts)), shut=True),
+                Section("Frequency of words", list(_frequency(facts)), shut=True),
+                Section(f"Distances adjusted for {facts.post.attrs.get('adjust')}", list(_adjusted(facts))),
+                Section("Checks", list(_checks(facts))),
+                Section("Sensitivity", list(_sensitivity(facts)) if self.sensitivity else [NOT_ASKED]),
+                Section("All coefficients", list(_coefficients(facts)), shut=True),
+                Section("Methods text for a paper", [_method(facts)], shut=True),
+                Section("How to reproduce this", list(_reproduction(facts)), shut=True),
             )
         )
 
@@ -477,8 +477,8 @@ POOLED_CAPTION = (
 def _contrasts(facts: _Given) -> Iterator[Block]:
     yield Items(contrast_sentences(facts.result, facts.prob))
     for i, name in enumerate(decomposable_controls(facts.result)):
-        said = labelled(name, facts.labels)
-        title = f"Associated{MINUS}{said} as a sum of parts"
+        label = labelled(name, facts.labels)
+        title = f"Associated{MINUS}{label} as a sum of parts"
         if not i:
             yield Picture("decomposition", title, partial(plot_decomposition, facts.post, name, facts.prob))
         parts = decomposition(facts.post, name, facts.prob)
@@ -486,7 +486,7 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
         columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
         yield table_of(
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
-            f"different{MINUS}{said}, shared by stereotype words of any kind. Words: association, "
+            f"different{MINUS}{label}, shared by stereotype words of any kind. Words: association, "
             "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: "
             "closer",
             parts,
@@ -517,7 +517,9 @@ def _frequency(facts: _Given) -> Iterator[Block]:
         columns = {
             **{name: (name, "text") for name in ("list", "kind")},
             **{name: (name, "count") for name in ("words", "known")},
-            **{name: (said, "plain") for name, said in (("mean", "mean"), ("low", "lowest"), ("high", "highest"))},
+            **{
+                name: (heading, "plain") for name, heading in (("mean", "mean"), ("low", "lowest"), ("high", "highest"))
+            },
         }
         yield table_of(f"Words of each list by {balance.attribute} ({balance.unit}; {balance.source})", lists, columns)
         pairs = balance.contrasts.assign(
@@ -642,7 +644,7 @@ def _coefficients(facts: _Given) -> Iterator[Block]:
     yield Picture("coefficients", "Mean distances by connection and by protected word", drawn)
     shares = variance_shares(facts.post, facts.prob)
     columns = {"connection": ("connection", "text"), "component": ("part", "text")}
-    columns |= {name: (said, "percent") for name, said in (("mean", "share"), ("low", "low"), ("high", "high"))}
+    columns |= {name: (heading, "percent") for name, heading in (("mean", "share"), ("low", "low"), ("high", "high"))}
     yield table_of("Shares of the variance of distances within each connection", shares, columns)
     everything = summary(facts.post, facts.prob)
     of_words = everything["protected_word"].notna()

@@ -84,21 +84,21 @@ def contrast_sentences(result: Fit, prob: float) -> list[str]:
     if not others:
         present = ", ".join(str(name) for name in result.posterior["connection"].to_numpy())
         return [f"The table holds {present} distances only: there is no contrast of associated words to report."]
-    sentences, told = [_contrast_sentence(result, others[0], prob)], others[:1]
+    sentences, named = [_contrast_sentence(result, others[0], prob)], others[:1]
     if OTHER not in others:
         sentences.append(ONE_GROUP)
     for control in decomposable_controls(result)[:1]:
         sentences.append(decomposition_sentence(decomposition(result.tree, control, prob)))
-        told.append(control)
-    return sentences + [_brief_sentence(result, name, prob) for name in others if name not in told]
+        named.append(control)
+    return sentences + [_brief_sentence(result, name, prob) for name in others if name not in named]
 
 
 def effective_sentences(result: Fit) -> list[str]:
     """How many unrelated words the attribute lists of a fit are worth; nothing where it does not know."""
-    found = result.data.relatedness
-    if found is None:
+    relatedness = result.data.relatedness
+    if relatedness is None:
         return []
-    table = found.effective_words()
+    table = relatedness.effective_words()
     lists = table[table["kind"] != "protected"].to_dict("records")
     labels = result.labels
     named = [f"{labels.get(row['list'], row['list'])} {row['effective']:.1f} of {row['words']}" for row in lists]
@@ -110,12 +110,12 @@ def frequency_sentences(result: Fit, prob: float = PROB) -> list[str]:
     if "adjust" not in result.tree.attrs:
         return []
     labels = result.labels
-    told = [
+    parts = [
         f"{difference(labelled(row['contrast'], labels))} was {signed(row['raw'])} "
         f"({signed(row['raw_low'])} to {signed(row['raw_high'])})"
         for row in adjustment(result.tree, prob).to_dict("records")
     ]
-    return [f"Before distances were adjusted for {result.tree.attrs['adjust']}, {'; '.join(told)}."] if told else []
+    return [f"Before distances were adjusted for {result.tree.attrs['adjust']}, {'; '.join(parts)}."] if parts else []
 
 
 def _contrast_sentence(result: Fit, other: str, prob: float) -> str:

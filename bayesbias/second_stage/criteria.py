@@ -201,34 +201,34 @@ def criterion(
     every = list(dict.fromkeys(cells.word.tolist()))
     contrasts = contrasts_of(cells, pair, every)
     related = result.data.relatedness
-    held = [word for word in contrasts.words.tolist() if word in outside.index]
-    attribute = None if adjust is None else word_values(held, adjust, frequencies, related, result.data.language)
+    shared = [word for word in contrasts.words.tolist() if word in outside.index]
+    attribute = None if adjust is None else word_values(shared, adjust, frequencies, related, result.data.language)
     if attribute is not None:
-        held = [word for word in held if word in attribute.numbers]
+        shared = [word for word in shared if word in attribute.numbers]
     missing = {
         "without a value": tuple(word for word in contrasts.words.tolist() if word not in outside.index),
         "not in the fit": tuple(word for word in outside.index if word not in set(contrasts.words.tolist())),
     }
     if attribute is not None:
-        unknown = [word for word in contrasts.words.tolist() if word in outside.index and word not in held]
+        unknown = [word for word in contrasts.words.tolist() if word in outside.index and word not in shared]
         missing[f"without a known {attribute.name}"] = tuple(unknown)
-    if len(held) < FEWEST:
+    if len(shared) < FEWEST:
         raise InputError(
-            f"{len(held)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
+            f"{len(shared)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
             f"{listed(contrasts.words.tolist())}, the values are for {listed(outside.index.tolist())}"
         )
-    if len(held) > MOST_WORDS:
-        raise InputError(f"{len(held):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
-    rows = np.array([contrasts.words.tolist().index(word) for word in held])
+    if len(shared) > MOST_WORDS:
+        raise InputError(f"{len(shared):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
+    rows = np.array([contrasts.words.tolist().index(word) for word in shared])
     y, covariance = contrasts.y[rows], contrasts.covariance[np.ix_(rows, rows)]
-    x, x_se = outside[held].to_numpy(), errors[held].to_numpy()
+    x, x_se = outside[shared].to_numpy(), errors[shared].to_numpy()
     if np.ptp(x) == 0:
         raise InputError("the values of all words are the same: they cannot be related to anything")
-    covariate = None if attribute is None else _covariate(attribute, held, x)
-    residuals = [np.eye(len(held))]
+    covariate = None if attribute is None else _covariate(attribute, shared, x)
+    residuals = [np.eye(len(shared))]
     if related is not None:
-        alike = related.families(held)
-        residuals = [share_ * alike + (1 - share_) * np.eye(len(held)) for share_ in ALIKE]
+        alike = related.families(shared)
+        residuals = [share_ * alike + (1 - share_) * np.eye(len(shared)) for share_ in ALIKE]
     rng = np.random.default_rng([used, 3])
     relation = latent_relation(y, covariance, x, x_se**2, residuals, WIDTH, draws, rng, covariate)
     if covariate is not None:
@@ -243,8 +243,8 @@ def criterion(
     )
     words = pd.DataFrame(
         {
-            "word": pd.array(held, dtype="string"),
-            "group": pd.array([groups[word] for word in held], dtype="string"),
+            "word": pd.array(shared, dtype="string"),
+            "group": pd.array([groups[word] for word in shared], dtype="string"),
             "estimate": y,
             "se": np.sqrt(np.diag(covariance)),
             "value": x,
@@ -254,7 +254,7 @@ def criterion(
         }
     )
     if attribute is not None:
-        words["attribute"] = attribute.of(held)
+        words["attribute"] = attribute.of(shared)
     shape = (chains, draws // chains)
     parts = {
         "correlation": relation.correlation,
@@ -282,12 +282,12 @@ def criterion(
 
 def _covariate(attribute: WordValues, words: list[str], x: FloatArray) -> FloatArray:
     """The attribute of words, for a relation that is adjusted for it."""
-    found = attribute.of(words)
-    if np.ptp(found) == 0:
+    values = attribute.of(words)
+    if np.ptp(values) == 0:
         raise InputError(f"{attribute.name} is the same for all words: nothing can be adjusted for it")
-    if abs(np.corrcoef(found, x)[0, 1]) > SAME:
+    if abs(np.corrcoef(values, x)[0, 1]) > SAME:
         raise InputError(f"the values are those of {attribute.name}: nothing is left of them once it is adjusted for")
-    return found
+    return values
 
 
 def _without(side: FloatArray, covariate: FloatArray) -> FloatArray:
@@ -317,18 +317,18 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     return outside, errors
 
 
-def _numbers(given: Mapping[str, float] | pd.Series, name: str) -> pd.Series:
+def _numbers(mapping: Mapping[str, float] | pd.Series, name: str) -> pd.Series:
     try:
-        found = pd.Series(dict(given.items()), dtype=float)
+        numbers = pd.Series(dict(mapping.items()), dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name} holds what is no number: give a mapping of words to numbers") from None
-    found.index = found.index.map(str)
-    bad = found.index[~np.isfinite(found)]
+    numbers.index = numbers.index.map(str)
+    bad = numbers.index[~np.isfinite(numbers)]
     if len(bad):
-        raise InputError(f"{name} of {bad[0]!r} is {found[bad[0]]}: give finite numbers, and leave unknown words out")
-    if found.index.duplicated().any():
-        raise InputError(f"{name} has two numbers for {found.index[found.index.duplicated()][0]!r}")
-    return found
+        raise InputError(f"{name} of {bad[0]!r} is {numbers[bad[0]]}: give finite numbers, and leave unknown words out")
+    if numbers.index.duplicated().any():
+        raise InputError(f"{name} has two numbers for {numbers.index[numbers.index.duplicated()][0]!r}")
+    return numbers
 
 
 def _notes(

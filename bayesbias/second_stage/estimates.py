@@ -185,16 +185,16 @@ def fits_of(
     """
     related = all(read_distances(table).relatedness is not None for table in tables.values())
     by_name = frequencies_by_name(list(tables), frequencies)
-    found = {}
+    fits = {}
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
             options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": by_name[name]}
             try:
-                found[name] = fit(table, "related" if related else "crossed", seed=seed + number, **options)
+                fits[name] = fit(table, "related" if related else "crossed", seed=seed + number, **options)
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)
-    return found
+    return fits
 
 
 def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: bool = False) -> Cells:
@@ -266,11 +266,11 @@ def _between(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Flo
     if len(parts) == 1:
         return APART, np.zeros((size, size)), ()
     if all(part.factors is not None for part in parts):
-        found = _stacked(parts)
-        if not isinstance(found, str):
-            return STACKED, found, ()
+        stacked = _stacked(parts)
+        if not isinstance(stacked, str):
+            return STACKED, stacked, ()
         shared = _shared_words(parts)
-        note = f"The embeddings were taken as independent, since {found}." if shared else ""
+        note = f"The embeddings were taken as independent, since {stacked}." if shared else ""
         return APART, np.zeros((size, size)), (note,) if note else ()
     if not _shared_words(parts):
         return APART, np.zeros((size, size)), ()
@@ -290,14 +290,14 @@ def _shared_words(parts: Sequence[CellErrors]) -> bool:
 
 def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
     """The covariance of all cells from the vectors of all embeddings, or why there is none."""
-    found = [part.data.relatedness for part in parts if part.data.relatedness is not None]
-    if any(each.forms is not None for each in found):
+    relatedness = [part.data.relatedness for part in parts if part.data.relatedness is not None]
+    if any(each.forms is not None for each in relatedness):
         return "attribute words have several forms"
     names = list(dict.fromkeys(word for part in parts for word in part.data.attribute_words.tolist()))
-    related = stacked_scatter(found, [part.data.protected_words.tolist() for part in parts])
+    related = stacked_scatter(relatedness, [part.data.protected_words.tolist() for part in parts])
     if isinstance(related, str):
         return related
-    units = joined_units(found, names)
+    units = joined_units(relatedness, names)
     related = replace(
         related, attribute_words=tuple(names), attributes=units.astype(np.float16), centre=np.zeros(units.shape[1])
     )
@@ -331,8 +331,8 @@ def joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArr
     parts = []
     for each in found:
         own = np.zeros((len(words), each.units.shape[1]))
-        held = [i for i, word in enumerate(words) if word in each.attribute_words]
-        own[held] = each.units_of([words[at] for at in held])
+        known = [i for i, word in enumerate(words) if word in each.attribute_words]
+        own[known] = each.units_of([words[i] for i in known])
         parts.append(own)
     joined = np.concatenate(parts, axis=1)
     units: FloatArray = joined / np.linalg.norm(joined, axis=1, keepdims=True)
@@ -394,8 +394,8 @@ def _deviations(parts: Sequence[CellErrors]) -> tuple[FloatArray, FloatArray]:
 def _pairwise(series: Sequence[pd.Series]) -> FloatArray:
     """Correlations of each two series at their common places; NaN where there are fewer than three."""
     wide = pd.concat(series, axis=1, keys=range(len(series)))
-    found = wide.corr(min_periods=3).to_numpy()
-    return found[np.triu_indices(len(series), 1)]
+    correlations = wide.corr(min_periods=3).to_numpy()
+    return correlations[np.triu_indices(len(series), 1)]
 
 
 def _mean_positive(correlations: FloatArray) -> float:
@@ -423,22 +423,22 @@ def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] |
     counts: list[int] = []
     for number in range(len(cells.embeddings)):
         own = cells.embedding == number
-        at = {
+        cell_of = {
             name: dict(zip(cells.word[rows].tolist(), np.flatnonzero(rows).tolist(), strict=True))
             for name in (first, second)
             for rows in [own & (cells.connection == name)]
         }
-        both = [word for word in at[first] if word in at[second]]
-        kept = both if wanted is None else [word for word in both if word in wanted]
-        rows = np.zeros((len(kept), len(cells.y)))
-        for place, word in enumerate(kept):
-            rows[place, at[first][word]], rows[place, at[second][word]] = 1.0, -1.0
-        if not kept:
+        both = [word for word in cell_of[first] if word in cell_of[second]]
+        chosen = both if wanted is None else [word for word in both if word in wanted]
+        rows = np.zeros((len(chosen), len(cells.y)))
+        for place, word in enumerate(chosen):
+            rows[place, cell_of[first][word]], rows[place, cell_of[second][word]] = 1.0, -1.0
+        if not chosen:
             raise InputError(f"{cells.embeddings[number]}: no protected word has {first} and {second} distances")
         weights.append(rows.mean(axis=0, keepdims=True) if wanted is None else rows)
         embedding += [number] * len(weights[-1])
-        labels += kept if wanted is not None else [""]
-        counts.append(len(kept))
+        labels += chosen if wanted is not None else [""]
+        counts.append(len(chosen))
     matrix = np.concatenate(weights)
     covariance = matrix @ cells.covariance @ matrix.T
     return Contrasts(

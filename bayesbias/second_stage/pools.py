@@ -342,13 +342,15 @@ def pool(
     )
 
 
-def _labels(given: Mapping[str, str] | None, names: list[str], argument: str) -> dict[str, str]:
+def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) -> dict[str, str]:
     """Label of each embedding; empty where none are given."""
-    if given is None:
+    if mapping is None:
         return {}
-    if not isinstance(given, Mapping) or set(map(str, given)) != set(names):
-        raise InputError(f"{argument} is {shown(given)}: give a mapping with the names of all tables, {listed(names)}")
-    labels = {str(name): str(given[name]) for name in given}
+    if not isinstance(mapping, Mapping) or set(map(str, mapping)) != set(names):
+        raise InputError(
+            f"{argument} is {shown(mapping)}: give a mapping with the names of all tables, {listed(names)}"
+        )
+    labels = {str(name): str(mapping[name]) for name in mapping}
     if not all(label.strip() for label in labels.values()):
         raise InputError(f"{argument} holds an empty label")
     return labels
@@ -374,7 +376,7 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
     names = _variables(frame)
     if not names:
         raise InputError(f"on has no variable: its columns are {listed([str(name) for name in frame.columns])}")
-    found = pd.DataFrame(index=settings)
+    table = pd.DataFrame(index=settings)
     for name in names:
         values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
         errors = pd.to_numeric(frame.get(f"{name}_se", pd.Series(0.0, index=settings)), errors="coerce")
@@ -388,8 +390,8 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
             raise InputError(f"the variable {name!r} is the same for all embeddings: it cannot be related to anything")
         if (se[known] < 0).any():
             raise InputError(f"{name}_se holds a negative number: give standard errors")
-        found[name], found[f"{name}_se"] = np.where(known, values, np.nan), np.where(known, se, np.nan)
-    return found
+        table[name], table[f"{name}_se"] = np.where(known, values, np.nan), np.where(known, se, np.nan)
+    return table
 
 
 def _setting_weights(labels: list[str], settings: list[str]) -> FloatArray:
@@ -454,10 +456,10 @@ def _training_share(
         signal = signal + median[outer.index("group")] * (band[:, None] == band)
     noise = covariance + median[-1] * np.eye(len(own))
     precision = np.linalg.inv(signal + noise)
-    one = np.ones((len(own), 1))
-    mean = np.linalg.solve(one.T @ precision @ one, one.T @ precision)
+    ones = np.ones((len(own), 1))
+    mean = np.linalg.solve(ones.T @ precision @ ones, ones.T @ precision)
     # posterior means as weights on the estimates
-    weights = one @ mean + signal @ precision @ (np.eye(len(own)) - one @ mean)
+    weights = ones @ mean + signal @ precision @ (np.eye(len(own)) - ones @ mean)
     rows = weights[_firsts(own)]
     total = np.einsum("sn,nm,sm->s", rows, noise, rows)
     share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
@@ -485,17 +487,24 @@ def _relations(
     lines, rows = {}, []
     for name in _variables(variables):
         values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
-        kept = np.flatnonzero(np.isfinite(values))
+        finite = np.flatnonzero(np.isfinite(values))
         relation = latent_relation(
-            y[kept], covariance[np.ix_(kept, kept)], values[kept], se[kept] ** 2, [np.eye(len(kept))], width, draws, rng
+            y[finite],
+            covariance[np.ix_(finite, finite)],
+            values[finite],
+            se[finite] ** 2,
+            [np.eye(len(finite))],
+            width,
+            draws,
+            rng,
         )
         lines[name] = np.column_stack([relation.intercept, relation.slope])
         rho, slope = describe(relation.correlation[:, None], prob), describe(relation.slope[:, None], prob)
         rows.append(
             {
                 "variable": name,
-                "n": len(kept),
-                "errors": bool(se[kept].any()),
+                "n": len(finite),
+                "errors": bool(se[finite].any()),
                 "correlation": rho["mean"][0],
                 "correlation_low": rho["low"][0],
                 "correlation_high": rho["high"][0],
@@ -504,7 +513,7 @@ def _relations(
                 "slope_low": slope["low"][0],
                 "slope_high": slope["high"][0],
                 "residual_sd": float(relation.residual_sd.mean()),
-                "plain": float(np.corrcoef(y[kept], values[kept])[0, 1]),
+                "plain": float(np.corrcoef(y[finite], values[finite])[0, 1]),
             }
         )
     return lines, pd.DataFrame(rows)

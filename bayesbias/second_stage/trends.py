@@ -96,12 +96,12 @@ class Trend(Staged):
             (its own interval), ``mean``, ``sd``, ``low``, ``high`` (the trend). Cosine distance.
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
-        held = self.estimates
+        estimates = self.estimates
         return pd.DataFrame(
             {
-                **{name: held[name] for name in ("embedding", "time", "estimate", "se")},
-                "estimate_low": held["estimate"] - reach * held["se"],
-                "estimate_high": held["estimate"] + reach * held["se"],
+                **{name: estimates[name] for name in ("embedding", "time", "estimate", "se")},
+                "estimate_low": estimates["estimate"] - reach * estimates["se"],
+                "estimate_high": estimates["estimate"] + reach * estimates["se"],
                 **describe(self.draws("level"), prob),
             }
         )
@@ -146,7 +146,7 @@ class Trend(Staged):
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         first, second = self.contrast
-        held, names = self.estimates, self.estimates["embedding"].tolist()
+        estimates, names = self.estimates, self.estimates["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
         interval = f"{percent(prob)} interval {signed(row['low'])} to {signed(row['high'])}"
         settled = row["low"] > 0 or row["high"] < 0
@@ -156,7 +156,7 @@ class Trend(Staged):
             f"{signed(row['mean'])} ({interval}; negative: {first} words came closer).",
         ]
         deviation = float(self.draws("deviation_sd").mean())
-        if len(held) >= ESTIMATED:
+        if len(estimates) >= ESTIMATED:
             sentences.append(
                 f"Single embeddings deviate from the trend with a standard deviation of {signed(deviation)}, which "
                 "widens the interval."
@@ -258,34 +258,34 @@ def trend(
     """
     one_of(kind, KINDS, "kind")
     named, pair = checked_tables(tables, FEWEST, "trend"), None if contrast is None else checked_contrast(contrast)
-    at = _times(time, list(named))
-    ordered = {name: named[name] for name in sorted(named, key=lambda name: at[name])}
-    times = np.array([at[name] for name in ordered])
+    time_of = _times(time, list(named))
+    ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
+    times = np.array([time_of[name] for name in ordered])
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
     fits = fits_of(ordered, used, adjust, frequencies)
     pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
-    raw = None if adjust is None else trend(named, at, pair, kind, used, draws=draws, chains=chains)
-    found = _trend(fits, times, pair, kind, used, draws, chains, raw)
-    return replace(found, notes=(*found.notes, *notes))
+    raw = None if adjust is None else trend(named, time_of, pair, kind, used, draws=draws, chains=chains)
+    result = _trend(fits, times, pair, kind, used, draws, chains, raw)
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
     """Time of each embedding."""
-    given = {name: name for name in names} if time is None else time
-    if not isinstance(given, Mapping) or set(map(str, given)) != set(names):
+    mapping = {name: name for name in names} if time is None else time
+    if not isinstance(mapping, Mapping) or set(map(str, mapping)) != set(names):
         raise InputError(f"time is {shown(time)}: give a mapping with the names of all tables, {listed(names)}")
-    found: dict[str, float] = {}
-    for name, value in given.items():
+    times: dict[str, float] = {}
+    for name, value in mapping.items():
         try:
-            found[str(name)] = float(value)
+            times[str(name)] = float(value)
         except (TypeError, ValueError):
-            found[str(name)] = np.nan
-        if not np.isfinite(found[str(name)]) or isinstance(value, bool):
+            times[str(name)] = np.nan
+        if not np.isfinite(times[str(name)]) or isinstance(value, bool):
             raise InputError(f"time of {name} is {shown(value)}: give a finite number, such as 1990")
-    if len(set(found.values())) < len(found):
+    if len(set(times.values())) < len(times):
         raise InputError("time repeats: give each embedding its own time, or pool embeddings of one time first")
-    return found
+    return times
 
 
 def _trend(
@@ -318,9 +318,11 @@ def _trend(
         if len(rows) < FEWEST:
             continue
         place = by_word.embedding[rows]
-        found = _levels(by_word.y[rows], by_word.covariance[np.ix_(rows, rows)], times[place], "linear", draws, rng)[1]
+        parameters = _levels(
+            by_word.y[rows], by_word.covariance[np.ix_(rows, rows)], times[place], "linear", draws, rng
+        )[1]
         own.append(word)
-        slopes.append(found["slope"])
+        slopes.append(parameters["slope"])
     shape = (chains, draws // chains)
     variables: dict[str, Any] = {
         "level": ((*STEPS, "embedding"), level.reshape(*shape, -1)),
@@ -371,14 +373,14 @@ def _words(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[
     counts = frame.pivot_table(
         index="word", columns="embedding", values="connection", aggfunc="nunique", fill_value=0, sort=False
     )
-    held = (counts == 2).reindex(columns=range(len(cells.embeddings)), fill_value=False)
-    held = held[held.any(axis=1)]
-    partly = held.index[~held.all(axis=1)].tolist()
+    present = (counts == 2).reindex(columns=range(len(cells.embeddings)), fill_value=False)
+    present = present[present.any(axis=1)]
+    partly = present.index[~present.all(axis=1)].tolist()
     note = (
-        f"{len(partly)} of {len(held)} protected words are not in all embeddings, nor in the whole list: "
+        f"{len(partly)} of {len(present)} protected words are not in all embeddings, nor in the whole list: "
         f"{listed(partly)}."
     )
-    return held, [note] if partly else []
+    return present, [note] if partly else []
 
 
 def _line_fits(y: FloatArray, covariance: FloatArray, times: FloatArray) -> float:
@@ -409,16 +411,16 @@ def _levels(
         design = _line(times)
         if not estimated:
             return _exact_line(y, covariance, design, draws, rng)
-        found = second_stage(y, covariance, design, [np.eye(size)], [WIDTH]).draw(draws, rng)
-        level = found.coefficients @ design.T
-        return level, {"slope": found.coefficients[:, 1], "deviation_sd": found.scales[:, 0]}
+        posterior = second_stage(y, covariance, design, [np.eye(size)], [WIDTH]).draw(draws, rng)
+        level = posterior.coefficients @ design.T
+        return level, {"slope": posterior.coefficients[:, 1], "deviation_sd": posterior.scales[:, 0]}
     begin = times - times.min()
     steps = np.minimum(begin[:, None], begin)  # Brownian motion from the first time
     unit = float(np.diff(np.sort(times)).mean())
     effects, widths = [steps / unit, np.eye(size)], [WIDTH, WIDTH]
-    found = second_stage(y, covariance, np.ones((size, 1)), effects, widths).draw(draws, rng)
-    level = found.coefficients + found.effects[0]
-    return level, {"step_sd": found.scales[:, 0] / np.sqrt(unit), "deviation_sd": found.scales[:, 1]}
+    posterior = second_stage(y, covariance, np.ones((size, 1)), effects, widths).draw(draws, rng)
+    level = posterior.coefficients + posterior.effects[0]
+    return level, {"step_sd": posterior.scales[:, 0] / np.sqrt(unit), "deviation_sd": posterior.scales[:, 1]}
 
 
 def _exact_line(

@@ -196,9 +196,9 @@ def _prefix_spearman(left: FloatArray, right: FloatArray, lengths: np.ndarray) -
         below = (values[:, None] > values).astype(np.float32)
         below += 0.5 * (values[:, None] == values)
         ranks.append(np.cumsum(below, axis=1)[:, lengths - 1].T)  # (sizes, words): ranks less one half
-    held = np.arange(len(left)) < lengths[:, None]
+    inside = np.arange(len(left)) < lengths[:, None]
     n = lengths[:, None]
-    a, b = (np.where(held, rank - n / 2, 0.0) for rank in ranks)
+    a, b = (np.where(inside, rank - n / 2, 0.0) for rank in ranks)
     scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
     return ratio((a * b).sum(axis=1), scale)
 
@@ -227,16 +227,16 @@ def rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArr
     """Divergences while attribute sets grow: each classifier starts from that of the size before."""
     x = np.vstack(attributes)
     gram = x @ x.T
-    asked = np.stack([vectors.mean(axis=0) for vectors in targets]) @ x.T
+    products = np.stack([vectors.mean(axis=0) for vectors in targets]) @ x.T
     first = len(attributes[0])
     values = np.empty((len(growth.places[0]), len(growth.lengths)))
-    for run, (one, other) in enumerate(zip(*growth.places, strict=True)):
+    for run, (left, right) in enumerate(zip(*growth.places, strict=True)):
         alpha, b = np.zeros(len(x)), 0.0
         for i, (m, n) in enumerate(growth.lengths):
-            rows = np.concatenate([one[:m], first + other[:n]])
+            rows = np.concatenate([left[:m], first + right[:n]])
             part, b = fit_in_rows(gram[np.ix_(rows, rows)], rows < first, (alpha[rows], b))
             alpha[rows] = part
-            values[run, i] = _divergence(asked[:, rows] @ part + b)
+            values[run, i] = _divergence(products[:, rows] @ part + b)
     return values
 
 
@@ -454,9 +454,9 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
 
 def check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
     """Refuse silhouettes of different metrics, lists or sizes."""
-    for one in (biased, unbiased):
-        if not isinstance(one, Silhouette):
-            raise InputError(f"given is {type(one).__name__}: give what silhouette returns")
+    for result in (biased, unbiased):
+        if not isinstance(result, Silhouette):
+            raise InputError(f"given is {type(result).__name__}: give what silhouette returns")
     same = (biased.metric, biased.vary, biased.bounds, biased.zero) == (
         unbiased.metric,
         unbiased.vary,

@@ -111,15 +111,15 @@ def study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Sub
             f"{name} takes {least}{'' if most else ' or more'} target and {attributes} attribute sets; the query "
             f"{query.name!r} has {shape[0]} and {shape[1]}: take one of query.subqueries({least}, {attributes})"
         )
-    found, notes = found_sets(kv, query, how, paired=False)
+    sets, notes = found_sets(kv, query, how, paired=False)
 
     def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
         curve = curves.targets if vary == "targets" else curves.attributes
-        return Followed(curve(_cut(found.targets, lengths[0]), _cut(found.attributes, lengths[1]), growth))
+        return Followed(curve(_cut(sets.targets, lengths[0]), _cut(sets.attributes, lengths[1]), growth))
 
     return Subject(
         metric=name,
-        **words_of(query, found),
+        **words_of(query, sets),
         bounds=curves.bounds(shape[0]),
         zero=0.0,  # ECT's too, whose value of no bias is 1: the study's accuracy counts from 0
         optimum=curves.optimum,
@@ -233,8 +233,8 @@ class _Rows:
         for i, order in enumerate(orders or ()):
             rank[i] = longest
             rank[i, order] = np.arange(len(order))
-        held: np.ndarray = rank[self.lists, self.places] < np.asarray(lengths)[self.lists]
-        return held
+        inside: np.ndarray = rank[self.lists, self.places] < np.asarray(lengths)[self.lists]
+        return inside
 
 
 @dataclass(frozen=True)
@@ -250,12 +250,12 @@ class _Fit:
 
     def estimate(self, data: Distances) -> tuple[float, float, float]:
         """Posterior mean of the contrast and its interval; NaN where a connection has no distance."""
-        held = data.connections.tolist()
-        if not set(self.contrast) <= set(held):
+        names = data.connections.tolist()
+        if not set(self.contrast) <= set(names):
             return np.nan, np.nan, np.nan
         drawn = self.engine.sample(self.spec, data, 1, self.draws, np.random.default_rng(self.seed))
         means = drawn.posterior["connection_mean"][0]
-        first, second = (means[:, held.index(name)] for name in self.contrast)
+        first, second = (means[:, names.index(name)] for name in self.contrast)
         apart = first - second
         low, high = interval_ends(apart, self.prob)
         return float(apart.mean()), float(low), float(high)
@@ -271,9 +271,9 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if unknown := [name for name in options if name not in OPTIONS]:
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
     used: dict[str, Any] = OPTIONS | dict(options)
-    found, notes = found_sets(kv, query, how, paired=False)
-    kept = {kind: {name: found.words[name] for name in getattr(query, kind)} for kind in VARIED}
-    lists = word_lists_of(Query(kept["targets"], kept["attributes"], name=query.name, language=query.language))
+    sets, notes = found_sets(kv, query, how, paired=False)
+    words = {kind: {name: sets.words[name] for name in getattr(query, kind)} for kind in VARIED}
+    lists = word_lists_of(Query(words["targets"], words["attributes"], name=query.name, language=query.language))
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
     table = distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins)
@@ -305,7 +305,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
 
     return Subject(
         metric=" - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})"),
-        **words_of(query, found),
+        **words_of(query, sets),
         bounds=(-LARGEST, LARGEST),
         zero=0.0,
         optimum=0.0,
@@ -335,8 +335,8 @@ def _crossed_rows(words: np.ndarray, labels: np.ndarray, lists: Mapping[str, Seq
     place = {
         (name, word): (index, i) for index, (name, listed) in enumerate(lists.items()) for i, word in enumerate(listed)
     }
-    found = np.array([place[key] for key in zip(labels.tolist(), words.tolist(), strict=True)], dtype=np.intp)
-    return _Rows(found[:, 0], found[:, 1], len(lists))
+    indices = np.array([place[key] for key in zip(labels.tolist(), words.tolist(), strict=True)], dtype=np.intp)
+    return _Rows(indices[:, 0], indices[:, 1], len(lists))
 
 
 STEPS = {"targets": 2, "attributes": 6}
@@ -589,20 +589,20 @@ def follow_study(
     parts: list[StudyPart] = []
     notes: list[str] = []
     with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(models)) as done:
-        for label, asked in asked_for.items():
-            kept, left = _in_all(asked, models, once)
+        for label, sets in asked_for.items():
+            shared, left = _in_all(sets, models, once)
             notes += [f"{label}: {note}" for note in left]
             for metric, name, options in chosen:
-                fitting = _joined(kept) if _takes_one(name) else kept
+                fitting = _joined(shared) if _takes_one(name) else shared
                 for vary in varied:
-                    found: dict[str, Silhouette] = {}
+                    silhouettes: dict[str, Silhouette] = {}
                     for model, kv in models.items():
                         how = {"sizes": sizes, "seed": seed, "compat": compat, "twins": twins}
-                        one = silhouette(kv, fitting, (name, options), vary, runs, step, **how)  # type: ignore[arg-type]
-                        found[model] = one
-                        notes += [f"{label}, {metric} in {model}: {note}" for note in one.notes]
-                        done(len(parts) * len(models) + len(found))
-                    parts.append(StudyPart(label, vary, metric, found))
+                        result = silhouette(kv, fitting, (name, options), vary, runs, step, **how)  # type: ignore[arg-type]
+                        silhouettes[model] = result
+                        notes += [f"{label}, {metric} in {model}: {note}" for note in result.notes]
+                        done(len(parts) * len(models) + len(silhouettes))
+                    parts.append(StudyPart(label, vary, metric, silhouettes))
     return parts, notes
 
 
@@ -612,14 +612,15 @@ def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = 
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _rows(found: Mapping[str, Silhouette], compat: Literal["published"] | None) -> list[tuple[object, ...]]:
+def _rows(silhouettes: Mapping[str, Silhouette], compat: Literal["published"] | None) -> list[tuple[object, ...]]:
     """Model, words and scores of silhouettes of one metric."""
-    pair = list(found.values())
+    pair = list(silhouettes.values())
     both = len(pair) == 2
     accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
     separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
     return [
-        (model, int(one.sizes[-1]), one.robustness, accuracy, separation, _covered(one)) for model, one in found.items()
+        (model, int(result.sizes[-1]), result.robustness, accuracy, separation, _covered(result))
+        for model, result in silhouettes.items()
     ]
 
 
@@ -643,11 +644,11 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tup
     for kind in VARIED:
         sets[kind] = {}
         for name, words in getattr(query, kind).items():
-            held, lacking = in_all(words, models.values(), f"words of {name}")
+            shared, lacking = in_all(words, models.values(), f"words of {name}")
             notes += lacking
-            if not held:
+            if not shared:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
-            sets[kind][name], again = words_once(held, alike, name)
+            sets[kind][name], again = words_once(shared, alike, name)
             notes += again
     return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
 

@@ -44,15 +44,15 @@ def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
             f"kvs is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
             "embeddings, such as train_embeddings returns"
         )
-    found = {}
-    for key, given in kvs.items():
-        setting, kv = _setting(key), opened(given)
+    embeddings = {}
+    for key, source in kvs.items():
+        setting, kv = _setting(key), opened(source)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
-        if setting in found:
+        if setting in embeddings:
             raise InputError(f"{setting.label} is given twice: give each setting once")
-        found[setting] = kv
-    return dict(sorted(found.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
+        embeddings[setting] = kv
+    return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
 
 
 def _setting(key: object) -> Setting:
@@ -87,14 +87,14 @@ def yardsticks(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random
     common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
     if len(common) < 2:
         raise InputError(f"the embeddings share {len(common)} words: give embeddings with words in common")
-    one = rng.integers(len(common), size=pairs)
-    other = (one + rng.integers(1, len(common), size=pairs)) % len(common)
-    found = []
+    first = rng.integers(len(common), size=pairs)
+    second = (first + rng.integers(1, len(common), size=pairs)) % len(common)
+    means = []
     for kv in named.values():
         rows = np.array([kv.key_to_index[word] for word in common])
-        left, right = (unit_rows(kv.vectors[rows[places]]) for places in (one, other))
-        found.append(np.abs(np.vecdot(left, right)).mean())
-    return np.array(found), len(common)
+        left, right = (unit_rows(kv.vectors[rows[places]]) for places in (first, second))
+        means.append(np.abs(np.vecdot(left, right)).mean())
+    return np.array(means), len(common)
 
 
 SETTINGS = ("algorithm", "dims", "seed")
@@ -189,16 +189,16 @@ class SettingComponents(Result):
 
 def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:
     """Statement to the components whose variance is set beside that of the corpora, for a list of words."""
-    found: dict[str, Callable[[set[str]], bool]] = {}
+    statements: dict[str, Callable[[set[str]], bool]] = {}
     others = [name for name in varied if name != "seed"]
     if others:
-        found["settings outweigh corpora"] = lambda facets: _kinds(facets) == (False, True, False)
+        statements["settings outweigh corpora"] = lambda facets: _kinds(facets) == (False, True, False)
         changed = "settings change how corpora compare by more than corpora differ"
-        found[changed] = lambda facets: _kinds(facets) == (True, True, False)
+        statements[changed] = lambda facets: _kinds(facets) == (True, True, False)
     if "seed" in varied:
-        found["seeds outweigh corpora"] = lambda facets: _kinds(facets)[2]
+        statements["seeds outweigh corpora"] = lambda facets: _kinds(facets)[2]
     single = others if len(others) > 1 else []
-    return found | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in single}
+    return statements | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in single}
 
 
 def _kinds(facets: set[str]) -> tuple[bool, bool, bool]:

@@ -151,23 +151,23 @@ def metric_stability(
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     contrast = flag(contrast, "contrast")
     seed = whole_number(seed, "seed", least=0, most=None)
-    named, asked = by_setting(kvs), as_query(query)
+    named, parsed = by_setting(kvs), as_query(query)
     unit, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
-    chosen = _all(asked) if isinstance(metrics, str) and metrics == "all" else metrics
-    lists = word_lists_of(asked) if contrast else None
+    chosen = _all(parsed) if isinstance(metrics, str) and metrics == "all" else metrics
+    lists = word_lists_of(parsed) if contrast else None
     if isinstance(lists, str):
         raise InputError(f"{lists} Give contrast=False to leave it out.")
     rows: list[tuple[object, ...]] = []
     notes: dict[str, None] = {}
     with progress("measuring", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
-            measured, said = _metrics(kv, asked, chosen, case)
+            measured, remarks = _metrics(kv, parsed, chosen, case)
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
                 row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
                 measured.append((CONTRAST, None, True, row["mean"], row["low"], row["high"], None))
-                said += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
-            notes |= dict.fromkeys(said)
+                remarks += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
+            notes |= dict.fromkeys(remarks)
             rows += _forms(setting, measured, float(unit[i]))
             done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
@@ -200,7 +200,7 @@ def _forms(setting: Setting, measured: list[Row], unit: float) -> list[tuple[obj
 def _all(query: Any) -> list[str]:
     """Every metric that a query has sets for; those of pairs where the target sets have as many words."""
     alike = len({len(words) for words in query.targets.values()}) == 1
-    found = []
+    usable = []
     for name, metric in METRICS.items():
         if metric.sentences or (metric.paired and not alike):
             continue
@@ -208,8 +208,8 @@ def _all(query: Any) -> list[str]:
             parts_for(metric, query)
         except InputError:
             continue
-        found.append(name)
-    return found
+        usable.append(name)
+    return usable
 
 
 def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
@@ -223,8 +223,8 @@ def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
     except InputError:  # a measure that does not vary has no components
         return missing
     row = components.table().set_index("component").to_dict("index")["corpus"]
-    said = components.claims().set_index("statement")["probability"].to_dict()
-    outweigh = said.get("settings outweigh corpora", float("nan"))
+    probabilities = components.claims().set_index("statement")["probability"].to_dict()
+    outweigh = probabilities.get("settings outweigh corpora", float("nan"))
     return float(row["share"]), float(row["share_low"]), float(row["share_high"]), float(outweigh)
 
 
@@ -236,7 +236,7 @@ def _mean_tau(part: pd.DataFrame) -> float:
     if len(wide) < 2 or wide.shape[1] < 2:
         return float("nan")
     orders: FloatArray = wide.to_numpy()
-    return float(np.nanmean([kendalltau(one, other).statistic for one, other in combinations(orders, 2)]))
+    return float(np.nanmean([kendalltau(first, other).statistic for first, other in combinations(orders, 2)]))
 
 
 FEWEST = 2
@@ -288,8 +288,8 @@ class DirectBiasStudy(Result):
 
         ranks = self.bias.to_numpy()
         tau = np.eye(len(ranks))
-        for one, other in combinations(range(len(ranks)), 2):
-            tau[one, other] = tau[other, one] = kendalltau(ranks[one], ranks[other]).statistic
+        for i, j in combinations(range(len(ranks)), 2):
+            tau[i, j] = tau[j, i] = kendalltau(ranks[i], ranks[j]).statistic
         labels = [setting.label for setting in self.settings]
         return pd.DataFrame(tau, index=labels, columns=labels)
 
@@ -330,8 +330,8 @@ class DirectBiasStudy(Result):
             for key in dict.fromkeys(tuple(rest) for _, *rest in places):
                 if (first, *key) in places and (second, *key) in places:
                     sides = places[first, *key], places[second, *key]
-                    one, other = ((self.draws[side] / unit[side, None]).mean(axis=0) for side in sides)
-                    apart = one - other + _training_noise([value[side] for side in sides], len(one))
+                    left, right = ((self.draws[side] / unit[side, None]).mean(axis=0) for side in sides)
+                    apart = left - right + _training_noise([value[side] for side in sides], len(left))
                     rows.append((first, second, *key, *_summary(value, sides, apart, self.prob)))
         columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
         return pd.DataFrame(rows, columns=columns)
@@ -339,10 +339,10 @@ class DirectBiasStudy(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         table = self.rows
-        held = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
+        counts = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
         low, high = table["direct_bias"].min(), table["direct_bias"].max()
         return [
-            f"Direct bias in {len(self.bias)} embeddings ({', '.join(dict.fromkeys(table['corpus']))}; {held}): "
+            f"Direct bias in {len(self.bias)} embeddings ({', '.join(dict.fromkeys(table['corpus']))}; {counts}): "
             f"{low:.3f} to {high:.3f}, {table['standardised'].min():.2f} to {table['standardised'].max():.2f} times "
             "the mean |cosine| of random pairs."
         ]
@@ -507,11 +507,11 @@ def _word_weights(every: list[str], chosen: Sequence[str], draws: int, rng: np.r
 
 
 def _lists(words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path) -> dict[str, list[str]]:
-    given: Any = words
-    if not isinstance(given, Mapping):
-        name = Path(given).stem if isinstance(given, str | Path) else "words"
-        given = {name: given}
-    lists = {str(name): words_given(listed_words, "words") for name, listed_words in given.items()}
+    source: Any = words
+    if not isinstance(source, Mapping):
+        name = Path(source).stem if isinstance(source, str | Path) else "words"
+        source = {name: source}
+    lists = {str(name): words_given(listed_words, "words") for name, listed_words in source.items()}
     if not lists:
         raise InputError("there is no list of words: give at least one")
     return lists
