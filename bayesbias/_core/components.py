@@ -47,9 +47,9 @@ def mean_squares(ratings: FloatArray) -> MeanSquares:
     error = apart - rows[..., :, None] - columns[..., None, :]
     between = n * (columns**2).sum(axis=-1)
     left = (error**2).sum(axis=(-2, -1))
-    found = (k * (rows**2).sum(axis=-1), between, left, between + left)
+    sums = (k * (rows**2).sum(axis=-1), between, left, between + left)
     floor = ROUNDING**2 * (ratings**2).sum(axis=(-2, -1))
-    squares = (np.where(value > floor, value, 0.0) for value in found)
+    squares = (np.where(value > floor, value, 0.0) for value in sums)
     freedom = (n - 1, k - 1, (n - 1) * (k - 1), n * (k - 1))
     means = [value / df for value, df in zip(squares, freedom, strict=True)]
     return MeanSquares(means[0], means[1], means[2], means[3], n, k)
@@ -76,12 +76,12 @@ def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
     """
     squares = mean_squares(ratings)
     model, averaged = int(form[4]), form[6] == "k"
-    found = (
+    estimate = (
         _agreement(squares, prob)
         if model == 2
         else _by_f(squares, squares.within if model == 1 else squares.error, model, prob)
     )
-    return Estimate(*(of_mean(value, squares.k) for value in found)) if averaged else found
+    return Estimate(*(of_mean(value, squares.k) for value in estimate)) if averaged else estimate
 
 
 def alpha(items: FloatArray, prob: float) -> Estimate:
@@ -178,7 +178,7 @@ def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: 
     single = f"{form[:6]}1)"
     tables = ratings.reshape(-1, n, k)
     ends = np.array([_ends(table, single, prob, draws, rng) for table in tables])
-    low, high = (ends[:, at].reshape(value.shape) for at in (0, 1))
+    low, high = (ends[:, end].reshape(value.shape) for end in (0, 1))
     if form[6] == "k":
         low, high = of_mean(low, k), of_mean(high, k)
     known = np.isfinite(value)
@@ -292,10 +292,10 @@ def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]
     if apart is not None:
         np.add.at(totals, level, joint)
         joint = joint - (totals / rows[:, None])[level]
-    found, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
-    parts = [totals[place == i].T @ totals[place == i] / size for i, size in enumerate(found)]
+    distinct, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
+    parts = [totals[place == i].T @ totals[place == i] / size for i, size in enumerate(distinct)]
     between = np.array(parts).reshape(-1, joint.shape[1], joint.shape[1])
-    return MixedSums(joint.T @ joint, between, found, levels, totals, rows, scale_of, apart, len(y))
+    return MixedSums(joint.T @ joint, between, distinct, levels, totals, rows, scale_of, apart, len(y))
 
 
 def draw_effects(
@@ -389,10 +389,10 @@ class FacetSums:
         own = np.diag(self.weights)
         share = meant / expected
         spread = np.maximum(meant / own * (1 - share), TINY)
-        found: FloatArray = rng.noncentral_chisquare(self.freedom, share**2 * self.squares / own / spread)
-        found *= spread / self.freedom
-        found[:, -1] = variances[:, -1]
-        return found
+        drawn: FloatArray = rng.noncentral_chisquare(self.freedom, share**2 * self.squares / own / spread)
+        drawn *= spread / self.freedom
+        drawn[:, -1] = variances[:, -1]
+        return drawn
 
     def estimates(self) -> FloatArray:
         """Variances (C,) whose expected mean squares are those observed; they may be negative."""

@@ -79,8 +79,8 @@ def draw_gaussians(
     inverse = np.ascontiguousarray(1 / scales.sigma2.T)
     cells_of: Callable[[slice, np.random.Generator], FloatArray]
     if isinstance(sums, IncompleteSums):
-        mu, held = draw_incomplete_cells(sums, scales, prior_sd, rng)
-        cells = np.ascontiguousarray(np.moveaxis(scatter_cells(held, filled), 0, 2))
+        mu, filled_cells = draw_incomplete_cells(sums, scales, prior_sd, rng)
+        cells = np.ascontiguousarray(np.moveaxis(scatter_cells(filled_cells, filled), 0, 2))
 
         def cells_of(words: slice, _: np.random.Generator) -> FloatArray:
             return cells[words]
@@ -88,7 +88,7 @@ def draw_gaussians(
         unknowns = sums.connections + len(sums.mean.effects)
         beta = draw_beta_at(sums, scales, prior_sd, even_normals(points, unknowns, rng))
         mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
-        kind_at = lru_cache(MOST_KINDS)(lambda at: _kind_at(totals, at, beta, scales, inverse))
+        kind_at = lru_cache(MOST_KINDS)(lambda number: _kind_at(totals, number, beta, scales, inverse))
 
         def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
             return _draw_cells(totals, words, kind_at, points, own)
@@ -194,10 +194,10 @@ Kind = tuple[int, FloatArray, FloatArray, FloatArray]
 """Connection of the cells of a kind, and (B,): centre and slope of their means in the cells' totals, and their sd."""
 
 
-def _kind_at(totals: CellTotals, at: int, beta: FloatArray, scales: Scales, inverse: FloatArray) -> Kind:
+def _kind_at(totals: CellTotals, number: int, beta: FloatArray, scales: Scales, inverse: FloatArray) -> Kind:
     """A kind of cells given mu and the mean effects beta (B, N)."""
-    share, variance, slope = kind_moments(totals, at, scales, inverse)
-    return int(totals.connection[at]), np.einsum("bn,bn->b", slope, beta), share, np.sqrt(variance)
+    share, variance, slope = kind_moments(totals, number, scales, inverse)
+    return int(totals.connection[number]), np.einsum("bn,bn->b", slope, beta), share, np.sqrt(variance)
 
 
 def kind_moments(
@@ -218,12 +218,12 @@ def _draw_cells(
     """Draws (words, K, B) of cells given their kinds; NaN where a cell is empty."""
     kind, total = totals.kind[words], totals.total[words]
     drawn = rng.standard_normal((*kind.shape, points))
-    for at in np.unique(kind).tolist():
-        if at < 0:
+    for number in np.unique(kind).tolist():
+        if number < 0:
             drawn[kind < 0] = np.nan
             continue
-        k, centre, slope, sd = kind_at(at)
-        for word in np.flatnonzero(kind[:, k] == at):  # a row at a time stays in the processor's cache
+        k, centre, slope, sd = kind_at(number)
+        for word in np.flatnonzero(kind[:, k] == number):  # a row at a time stays in the processor's cache
             row = drawn[word, k]
             row *= sd
             row += centre

@@ -128,7 +128,7 @@ def incomplete_sums(
             continue  # a word of another part of the lists, without a distance here
         cells = cells[np.lexsort((k[cells], group[cells]))]
         here = met[rows][:, cells].toarray()
-        held = values[rows][:, cells].toarray()
+        dense = values[rows][:, cells].toarray()
         own = np.unique(group[cells], return_inverse=True)[1]
         strata, stratum = np.unique(np.column_stack([k[cells], own]), axis=0, return_inverse=True)
         member = (stratum[:, None] == np.arange(len(strata))).astype(float)
@@ -137,7 +137,7 @@ def incomplete_sums(
         numbers += len(kinds) * len(cells) * (len(cells) + len(strata))
         if numbers > most:
             raise ValueError(numbers)
-        totals = held @ member
+        totals = dense @ member
         of_kind = [np.flatnonzero(kind == u) for u in range(len(kinds))]
         ends = np.searchsorted(own, np.arange(own.max() + 2))
         pieces = [here[:, begin:end] for begin, end in pairwise(ends.tolist())]
@@ -147,7 +147,7 @@ def incomplete_sums(
                 connection=k[cells],
                 group=own,
                 count=here.sum(axis=0),
-                total=held.sum(axis=0),
+                total=dense.sum(axis=0),
                 strata=strata,
                 attribute_class=kinds[:, 0].astype(np.intp),
                 words=np.bincount(kind).astype(float),
@@ -234,16 +234,16 @@ def part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: i
             if g > h:
                 bordered[:, others, rows] = block.transpose(0, 2, 1)
     information = bordered[:, :size, :size]
-    scaled, at = own * s, np.arange(size)
+    scaled, places = own * s, np.arange(size)
     information *= scaled[:, :, None]
     information *= scaled[:, None, :]
-    information[:, at, at] += scaled * s * part.count
+    information[:, places, places] += scaled * s * part.count
     member = prior_sd * (part.connection[:, None] == np.arange(k))
     apart = member / s[:, :, None]
     half = information @ apart
     of_mean = apart.transpose(0, 2, 1) @ half
     columns = np.concatenate([half, (right * s)[:, :, None]], axis=2)
-    information[:, at, at] += 1
+    information[:, places, places] += 1
     bordered[:, :size, size:] = columns
     bordered[:, size:, :size] = columns.transpose(0, 2, 1)
     bordered[:, size:, size:] = columns.transpose(0, 2, 1) @ columns + np.eye(k + 1)
@@ -273,15 +273,15 @@ class MeanFactor:
 def mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple[MeanFactor, list[PartFactor]]:
     """The Gaussian of mu at the scales' points, and those of the cells of each part given mu."""
     inverse = 1 / scales.sigma2
-    found = [part_factor(part, scales, prior_sd, sums.connections) for part in sums.parts]
-    precision = np.eye(sums.connections) + sum(part.information for part in found)
+    factors = [part_factor(part, scales, prior_sd, sums.connections) for part in sums.parts]
+    precision = np.eye(sums.connections) + sum(part.information for part in factors)
     chol = np.linalg.cholesky(precision)
-    right = np.sum([part.right for part in found], axis=0)
+    right = np.sum([part.right for part in factors], axis=0)
     x = np.linalg.solve(chol, right[:, :, None])[:, :, 0]
     value = -sums.rows * LOG_2PI + np.log(inverse) @ sums.counts - inverse @ sums.squares
-    value += np.sum([part.constant for part in found], axis=0) + (x**2).sum(axis=1)
+    value += np.sum([part.constant for part in factors], axis=0) + (x**2).sum(axis=1)
     value -= 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-    return MeanFactor(0.5 * value, chol, x), found
+    return MeanFactor(0.5 * value, chol, x), factors
 
 
 def _points_at_once(sums: IncompleteSums) -> int:
@@ -297,9 +297,9 @@ def incomplete_means(
     sums: IncompleteSums, scales: Scales, prior_sd: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log likelihood (B,), and mean (B, K) and covariance (B, K, K) of standardised mu."""
-    found = _mean_factors(sums, scales, prior_sd)
-    columns = np.linalg.solve(found.chol, np.broadcast_to(np.eye(sums.connections), found.chol.shape))
-    return found.log_likelihood, np.einsum("bnk,bn->bk", columns, found.x), columns.transpose(0, 2, 1) @ columns
+    factor = _mean_factors(sums, scales, prior_sd)
+    columns = np.linalg.solve(factor.chol, np.broadcast_to(np.eye(sums.connections), factor.chol.shape))
+    return factor.log_likelihood, np.einsum("bnk,bn->bk", columns, factor.x), columns.transpose(0, 2, 1) @ columns
 
 
 def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> MeanFactor:
@@ -308,11 +308,11 @@ def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> Mean
     def evaluate(part: slice) -> MeanFactor:
         return mean_factor(sums, scales.at(part), prior_sd)[0]
 
-    found = in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums))
+    blocks = in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums))
     return MeanFactor(
-        np.concatenate([each.log_likelihood for each in found]),
-        np.concatenate([each.chol for each in found]),
-        np.concatenate([each.x for each in found]),
+        np.concatenate([each.log_likelihood for each in blocks]),
+        np.concatenate([each.chol for each in blocks]),
+        np.concatenate([each.x for each in blocks]),
     )
 
 

@@ -109,29 +109,29 @@ def fit_in_rows(gram: FloatArray, first: np.ndarray, start: Solution | None = No
         It has not converged.
     """
     label = first.astype(float)
-    at = _Point.of(gram, label, *((np.zeros(len(gram)), 0.0) if start is None else start))
+    point = _Point.of(gram, label, *((np.zeros(len(gram)), 0.0) if start is None else start))
     for _ in range(MOST_FACTORS):
-        if at.size < CLOSE:
-            return at.alpha, at.b
-        weight = np.maximum(at.probability * (1 - at.probability), 1e-12)
+        if point.size < CLOSE:
+            return point.alpha, point.b
+        weight = np.maximum(point.probability * (1 - point.probability), 1e-12)
         factor = cho_factor(gram + np.diag(1 / weight), lower=True, overwrite_a=True, check_finite=False)
         across = cho_solve(factor, np.ones(len(gram)), check_finite=False)
         for number in range(MOST_KERNEL_STEPS):
-            step = cho_solve(factor, at.residual / weight, check_finite=False)
-            rise = (step.sum() + at.alpha.sum()) / across.sum()
+            step = cho_solve(factor, point.residual / weight, check_finite=False)
+            rise = (step.sum() + point.alpha.sum()) / across.sum()
             step -= rise * across
             length = 1.0
-            tried = _Point.of(gram, label, at.alpha + step, at.b + rise)
-            while not tried.better_than(at) and number == 0 and length > SHORTEST:  # a factor of this very point
+            tried = _Point.of(gram, label, point.alpha + step, point.b + rise)
+            while not tried.better_than(point) and number == 0 and length > SHORTEST:  # a factor of this very point
                 length /= 2
-                tried = _Point.of(gram, label, at.alpha + length * step, at.b + length * rise)
-            if not tried.better_than(at):
+                tried = _Point.of(gram, label, point.alpha + length * step, point.b + length * rise)
+            if not tried.better_than(point):
                 break
-            slow = tried.size > SLOW * at.size
-            at = tried
-            if slow or at.size < CLOSE:
+            slow = tried.size > SLOW * point.size
+            point = tried
+            if slow or point.size < CLOSE:
                 break
-    raise ArithmeticError(f"no convergence: a residual of {at.size:.1g} is left")
+    raise ArithmeticError(f"no convergence: a residual of {point.size:.1g} is left")
 
 
 @dataclass(frozen=True)

@@ -436,16 +436,16 @@ def _signatures(
     patterns: Sequence[Pattern], group_of_word: IntArray
 ) -> dict[tuple[int, int, tuple[int, ...]], FloatArray]:
     """Connection, group and patterns to the mean distances of such cells, (cells, patterns)."""
-    at = np.repeat(np.arange(len(patterns)), [len(p.mean) for p in patterns])
+    pattern = np.repeat(np.arange(len(patterns)), [len(p.mean) for p in patterns])
     word, k = np.concatenate([p.cells for p in patterns]).T
-    order = np.lexsort((at, k, word))
-    at, word, k, mean = at[order], word[order], k[order], np.concatenate([p.mean for p in patterns])[order]
+    order = np.lexsort((pattern, k, word))
+    pattern, word, k, mean = pattern[order], word[order], k[order], np.concatenate([p.mean for p in patterns])[order]
     begin = np.flatnonzero(np.r_[True, (word[1:] != word[:-1]) | (k[1:] != k[:-1])])
-    size = np.diff(np.r_[begin, len(at)])
+    size = np.diff(np.r_[begin, len(pattern)])
     collected: dict[tuple[int, int, tuple[int, ...]], FloatArray] = {}
     for count in np.unique(size):
         places = begin[size == count][:, None] + np.arange(count)
-        keys = np.column_stack([k[places[:, 0]], group_of_word[word[places[:, 0]]], at[places]])
+        keys = np.column_stack([k[places[:, 0]], group_of_word[word[places[:, 0]]], pattern[places]])
         distinct, member = np.unique(keys, axis=0, return_inverse=True)
         for number, key in enumerate(distinct.tolist()):
             collected[key[0], key[1], tuple(key[2:])] = mean[places[member == number]]

@@ -276,10 +276,10 @@ def _nearest(
         pool = sizes[middle][:, None]
         begin, end = strata * pool // size, (strata + 1) * pool // size
         tried = np.take_along_axis(order, begin + (chances * (end - begin)).astype(np.intp), axis=1)
-        found = list_means(near, tried, weights)
-        excess = np.vecdot(found, found) - length
+        tried_means = list_means(near, tried, weights)
+        excess = np.vecdot(tried_means, tried_means) - length
         better = np.abs(excess) < least
-        words[better], means[better], least[better] = tried[better], found[better], np.abs(excess[better])
+        words[better], means[better], least[better] = tried[better], tried_means[better], np.abs(excess[better])
         # larger pools have shorter means
         first, last = np.where(excess > 0, middle + 1, first), np.where(excess > 0, last, middle - 1)
         first = np.minimum(first, len(sizes) - 1)

@@ -106,7 +106,7 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     single = units.astype(np.float32)
     size = len(single)
     blocks = [np.arange(begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK)]
-    found: list[tuple[IntArray, IntArray, IntArray]] = []
+    pairs: list[tuple[IntArray, IntArray, IntArray]] = []
     partners = np.empty((size, BINS // COARSE), dtype=np.float32)
     for rows in blocks:
         bins = similarity_bins(single[rows] @ single.T)
@@ -114,11 +114,11 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
         counts = np.bincount(place.ravel(), minlength=len(rows) * (BINS // COARSE))
         partners[rows] = counts.reshape(len(rows), -1)
         places, others = np.nonzero(np.arange(size) > rows[:, None])
-        found.append((rows[places], others, bins[places, others]))
-    counts = np.sum([np.bincount(own, minlength=BINS) for _, _, own in found], axis=0)
-    kept = [rng.random(len(own), dtype=np.float32) < (most / np.maximum(counts, most))[own] for _, _, own in found]
+        pairs.append((rows[places], others, bins[places, others]))
+    counts = np.sum([np.bincount(own, minlength=BINS) for _, _, own in pairs], axis=0)
+    kept = [rng.random(len(own), dtype=np.float32) < (most / np.maximum(counts, most))[own] for _, _, own in pairs]
     first, second, bins = (
-        np.concatenate([part[column][chosen] for part, chosen in zip(found, kept, strict=True)]) for column in range(3)
+        np.concatenate([part[column][chosen] for part, chosen in zip(pairs, kept, strict=True)]) for column in range(3)
     )
     drawn = np.bincount(bins, minlength=BINS)
     thinned = np.divide(counts, drawn, out=np.zeros(BINS), where=drawn > 0)[bins]
@@ -160,8 +160,8 @@ def components_of(
 def _leading(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues that are more than rounding, the largest first, and their eigenvectors."""
     values, vectors = np.linalg.eigh(covariance)
-    kept = np.flatnonzero(values > NEGLIGIBLE * max(values[-1], np.finfo(float).tiny))[::-1]
-    return values[kept], vectors[:, kept]
+    leading = np.flatnonzero(values > NEGLIGIBLE * max(values[-1], np.finfo(float).tiny))[::-1]
+    return values[leading], vectors[:, leading]
 
 
 def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> FloatArray:
@@ -269,9 +269,9 @@ class PairCounts:
         for word in words:  # pairs among these words were taken off twice
             for other in words[words != word]:
                 left[:, :, self.bins[word, other]] += np.outer(member[:, word], member[:, other])
-        kept = member.copy()
-        kept[:, words] = 0
-        return PairCounts(kept, self.bins, np.where(left > ROUNDED, left, 0.0))
+        remaining = member.copy()
+        remaining[:, words] = 0
+        return PairCounts(remaining, self.bins, np.where(left > ROUNDED, left, 0.0))
 
 
 def pair_counts(
@@ -282,8 +282,8 @@ def pair_counts(
 ) -> PairCounts:
     """Pairs of different words of each two lists; the parameters are those of :func:`list_overlaps`."""
     weighted = member.dtype != np.bool_
-    kept = _thinned(member, seed)
-    own, vectors = member[:, kept], units[kept if places is None else places[kept]].astype(np.float32)
+    sampled = _thinned(member, seed)
+    own, vectors = member[:, sampled], units[sampled if places is None else places[sampled]].astype(np.float32)
     bins = similarity_bins(vectors @ vectors.T)
     bins[np.diag_indices(len(bins))] = BINS  # a word with itself counts apart
     rows = (BINS + 1) * np.arange(len(bins))[:, None]
@@ -302,8 +302,8 @@ def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:
         return np.arange(member.shape[1])
     rng = np.random.default_rng(seed)
     kinds = np.unique(member, axis=1, return_inverse=True)[1].ravel()
-    kept = [rng.permutation(np.flatnonzero(kinds == kind))[:MOST_WORDS] for kind in np.unique(kinds)]
-    return np.sort(np.concatenate(kept))
+    sampled = [rng.permutation(np.flatnonzero(kinds == kind))[:MOST_WORDS] for kind in np.unique(kinds)]
+    return np.sort(np.concatenate(sampled))
 
 
 def list_correlations(correlations: FloatArray, same: FloatArray, shares: FloatArray) -> FloatArray:
@@ -441,7 +441,7 @@ def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread:
 
 def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
     """Quantiles of the factors at probabilities u (..., A), from densities of the log that are linear between nodes."""
-    logs, found = np.log(grid.factor), np.empty_like(u)
+    logs, quantiles = np.log(grid.factor), np.empty_like(u)
     for i, mass in enumerate(grid.mass):
         left, right = mass[:-1], mass[1:]
         ends = np.append(0.0, np.cumsum((left + right) / 2))
@@ -450,8 +450,8 @@ def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
         rest, low, rise = wanted - ends[place], left[place], (right - left)[place]
         # low t + rise t^2 / 2 = rest, the root in [0, 1] in a form that does not cancel
         share = 2 * rest / (low + np.sqrt(np.maximum(low**2 + 2 * rise * rest, 0)) + 1e-300)
-        found[..., i] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
-    return found
+        quantiles[..., i] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
+    return quantiles
 
 
 def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
@@ -619,10 +619,12 @@ def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
     member = sparse.csr_array((np.ones(len(pattern)), places), shape=(len(patterns), len(pattern)))
     squares, totals = member @ loadings**2, member @ loadings  # (patterns, Q)
     scatter = np.zeros((filled.shape[1], filled.shape[1]))
-    for k, one in enumerate(patterns.T):
+    for k, lists in enumerate(patterns.T):
         for other_k, other in enumerate(patterns.T):
-            own = np.einsum("pq,qp->", squares, sums.correlations[:, one, other])
-            between = np.einsum("pq,qpr,rq->", totals, sums.correlations[:, one[:, None], other], totals, optimize=True)
+            own = np.einsum("pq,qp->", squares, sums.correlations[:, lists, other])
+            between = np.einsum(
+                "pq,qpr,rq->", totals, sums.correlations[:, lists[:, None], other], totals, optimize=True
+            )
             scatter[k, other_k] = own - between / max(len(pattern), 1)
     return scatter
 

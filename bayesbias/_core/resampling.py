@@ -115,7 +115,7 @@ def clustered_contrast(
     size = len(list_of_attribute)
     used = np.bincount(attribute, weights=np.abs(weight), minlength=size) > 0
     contribution = np.bincount(attribute, weights=weight * apart, minlength=size)
-    members = [np.flatnonzero(used & (list_of_attribute == at)) for at in np.unique(list_of_attribute[used])]
+    members = [np.flatnonzero(used & (list_of_attribute == number)) for number in np.unique(list_of_attribute[used])]
     n = np.array([len(rows) for rows in members])
     estimate = float((weight * y).sum())
     if not both.any() or (n < 2).any():

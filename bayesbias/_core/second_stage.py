@@ -127,11 +127,11 @@ class SecondStage:
             prior = [s * rng.standard_normal((size, n)) @ root.T for s, root in zip(spread, roots, strict=True)]
             error = rng.standard_normal((size, n)) @ noise.T
             inner = tau[own, None] * rng.standard_normal((size, n))
-            given = rotated.y - (sum(prior, error) @ rotated.basis) - inner
+            difference = rotated.y - (sum(prior, error) @ rotated.basis) - inner
             weights = 1 / (rotated.variances + tau[own, None] ** 2)
-            found, _, _ = _regression(rotated.x, weights, given)
-            pulled = weights * (given - found @ rotated.x.T)
-            coefficients[own] = found
+            beta, _, _ = _regression(rotated.x, weights, difference)
+            pulled = weights * (difference - beta @ rotated.x.T)
+            coefficients[own] = beta
             back = pulled @ rotated.basis.T  # Sigma^-1 residual, in the coordinates of y
             for i, (s, effect, start) in enumerate(zip(spread, self.effects[:-1], prior, strict=True)):
                 effects[i, own] = start + s**2 * back @ effect
@@ -143,12 +143,12 @@ class SecondStage:
 
     def _jittered(self, rows: IntArray, rng: np.random.Generator) -> FloatArray:
         """Outer scales of draws, spread over the cells of their nodes."""
-        found = self.outer[rows].copy()
-        for i in range(found.shape[1]):
+        scales = self.outer[rows].copy()
+        for i in range(scales.shape[1]):
             nodes = np.unique(self.outer[:, i])
             step = np.log(nodes[1] / nodes[0]) if len(nodes) > 1 else 0.0
-            found[:, i] *= np.exp(step * (rng.random(len(found)) - 0.5))
-        return found
+            scales[:, i] *= np.exp(step * (rng.random(len(scales)) - 0.5))
+        return scales
 
 
 @dataclass(frozen=True)
@@ -289,14 +289,14 @@ def latent_relation(
         A variable (n,) on which both depend, with flat coefficients: the relation is the partial one, and the intercept
         is that at its mean.
     """
-    one, noise = np.ones(len(x)), np.diag(x_variance)
+    ones, noise = np.ones(len(x)), np.diag(x_variance)
     if covariate is not None:
         # flat coefficients are integrated over in the space across the covariate
         across = null_space((covariate - covariate.mean())[None]).T
-        y, x, one = across @ y, across @ x, across @ one
+        y, x, ones = across @ y, across @ x, across @ ones
         covariance, noise = across @ covariance @ across.T, across @ noise @ across.T
         residuals = [across @ residual @ across.T for residual in residuals]
-    x_spread, y_spread = (_spread(part, one) for part in (x, y))
+    x_spread, y_spread = (_spread(part, ones) for part in (x, y))
     known = not noise.any()
     sigma_x = np.array([1.0]) if known else np.geomspace(*SIGMA_REACH, SIGMA_NODES)
     top = max(y_spread, float(np.sqrt(np.diag(covariance).mean())))
@@ -307,11 +307,11 @@ def latent_relation(
     for scale, residual in product(x_spread * sigma_x, residuals):
         mean, apart, of_x = (x, np.zeros_like(covariance), 0.0)
         if not known:
-            mean, apart, of_x = _shrunken(x, noise, scale**2 * residual, one)
+            mean, apart, of_x = _shrunken(x, noise, scale**2 * residual, ones)
             of_x += float(log_half_cauchy(np.array(scale), x_spread))
         sy, r = (part.ravel() for part in np.meshgrid(sigma_y, rho, indexing="ij"))
         slope, rest = r * sy / scale, sy**2 * (1 - r**2)
-        value, centre = _intercepts(y, covariance, residual, mean, apart, slope, rest, one)
+        value, centre = _intercepts(y, covariance, residual, mean, apart, slope, rest, ones)
         value += of_x + log_half_cauchy(sy, width) + np.tile(log_rho, len(sigma_y))
         values.append(value)
         centres.append(centre)
@@ -335,19 +335,19 @@ def latent_relation(
     )
 
 
-def _spread(values: FloatArray, one: FloatArray) -> float:
-    """Standard deviation around the mean whose column is ``one``."""
-    rest = values - one * (one @ values / (one @ one))
+def _spread(values: FloatArray, ones: FloatArray) -> float:
+    """Standard deviation around the mean whose column is ``ones``."""
+    rest = values - ones * (ones @ values / (ones @ ones))
     return float(np.sqrt(rest @ rest / (len(values) - 1)))
 
 
 def _shrunken(
-    x: FloatArray, noise: FloatArray, spread: FloatArray, one: FloatArray
+    x: FloatArray, noise: FloatArray, spread: FloatArray, ones: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
     """Mean and covariance of latent values with a flat mean given noisy ones, and the log likelihood."""
     total = np.linalg.inv(noise + spread)
-    column = total @ one
-    share = one @ column
+    column = total @ ones
+    share = ones @ column
     projected = total - np.outer(column, column) / share
     left = projected @ x
     likelihood = 0.5 * (np.linalg.slogdet(total)[1] - np.log(share) - x @ left)
@@ -362,7 +362,7 @@ def _intercepts(
     apart: FloatArray,
     slope: FloatArray,
     rest: FloatArray,
-    one: FloatArray,
+    ones: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Log likelihood (G,) with the intercept integrated, and its mean and variance (G, 2), at slopes and variances."""
     value, centre = np.empty(len(slope)), np.empty((len(slope), 2))
@@ -372,11 +372,11 @@ def _intercepts(
         total = covariance + v[:, None, None] * residual + (b**2)[:, None, None] * apart
         chol = np.linalg.cholesky(total)
         left = np.broadcast_to(y, (len(b), len(y))) - b[:, None] * mean
-        sides = np.stack([left, np.broadcast_to(one, left.shape)], axis=2)
+        sides = np.stack([left, np.broadcast_to(ones, left.shape)], axis=2)
         solved = np.linalg.solve(chol, sides)
         squares = np.einsum("gni,gnj->gij", solved, solved)
-        at = squares[:, 0, 1] / squares[:, 1, 1]
-        centre[part] = np.column_stack([at, 1 / squares[:, 1, 1]])
+        intercept = squares[:, 0, 1] / squares[:, 1, 1]
+        centre[part] = np.column_stack([intercept, 1 / squares[:, 1, 1]])
         log_det = 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
         value[part] = -0.5 * (
             log_det + np.log(squares[:, 1, 1]) + squares[:, 0, 0] - squares[:, 0, 1] ** 2 / squares[:, 1, 1]

@@ -41,8 +41,8 @@ class SharedVariance:
 
 def shared_variance(variances: FloatArray, freedom: float) -> SharedVariance:
     """The distribution of variances behind observed ones, from the moments of their logarithms."""
-    held = np.log(variances[variances > 0])
-    apart = held - digamma(freedom / 2) + np.log(freedom / 2)
+    logs = np.log(variances[variances > 0])
+    apart = logs - digamma(freedom / 2) + np.log(freedom / 2)
     mean, spread = float(apart.mean()), float(apart.var(ddof=1) - polygamma(1, freedom / 2))
     if spread <= 0:
         return SharedVariance(MOST_FREEDOM, float(np.exp(mean)))

@@ -93,15 +93,15 @@ def compare(given: Given) -> Made:
     pairs = None if given.similarity is None else _similarities(given.similarity)
     tables, vectors = measured(given.several, given.words, given.case, given.trust_pickle, given.side_effects)
     _show_coverages(tables)
-    found = given.call(bb.compare, tables=tables)
+    comparison = given.call(bb.compare, tables=tables)
     beside = None
     if given.side_effects:
         before, after = tables.values()
-        seed = int(found.posterior.attrs["seed"]) % 2**32
+        seed = int(comparison.posterior.attrs["seed"]) % 2**32
         settings: dict[str, Any] = {"similarity": pairs, "prob": given.prob, "seed": seed, "case": given.case}
-        beside = bb.side_effects(before, after, vectors[0], vectors[1], comparison=found, **settings)
-    show_changes(found, beside, given.prob)
-    return Made(found, found.table(given.prob).assign(unit="cosine distance"), beside={"effects": beside})
+        beside = bb.side_effects(before, after, vectors[0], vectors[1], comparison=comparison, **settings)
+    show_changes(comparison, beside, given.prob)
+    return Made(comparison, comparison.table(given.prob).assign(unit="cosine distance"), beside={"effects": beside})
 
 
 def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float) -> None:
@@ -127,8 +127,8 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
     shown: list[object] = []
     for name, table in tables.items():
         record = stored_coverage(table)
-        if record is not None and (found := (record.lists, record.notes(table))) not in shown:
-            shown.append(found)
+        if record is not None and (content := (record.lists, record.notes(table))) not in shown:
+            shown.append(content)
             say(f"{name}: {len(table):,} distances")
             show_coverage(table)
 

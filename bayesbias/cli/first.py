@@ -145,10 +145,14 @@ def check_words(given: Given) -> None:
     others = (form for word in listed.every_word() for form in variants(word))
     with working(f"reading {given.embedding}"):
         kv = load_lists(given.embedding, listed, others, given.trust_pickle)
-    found = given.call(check, words=listed, kv=kv)
-    table = found.table().assign(effective=found.table()["effective"].map("{:.1f}".format).replace("nan", "unknown"))
-    show(table[["list", "kind", "asked", "found", "effective"]], f"Word list {found.word_list} in {found.embedding}")
-    for sentence in found.sentences():
+    checked = given.call(check, words=listed, kv=kv)
+    table = checked.table().assign(
+        effective=checked.table()["effective"].map("{:.1f}".format).replace("nan", "unknown")
+    )
+    show(
+        table[["list", "kind", "asked", "found", "effective"]], f"Word list {checked.word_list} in {checked.embedding}"
+    )
+    for sentence in checked.sentences():
         say(sentence)
 
 
@@ -247,26 +251,26 @@ NUTS = ("pymc", "nutpie")
 @command("", "json=as_json", json=Option("Write it as JSON, for programs.", default=False))
 def doctor(given: Given) -> None:
     """Versions, engines, caches, threads and extras: whether all is installed."""
-    found = examined()
+    facts = examined()
     if given.as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(facts, indent=2))
         return
-    say(f"Python {found['python']}, {sys.platform}, {found['processors']} processors")
-    say("Versions: " + ", ".join(f"{name} {known or 'missing'}" for name, known in found["versions"].items()))
-    for name, state in found["engines"].items():
+    say(f"Python {facts['python']}, {sys.platform}, {facts['processors']} processors")
+    say("Versions: " + ", ".join(f"{name} {known or 'missing'}" for name, known in facts["versions"].items()))
+    for name, state in facts["engines"].items():
         say(f"Engine {name}: {state}")
-    for name, cache in found["caches"].items():
+    for name, cache in facts["caches"].items():
         size = f"{cache['files']:,} files, {_size(cache['bytes'])}" if cache["files"] else "empty"
         say(f"Cache of {name}: {cache['path']} ({size})")
     say(
         "numba and PyTensor keep the code that they compile for NUTS: the first such fit after an installation takes "
         "longer than those after it."
     )
-    for name, value in found["threads"].items():
+    for name, value in facts["threads"].items():
         say(f"Threads, {name}: {value}")
     say("  Commands set OPENBLAS_NUM_THREADS to 1 where it is not set, since their matrices are small.")
     say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
-    for name, state in found["extras"].items():
+    for name, state in facts["extras"].items():
         say(f"Extra {name}: {state}")
 
 
@@ -280,8 +284,8 @@ def examined() -> dict[str, Any]:
         "gensim's downloader": Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")),
         "PyTensor": Path.home() / ".pytensor",
     }
-    if given := os.environ.get("NUMBA_CACHE_DIR"):
-        caches["numba"] = Path(given)
+    if folder := os.environ.get("NUMBA_CACHE_DIR"):
+        caches["numba"] = Path(folder)
     return {
         "python": sys.version.split()[0],
         "processors": os.cpu_count(),

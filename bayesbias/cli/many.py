@@ -56,10 +56,10 @@ def named(option: str, help: str) -> Option:  # noqa: A002  # an option's
 def pool(given: Given) -> Any:
     """One contrast in many embeddings, partially pooled, and its relation to something outside."""
     with working("pooling"):
-        found = given.call(bb.pool)
-    show(found.table(given.prob)[SHOWN], "Embeddings", whole="name")
-    say(found.text(given.prob))
-    return found
+        pooled = given.call(bb.pool)
+    show(pooled.table(given.prob)[SHOWN], "Embeddings", whole="name")
+    say(pooled.text(given.prob))
+    return pooled
 
 
 @command(
@@ -74,10 +74,10 @@ def pool(given: Given) -> Any:
 def trend(given: Given) -> Made:
     """How a contrast changes over ordered embeddings."""
     with working("fitting the trend"):
-        found = given.call(bb.trend, time=given.time or {name: Path(name).stem for name in given.tables})
-    show(found.table(given.prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
-    say(found.text(given.prob))
-    return Made(found, found.slopes(given.prob))
+        trends = given.call(bb.trend, time=given.time or {name: Path(name).stem for name in given.tables})
+    show(trends.table(given.prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
+    say(trends.text(given.prob))
+    return Made(trends, trends.slopes(given.prob))
 
 
 @command(
@@ -90,10 +90,10 @@ def trend(given: Given) -> Made:
 )
 def criterion(given: Given) -> Made:
     """Whether words whose contrast is larger have more of something outside."""
-    found = given.call(bb.criterion, values=given.outside[0], se=given.outside[1])
-    show(found.table(given.prob), "Relation", whole="quantity")
-    say(found.text(given.prob))
-    return Made(found, found.words)
+    relation = given.call(bb.criterion, values=given.outside[0], se=given.outside[1])
+    show(relation.table(given.prob), "Relation", whole="quantity")
+    say(relation.text(given.prob))
+    return Made(relation, relation.words)
 
 
 @command(
@@ -108,12 +108,12 @@ def criterion(given: Given) -> Made:
 )
 def audit(given: Given) -> Any:
     """Which words of the vocabulary lean to one social group, and how sure that is."""
-    found = given.call(bb.audit)
-    called = found.table()
+    audited = given.call(bb.audit)
+    called = audited.table()
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
     show(called.head(MOST)[columns], f"Words called: {min(len(called), MOST)} of {len(called):,}", whole="word")
-    say(found.text())
-    return found
+    say(audited.text())
+    return audited
 
 
 @command(
@@ -127,11 +127,11 @@ def audit(given: Given) -> Any:
 def sweep(given: Given) -> None:
     """Many fits into one folder, resumed after a stop."""
     try:
-        found = given.call(bb.sweep, plan=given.file, executor=given.executor or "processes")
+        swept = given.call(bb.sweep, plan=given.file, executor=given.executor or "processes")
     except KeyboardInterrupt:
         say(f"what is finished is kept in {given.out}; the same command goes on")
         raise
-    say(found.text())
+    say(swept.text())
     say(f"contrasts written to {given.out / 'contrasts.parquet'}")
-    if found.fits["status"].eq("failed").all():
+    if swept.fits["status"].eq("failed").all():
         raise typer.Exit(1)

@@ -72,11 +72,11 @@ def metrics(given: Given) -> Any:
         for name in chosen
     }
     kvs = _loaded(named, queries, chosen, given)
-    found = given.call(bb.run_metrics, kvs=kvs, queries=queries, metrics=with_options)
-    for (embedding, name), rows in found.groupby(["embedding", "query"], sort=False):
+    scores = given.call(bb.run_metrics, kvs=kvs, queries=queries, metrics=with_options)
+    for (embedding, name), rows in scores.groupby(["embedding", "query"], sort=False):
         show(_shown(rows), f"{name} in {embedding}")
-    say_notes(found.attrs["notes"])
-    return found
+    say_notes(scores.attrs["notes"])
+    return scores
 
 
 @command(
@@ -93,13 +93,13 @@ def rank(given: Given) -> Any:
     """Embeddings from least to most biased, and how sure that order is."""
     queries = asked_queries(given.asked, given.lists)
     kvs = _loaded(given.embeddings, queries, given.metrics, given)
-    found = given.call(bb.rank, kvs=kvs, queries=queries)
-    show(found.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
+    ranking = given.call(bb.rank, kvs=kvs, queries=queries)
+    show(ranking.ranks.map("{:g}".format).rename_axis("embedding").reset_index(), "Ranks (1: least biased)")
     if given.draws:
-        shares = found.table().drop(columns=["score", "rank"])
+        shares = ranking.table().drop(columns=["score", "rank"])
         show(shares.rename(columns=lambda name: str(name).removeprefix("rank ")), "Probability of each rank")
-    say_notes((*found.sentences, *found.notes))
-    return found
+    say_notes((*ranking.sentences, *ranking.notes))
+    return ranking
 
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
@@ -115,32 +115,34 @@ def asked_queries(names: list[str] | None, words: list[str] | None) -> dict[str,
     """Name to query, of bundled queries or files and of word lists."""
     from bayesbias.metrics.batch import named_queries
 
-    asked = [bb.load_query(name) for name in names or []]
-    asked += [bb.Query.from_words(bb.load_words(name)) for name in words or []]
-    if not asked:
+    queries = [bb.load_query(name) for name in names or []]
+    queries += [bb.Query.from_words(bb.load_words(name)) for name in words or []]
+    if not queries:
         raise InputError("nothing is asked: give --query (see 'bayesbias queries') or --words (see 'bayesbias lists')")
-    return named_queries(asked)
+    return named_queries(queries)
 
 
-def _chosen(names: list[str] | None, asked: dict[str, Query]) -> list[str]:
+def _chosen(names: list[str] | None, queries: dict[str, Query]) -> list[str]:
     """The metrics that were named, or those that need no pairs and for which every query has enough sets."""
     from bayesbias.metrics.batch import usual_metrics
 
     if names:
         return list(dict.fromkeys(names))
-    usual, too_few = usual_metrics(asked.values())
+    usual, too_few = usual_metrics(queries.values())
     if too_few:
         say(f"left out, since a query has too few sets: {', '.join(too_few)}")
     return usual
 
 
-def _loaded(arguments: list[str], asked: dict[str, Query], metrics: list[str], given: Given) -> dict[str, KeyedVectors]:
+def _loaded(
+    arguments: list[str], queries: dict[str, Query], metrics: list[str], given: Given
+) -> dict[str, KeyedVectors]:
     """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
     from bayesbias.embeddings import spellings
     from bayesbias.metrics.catalogue import find_metric
 
     whole = any(find_metric(name).space for name in metrics)
-    every = (word for query in asked.values() for listed in query.sets.values() for word in listed)
+    every = (word for query in queries.values() for listed in query.sets.values() for word in listed)
     words = spellings(every, given.case)
     return load_embeddings(arguments, given.trust_pickle, None if whole else words)
 
@@ -188,17 +190,17 @@ def reliability(given: Given) -> Made:
     from bayesbias.reliability import bias_scores, variance_components
     from bayesbias.words import words_given
 
-    asked = {name: words_given(name, "query") for name in given.queries or []}
-    every = [*words_given(given.targets, "targets"), *(word for one in asked.values() for word in one)]
+    queries = {name: words_given(name, "query") for name in given.queries or []}
+    every = [*words_given(given.targets, "targets"), *(word for listed in queries.values() for word in listed)]
     kvs = list(load_embeddings(given.embeddings, given.trust_pickle).values())
     scores = given.call(bias_scores, kvs=kvs, targets=list(dict.fromkeys(every)))
     for note in scores.attrs["notes"]:
         say(note)
-    tables = _coefficients(scores, asked)
+    tables = _coefficients(scores, queries)
     show(_summary(tables), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
     components = given.call(variance_components, scores=scores)
-    found = components.table().sort_values("share", ascending=False).head(6)
-    show(found[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")
+    shares = components.table().sort_values("share", ascending=False).head(6)
+    show(shares[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")
     say_notes(note for note in components.notes if note not in scores.attrs["notes"])
     if "target" in components.sizes and "base_pair" in components.sizes:
         say(f"  {_enough(components)}")
@@ -225,7 +227,7 @@ def stability(given: Given) -> Made:
     """Whether direct bias speaks of the corpus or of how its embedding was trained."""
     if given.measures is not None and given.query is None:
         raise InputError("--measures writes what --query measures: give --query too")
-    asked = None if given.query is None else bb.load_query(given.query)
+    query = None if given.query is None else bb.load_query(given.query)
     kvs = _by_setting(given)
     words = {name: name for name in given.neutral or ["occ16"]}
     study = given.call(bb.stability.direct_bias_study, kvs=kvs, words=words)
@@ -233,20 +235,20 @@ def stability(given: Given) -> Made:
         say(note)
     show(study.table().drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
     _say_components(study.table())
-    if asked is not None:
-        _say_measures(kvs, asked, given.seed, given.measures)
+    if query is not None:
+        _say_measures(kvs, query, given.seed, given.measures)
     return Made(study)
 
 
 def _say_measures(kvs: dict[Setting, Any], query: Query, seed: int, out: Path | None) -> None:
     """How stable every metric and the contrast are on a query."""
-    found = bb.stability.metric_stability(kvs, query, seed=seed)
-    summary = found.summary().drop(columns=["low", "high"])
+    measured = bb.stability.metric_stability(kvs, query, seed=seed)
+    summary = measured.summary().drop(columns=["low", "high"])
     show(summary, "Measures, the most stable first: share of the corpora", whole="metric")
-    say_notes(found.notes)
+    say_notes(measured.notes)
     if out is not None:
-        save_table(found.table(), out)
-        say(f"{len(found.table())} rows written to {out}")
+        save_table(measured.table(), out)
+        say(f"{len(measured.table())} rows written to {out}")
 
 
 def _long(parts: list[StudyPart]) -> pd.DataFrame:
@@ -276,15 +278,15 @@ def _coefficients(scores: Any, queries: dict[str, list[str]]) -> dict[str, pd.Da
         "internal, queries": (internal_consistency, {"of": "query", "queries": queries or None}),
         "internal, pairs": (internal_consistency, {"of": "base_pair"}),
     }
-    found = {}
+    tables = {}
     for name, (function, options) in wanted.items():
         try:
-            found[name] = function(scores, **options)
+            tables[name] = function(scores, **options)
         except InputError as error:
             say(f"  no {name}: {error}")
-    if found:
+    if tables:
         say(f"  {NOTES['f'][0]}")
-    return found
+    return tables
 
 
 def _summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -324,10 +326,10 @@ def _by_setting(given: Given) -> dict[Setting, Any]:
     """Embeddings of a file of settings, and those trained on texts."""
     if given.listed is None and not given.corpus:
         raise InputError("nothing is given: give a .csv of embeddings, or --corpus with texts to train on")
-    found = {} if given.listed is None else _of_file(given.listed, given.trust_pickle)
+    by_setting = {} if given.listed is None else _of_file(given.listed, given.trust_pickle)
     if given.corpus:
         names_of(given.corpus)
-        names = short_names(given.corpus, lambda one: Path(one).stem)
+        names = short_names(given.corpus, lambda path: Path(path).stem)
         trained = bb.stability.train_embeddings(
             dict(zip(names, map(Path, given.corpus), strict=True)),
             algorithm=given.algorithm or "sgns",
@@ -335,10 +337,10 @@ def _by_setting(given: Given) -> dict[Setting, Any]:
             dims=given.dims or (50, 100, 200),
             folder=given.folder,
         )
-        if twice := [setting.label for setting in trained if setting in found]:
+        if twice := [setting.label for setting in trained if setting in by_setting]:
             raise InputError(f"{twice[0]} is in {given.listed} and is trained too: give it once")
-        found |= trained
-    return found
+        by_setting |= trained
+    return by_setting
 
 
 def _of_file(path: Path, trust_pickle: bool) -> dict[Setting, Any]:
@@ -352,13 +354,13 @@ def _of_file(path: Path, trust_pickle: bool) -> dict[Setting, Any]:
     folder = home_folder(path).parent
     if table.empty:
         raise InputError(f"{path} has no row: give an embedding a row, with {', '.join(SETTINGS)}")
-    found = {}
+    by_setting = {}
     for row in table.to_dict("records"):
         setting = Setting(str(row["corpus"]), str(row["algorithm"]), row["dims"], row["seed"])
-        if setting in found:
+        if setting in by_setting:
             raise InputError(f"{path} gives {setting.label} twice: give each setting once")
-        found[setting] = load_embedding(folder / str(row["path"]), trust_pickle=trust_pickle)
-    return found
+        by_setting[setting] = load_embedding(folder / str(row["path"]), trust_pickle=trust_pickle)
+    return by_setting
 
 
 def _say_components(table: pd.DataFrame) -> None:

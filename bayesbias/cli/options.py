@@ -160,25 +160,25 @@ class Command:
     def options(self) -> dict[str, Option]:
         """Name on the command line to how it is taken."""
         public = [source_of(*place.split(":")) for place in self.of]
-        said = [documented_parameters(one.docstring) for one in public]
-        found = {}
+        documented = [documented_parameters(source.docstring) for source in public]
+        options = {}
         for name, parameter in self.takes:
             option = self.own.get(name, Option()).over(OPTIONS.get(parameter, Option()))
-            annotations = {one: one.annotation(parameter) for one in public}
-            known = next((one for one, annotation in annotations.items() if annotation), None)
+            annotations = {source: source.annotation(parameter) for source in public}
+            known = next((source for source, annotation in annotations.items() if annotation), None)
             if option.default is UNSET and known is not None:
                 option = replace(option, default=known.default(parameter))
-            option = option.over(Option(next((each[parameter] for each in said if parameter in each), "")))
+            option = option.over(Option(next((each[parameter] for each in documented if parameter in each), "")))
             kind = value_type(option.default, annotations[known] if known is not None else "")
-            found[name] = option.over(Option(type=kind))
-        return found
+            options[name] = option.over(Option(type=kind))
+        return options
 
     def made(self) -> Any:
         """The command as the library of command lines takes it."""
         options = self.options()
 
-        def run(context: typer.Context, **given: Any) -> None:
-            self.run(options, given, context.args)
+        def run(context: typer.Context, **values: Any) -> None:
+            self.run(options, values, context.args)
 
         context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
         shown = [_parameter(name, option) for name, option in options.items()]
@@ -191,12 +191,12 @@ class Command:
         """Check and read the arguments, run the body, and write what is asked for."""
         from bayesbias.cli.writing import check_target, write
 
-        asked = [(name, option) for name, option in options.items() if given[name] is not None]
-        targets = [(given[name], option.target) for name, option in asked if option.target is not None]
+        passed = [(name, option) for name, option in options.items() if given[name] is not None]
+        targets = [(given[name], option.target) for name, option in passed if option.target is not None]
         for path, target in targets:
             check_target(path, target.suffixes, target.noun)
-        values = {**given, **{name: option.read(given[name]) for name, option in asked}}
-        for name, option in asked:
+        values = {**given, **{name: option.read(given[name]) for name, option in passed}}
+        for name, option in passed:
             values[name] = values[name] if option.load is None else option.load(values[name], values)
         result = self.body(Given(more=more, **{parameter: values[name] for name, parameter in self.takes}))
         write(result, [(path, target) for path, target in targets if target.said], values.get("prob"))
@@ -225,9 +225,9 @@ def command(of: str, takes: str, more: bool = False, **own: Option) -> Callable[
     named = tuple((name, parameter or name) for name, _, parameter in pairs)
 
     def known(body: Body) -> Command:
-        found = Command(body, tuple(f"bayesbias.{place}" for place in of.split()), named, own, more)
-        COMMANDS[found.name] = found
-        return found
+        made = Command(body, tuple(f"bayesbias.{place}" for place in of.split()), named, own, more)
+        COMMANDS[made.name] = made
+        return made
 
     return known
 
@@ -277,7 +277,7 @@ def documented_parameters(docstring: str) -> dict[str, str]:
     return {name.strip(): sentence for entry, text in entries for name, sentence in _said(entry, text)}
 
 
-def _said(given: str, text: str) -> Iterator[tuple[str, str]]:
+def _said(entry: str, text: str) -> Iterator[tuple[str, str]]:
     flat = " ".join(text.split())
     first, values = SENTENCE.split(flat, maxsplit=1)[0].rstrip("."), list(dict.fromkeys(VALUE.findall(flat)))
     named = VALUE.findall(first)
@@ -287,5 +287,5 @@ def _said(given: str, text: str) -> Iterator[tuple[str, str]]:
         listed = f"{', '.join(values[:-1])} or {values[-1]}" if len(values) > 1 else values[0]
         first = listed if first.startswith('``"') else f"{first}: {listed}"
     plain = re.sub(r"``\"?|\"?``", "", ROLE.sub(r"\1", first))
-    for name in given.split(","):
+    for name in entry.split(","):
         yield name, f"{plain[0].upper() if not named else plain[0]}{plain[1:]}."

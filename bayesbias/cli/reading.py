@@ -52,9 +52,9 @@ def connections(text: str) -> tuple[str, str]:
 def named_values(option: str) -> Callable[[list[str]], dict[str, str] | None]:
     """What reads the NAME=VALUE arguments of an option as a mapping."""
 
-    def read(given: list[str]) -> dict[str, str] | None:
-        parts = {one: one.rpartition("=") for one in given}
-        if wrong := [one for one, (name, _, value) in parts.items() if not name or not value]:
+    def read(arguments: list[str]) -> dict[str, str] | None:
+        parts = {argument: argument.rpartition("=") for argument in arguments}
+        if wrong := [argument for argument, (name, _, value) in parts.items() if not name or not value]:
             raise InputError(f"{option} {wrong[0]}: give NAME=VALUE, such as {option} 1990.vec=1990")
         return {name: value for name, _, value in parts.values()} or None
 
@@ -75,7 +75,7 @@ def vectors(embedding: str, given: Mapping[str, Any]) -> KeyedVectors:
 def embeddings(arguments: list[str], trust_pickle: bool, words: Any = None) -> dict[str, KeyedVectors]:
     """Short name to embedding, each given once; of some words where these are named."""
     named = zip(names_of(arguments), arguments, strict=True)
-    return {name: bb.load_embedding(one, words=words, trust_pickle=trust_pickle) for name, one in named}
+    return {name: bb.load_embedding(argument, words=words, trust_pickle=trust_pickle) for name, argument in named}
 
 
 def table_or_name(text: str, _: Any = None) -> pd.DataFrame | str:
@@ -121,11 +121,13 @@ def measured(
 
 def _apart(arguments: list[str]) -> list[str]:
     """Short names of embeddings, numbered where two have the same."""
-    names = short_names(arguments, lambda one: Path(one).stem if one.endswith(TABLES) else Path(one).name)
+    names = short_names(
+        arguments, lambda argument: Path(argument).stem if argument.endswith(TABLES) else Path(argument).name
+    )
     return [name if (n := names[:i].count(name)) == 0 else f"{name} ({n + 1})" for i, name in enumerate(names)]
 
 
-def short_names(arguments: list[str], short: Callable[[str], str] = lambda one: Path(one).name) -> list[str]:
+def short_names(arguments: list[str], short: Callable[[str], str] = lambda argument: Path(argument).name) -> list[str]:
     """Short names of files; the whole argument where two would have the same."""
     names = [short(argument) for argument in arguments]
     return [argument if names.count(name) > 1 else name for argument, name in zip(arguments, names, strict=True)]
@@ -154,21 +156,21 @@ def csv_table(path: Path, **options: Any) -> pd.DataFrame:
 def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
     """Other arguments, and the options of the method or metric that a command runs: ``--name value`` among them."""
     others: list[str] = []
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     rest = iter(arguments)
     for other in rest:
-        name, given, value = other.partition("=")
+        name, equals, value = other.partition("=")
         key = name.removeprefix("--").replace("-", "_")
         if not other.startswith("--"):
             others.append(other)
         elif key not in valid:
             known = ", ".join(f"--{each.replace('_', '-')}" for each in valid) or "none"
             raise InputError(f"there is no option {name} of {owner}: valid are {known}")
-        elif (value if given else (value := next(rest, ""))) == "":
+        elif (value if equals else (value := next(rest, ""))) == "":
             raise InputError(f"{name} has no value: give one after it")
         else:
-            found[key] = _literal(value)
-    return others, found
+            options[key] = _literal(value)
+    return others, options
 
 
 def _literal(text: str) -> Any:

@@ -69,11 +69,11 @@ def show_coverage(table: pd.DataFrame) -> None:
     """How many words of each list were found, and what was left out."""
     from bayesbias.distances.storage import coverage, labels_of
 
-    found = coverage(table)
-    asked = found["asked"].astype("string").fillna("unknown")
-    shown = found[["list", "kind", "asked", "found"]].assign(asked=asked)
+    counts = coverage(table)
+    asked = counts["asked"].astype("string").fillna("unknown")
+    shown = counts[["list", "kind", "asked", "found"]].assign(asked=asked)
     show(shown.replace({"list": labels_of(table)}), "Coverage")
-    say_notes(found.attrs["notes"])
+    say_notes(counts.attrs["notes"])
 
 
 def show_contrasts(found: pd.DataFrame) -> None:

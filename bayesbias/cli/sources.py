@@ -27,16 +27,20 @@ class Source:
 
     def annotation(self, parameter: str) -> str:
         """The type of a parameter as text; nothing where it has none or there is no such parameter."""
-        given = self.function.args
-        named = {one.arg: one.annotation for one in (*given.args, *given.kwonlyargs)}
-        return "" if (found := named.get(parameter)) is None else ast.unparse(found)
+        arguments = self.function.args
+        named = {argument.arg: argument.annotation for argument in (*arguments.args, *arguments.kwonlyargs)}
+        return "" if (declared := named.get(parameter)) is None else ast.unparse(declared)
 
     def default(self, parameter: str) -> Any:
         """The default of a parameter; what is no literal is found by an import."""
-        given = self.function.args
-        named = dict(zip((argument.arg for argument in reversed(given.args)), reversed(given.defaults), strict=False))
+        arguments = self.function.args
+        named = dict(
+            zip((argument.arg for argument in reversed(arguments.args)), reversed(arguments.defaults), strict=False)
+        )
         named |= {
-            argument.arg: each for argument, each in zip(given.kwonlyargs, given.kw_defaults, strict=True) if each
+            argument.arg: each
+            for argument, each in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if each
         }
         if parameter not in named:
             return inspect.Parameter.empty
@@ -65,9 +69,9 @@ def _literal(module: str, value: ast.expr) -> ast.expr:
     for statement in _parsed(module):
         if isinstance(statement, ast.ImportFrom) and value.id in {alias.name for alias in statement.names}:
             return _literal(str(statement.module), value)
-        for one, found in _assigned(statement):
-            if isinstance(one, ast.Name) and one.id == value.id:
-                return _literal(module, found)
+        for target, assigned in _assigned(statement):
+            if isinstance(target, ast.Name) and target.id == value.id:
+                return _literal(module, assigned)
     return value
 
 

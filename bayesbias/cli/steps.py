@@ -71,10 +71,10 @@ def balance(given: Given) -> None:
         show(many.contrasts.round(3), "Lists of the contrasts", whole="embedding")
         say(many.text())
         return
-    found = given.call(bb.balance, data=bb.read_distance_table(given.files[0]))
-    show(found.lists.round(2), f"Words by {found.attribute} ({found.source})")
-    show(found.contrasts.round(3), "Lists of the contrasts")
-    for text in (found.sentence, *found.notes):
+    balanced = given.call(bb.balance, data=bb.read_distance_table(given.files[0]))
+    show(balanced.lists.round(2), f"Words by {balanced.attribute} ({balanced.source})")
+    show(balanced.contrasts.round(3), "Lists of the contrasts")
+    for text in (balanced.sentence, *balanced.notes):
         say(text)
 
 
@@ -89,14 +89,14 @@ def contrasts(given: Given) -> Any:
     from bayesbias.comparison import decomposable_controls, decomposition_sentence
     from bayesbias.models.results import Fit
 
-    found = given.call(bb.contrasts)
-    show_contrasts(found)
+    table = given.call(bb.contrasts)
+    show_contrasts(table)
     controls = decomposable_controls(Fit(given.post)) if given.first == "associated" else []
     if controls:
         control = given.second if given.second in controls else controls[0]
         say(f"  {decomposition_sentence(given.call(bb.decomposition, second=control))}")
     say(str(bb.diagnose(given.post)))
-    return found
+    return table
 
 
 @command(
@@ -147,20 +147,20 @@ def calibrate(given: Given) -> Any:
     """How often intervals and tests call a bias on this table when stereotype words are random control words."""
     from bayesbias.calibration.false_positives import null_false_positive_rate
 
-    found = given.call(null_false_positive_rate)
-    nominal = f"{float(found['nominal'].iloc[0]):.2f}"
-    show(found[["method", "contrast", "rate", "se", "width"]], f"False-positive rates, nominal {nominal}")
-    return found
+    rates = given.call(null_false_positive_rate)
+    nominal = f"{float(rates['nominal'].iloc[0]):.2f}"
+    show(rates[["method", "contrast", "rate", "se", "width"]], f"False-positive rates, nominal {nominal}")
+    return rates
 
 
 @command("comparison:plan", "what=words_or_table effect prob power first second seed out", out=PICTURE)
 def plan(given: Given) -> Any:
     """How many words a list needs so that a contrast of a given size is seen."""
     with working("planning"):
-        found = given.call(bb.plan)
-    say(found.sentence)
-    show(found.table(), f"Words needed to see {found.effect:g} with probability {found.power:g}")
-    return found
+        design = given.call(bb.plan)
+    say(design.sentence)
+    show(design.table(), f"Words needed to see {design.effect:g} with probability {design.power:g}")
+    return design
 
 
 @command("", "table out", out=PICTURE)
@@ -168,11 +168,11 @@ def relatedness(given: Given) -> Any:
     """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
     from bayesbias.checks.convergence import check_relatedness
 
-    found = bb.relatedness(given.table)
-    say(found.sentence)
-    show(found.effective_words(), "Words, and as many unrelated words as would tell as much")
+    related = bb.relatedness(given.table)
+    say(related.sentence)
+    show(related.effective_words(), "Words, and as many unrelated words as would tell as much")
     show(check_relatedness(given.table), "Scatter of control words against its prediction")
-    return found
+    return related
 
 
 @command(
@@ -184,8 +184,8 @@ def relatedness(given: Given) -> Any:
 )
 def topics(given: Given) -> Any:
     """How large a contrast is for random topics of the vocabulary in place of the word lists."""
-    found = given.call(bb.topic_null)
-    say(found.sentence)
-    say_notes(f"{note}." for note in found.notes)
-    show(found.table(), "Observed values among those of random lists")
-    return found
+    null = given.call(bb.topic_null)
+    say(null.sentence)
+    say_notes(f"{note}." for note in null.notes)
+    show(null.table(), "Observed values among those of random lists")
+    return null

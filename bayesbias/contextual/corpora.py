@@ -114,9 +114,9 @@ def contexts(
     sample = tuple(word for word in outside if word not in listed_words)
     every = (*own, *sample)
     # longer words first, so that a phrase is found before its parts
-    found = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")
+    pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")
     # for each word the sentences with the smallest hashes: a random choice in one pass, whatever the order of words
-    kept: dict[str, list[tuple[int, Sentence]]] = {word: [] for word in every}
+    by_word: dict[str, list[tuple[int, Sentence]]] = {word: [] for word in every}
     counts = dict.fromkeys(every, 0)
     lines, source = _lines(corpus)
     with progress("reading the corpus", 1.0):
@@ -124,15 +124,17 @@ def contexts(
             text = " ".join(normalize("NFC", line).split())
             if len(text) > LONGEST:
                 continue
-            for word, place in {match.group(): match for match in reversed(list(found.finditer(text)))}.items():
+            for word, place in {match.group(): match for match in reversed(list(pattern.finditer(text)))}.items():
                 counts[word] += 1
                 code = crc32(f"{start}\t{number}\t{word}".encode())
-                held = kept[word]
-                held.append((code, Sentence(text, *place.span())))
-                if len(held) >= 2 * most + 100:
-                    held.sort()
-                    del held[most:]
-    chosen = {word: tuple(one for _, one in sorted(held)[:most]) for word, held in kept.items() if held}
+                entries = by_word[word]
+                entries.append((code, Sentence(text, *place.span())))
+                if len(entries) >= 2 * most + 100:
+                    entries.sort()
+                    del entries[most:]
+    chosen = {
+        word: tuple(sentence for _, sentence in sorted(entries)[:most]) for word, entries in by_word.items() if entries
+    }
     if not any(word in chosen for word in own):
         raise InputError(f"the corpus holds none of the words {listed(list(own))}: capitals count")
     return Contexts(chosen, tuple(word for word in sample if word in chosen), counts, source)

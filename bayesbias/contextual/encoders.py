@@ -148,7 +148,7 @@ def encode(
             raise InputError(
                 "sentences of a corpus have no grammar, and contexts takes their vocabulary: leave both out"
             )
-        every, outside, asked, origin = words.words, words.vocabulary, _sentences(words), words.source
+        every, outside, sentences, origin = words.words, words.vocabulary, _sentences(words), words.source
     else:
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
@@ -156,18 +156,18 @@ def encode(
         kinds = {**sample, **kinds_of(lists, grammar)}
         chosen = load_templates(templates)
         frames, origin = tuple(frame.name for frame in chosen.frames), f"templates {chosen.name}"
-        asked, skipped = _filled(every, chosen, kinds)
+        sentences, skipped = _filled(every, chosen, kinds)
     store = _Store(cache, called, kind, named=name is not None or hasattr(encoder, "name"))
-    found = _encoded(encoder, asked, kind, size, store)
-    pieces = np.array([part.pieces for part in found])
+    parts = _encoded(encoder, sentences, kind, size, store)
+    pieces = np.array([part.pieces for part in parts])
     return ContextVectors(
         words=every,
         vocabulary=outside,
         frames=frames,
-        word=np.array([one.word for one in asked]),
-        frame=np.array([one.frame for one in asked]),
-        vectors=np.stack([part.vector for part in found]),
-        texts=tuple(one.text for one in asked),
+        word=np.array([sentence.word for sentence in sentences]),
+        frame=np.array([sentence.frame for sentence in sentences]),
+        vectors=np.stack([part.vector for part in parts]),
+        texts=tuple(sentence.text for sentence in sentences),
         pieces=pieces if kind == WORD else None,
         encoder=called,
         representation=kind,
@@ -182,16 +182,16 @@ def _name_of(encoder: object, name: str | None) -> str:
             f"encoder is {shown(encoder)}: give a function from a list of texts to an array, such as "
             "SentenceTransformer(...).encode, or an object with a method tokens"
         )
-    given = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
-    if not isinstance(given, str) or not given.strip() or not given.isprintable():
-        raise InputError(f"name is {shown(given)}: give the encoder a printable name")
-    return given
+    called = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
+    if not isinstance(called, str) or not called.strip() or not called.isprintable():
+        raise InputError(f"name is {shown(called)}: give the encoder a printable name")
+    return called
 
 
-def _representation(encoder: object, asked: str | None) -> str:
-    if asked is None:
+def _representation(encoder: object, wanted: str | None) -> str:
+    if wanted is None:
         return WORD if isinstance(encoder, TokenEncoder) else POOLED
-    kind = one_of(asked, tuple(REPRESENTATIONS), "representation")
+    kind = one_of(wanted, tuple(REPRESENTATIONS), "representation")
     if kind == WORD and not isinstance(encoder, TokenEncoder):
         raise InputError("representation='word' needs an encoder with a method tokens: see hf_token_encoder")
     if kind == POOLED and not callable(encoder):
@@ -199,45 +199,45 @@ def _representation(encoder: object, asked: str | None) -> str:
     return kind
 
 
-def _sample(given: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
+def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
     """Words of the vocabulary that are in no list, with their parts of speech where these are known."""
     english, listed_words = english_words(), set(own)
     free = {word: kind for word, kind in english.items() if word not in listed_words}
-    if given is None:
-        given = USUAL if lists is not None and subtag(lists.language) in ("", "en") else 0
-    if isinstance(given, int | np.integer):
-        most = whole_number(given, "vocabulary", least=0, most=len(free))
+    if vocabulary is None:
+        vocabulary = USUAL if lists is not None and subtag(lists.language) in ("", "en") else 0
+    if isinstance(vocabulary, int | np.integer):
+        most = whole_number(vocabulary, "vocabulary", least=0, most=len(free))
         # evenly over the parts of speech, which stand one after the other
-        return dict(list(free.items())[at] for at in np.linspace(0, len(free) - 1, most).astype(int).tolist())
-    return {word: english.get(word, "") for word in written_words(given, "vocabulary") if word not in listed_words}
+        return dict(list(free.items())[place] for place in np.linspace(0, len(free) - 1, most).astype(int).tolist())
+    return {word: english.get(word, "") for word in written_words(vocabulary, "vocabulary") if word not in listed_words}
 
 
 def _filled(
     words: Sequence[str], templates: Templates, kinds: Mapping[str, str]
 ) -> tuple[list[_Asked], list[tuple[str, str]]]:
     """The sentences of all words, and the frames that words do not suit."""
-    asked: list[_Asked] = []
+    sentences: list[_Asked] = []
     skipped: list[tuple[str, str]] = []
     for i, word in enumerate(words):
         for place, frame in enumerate(templates.frames):
-            found = frame.filled(word, kinds.get(word) or None)
-            if found is None:
+            filled = frame.filled(word, kinds.get(word) or None)
+            if filled is None:
                 skipped.append((word, frame.name))
             else:
-                asked.append(_Asked(i, place, *found))
-    if not asked:
+                sentences.append(_Asked(i, place, *filled))
+    if not sentences:
         raise InputError(
             f"no word suits a template of {templates.name!r}: declare parts of speech in grammar, or take 'mention'"
         )
-    return asked, skipped
+    return sentences, skipped
 
 
 def _sentences(contexts: Contexts) -> list[_Asked]:
     place = {word: i for i, word in enumerate(contexts.words)}
     return [
-        _Asked(place[word], number, one.text, one.begin, one.end)
+        _Asked(place[word], number, context.text, context.begin, context.end)
         for word, sentence in contexts.sentences.items()
-        for number, one in enumerate(sentence)
+        for number, context in enumerate(sentence)
     ]
 
 
@@ -296,25 +296,27 @@ class _Store:
         self.fresh = []
 
 
-def _key(one: _Asked, kind: str) -> str:
-    span = [one.begin, one.end] if kind == WORD else []
-    return sha256(json.dumps([one.text, *span]).encode()).hexdigest()
+def _key(sentence: _Asked, kind: str) -> str:
+    span = [sentence.begin, sentence.end] if kind == WORD else []
+    return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
 
 
-def _encoded(encoder: Any, asked: list[_Asked], kind: str, batch: int, store: _Store) -> list[_Part]:
+def _encoded(encoder: Any, sentences: list[_Asked], kind: str, batch: int, store: _Store) -> list[_Part]:
     """The vectors of all sentences, from the store or the encoder; what is done is kept whatever happens then."""
-    keys = [_key(one, kind) for one in asked]
-    todo = list({key: one for key, one in zip(keys, asked, strict=True) if key not in store.known}.items())
+    keys = [_key(sentence, kind) for sentence in sentences]
+    todo = list(
+        {key: sentence for key, sentence in zip(keys, sentences, strict=True) if key not in store.known}.items()
+    )
     size = next((len(part.vector) for part in store.known.values()), None)
-    _check_cache(encoder, asked, kind, store)
+    _check_cache(encoder, sentences, kind, store)
     try:
         with progress("encoding sentences", len(todo)) as done:
             for begin in range(0, len(todo), batch):
                 part = todo[begin : begin + batch]
-                found = _batch(encoder, [one for _, one in part], kind, size)
-                size = len(found[0].vector)
-                for (key, _), one in zip(part, found, strict=True):
-                    store.add(key, one)
+                encoded = _batch(encoder, [sentence for _, sentence in part], kind, size)
+                size = len(encoded[0].vector)
+                for (key, _), item in zip(part, encoded, strict=True):
+                    store.add(key, item)
                 done(begin + len(part))
         _check_same(encoder, todo, kind, store)
     finally:
@@ -322,35 +324,35 @@ def _encoded(encoder: Any, asked: list[_Asked], kind: str, batch: int, store: _S
     return [store.known[key] for key in keys]
 
 
-def _batch(encoder: Any, asked: list[_Asked], kind: str, size: int | None) -> list[_Part]:
+def _batch(encoder: Any, sentences: list[_Asked], kind: str, size: int | None) -> list[_Part]:
     """The vectors of one batch, checked."""
-    texts = [one.text for one in asked]
+    texts = [sentence.text for sentence in sentences]
     if kind == WORD:
         tokens = list(encoder.tokens(texts))
-        if len(tokens) != len(asked):
-            raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(asked)}")
-        found = [_of_word(one, *token) for one, token in zip(asked, tokens, strict=True)]
+        if len(tokens) != len(sentences):
+            raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(sentences)}")
+        parts = [_of_word(sentence, *token) for sentence, token in zip(sentences, tokens, strict=True)]
     else:
-        matrix = _matrix(encoder(texts), len(asked))
-        found = [_Part(vector, 0) for vector in matrix]
-    sizes = {len(part.vector) for part in found} | ({size} if size is not None else set())
+        matrix = _matrix(encoder(texts), len(sentences))
+        parts = [_Part(vector, 0) for vector in matrix]
+    sizes = {len(part.vector) for part in parts} | ({size} if size is not None else set())
     if len(sizes) > 1:
         raise InputError(f"the encoder returned vectors of {' and '.join(map(str, sorted(sizes)))} dimensions")
-    for one, part in zip(asked, found, strict=True):
+    for item, part in zip(sentences, parts, strict=True):
         if not np.isfinite(part.vector).all() or not part.vector.any():
             what = "NaN or infinite numbers" if part.vector.any() else "a vector of zeros"
-            raise InputError(f"the encoder returned {what} for {one.text!r}")
-    return found
+            raise InputError(f"the encoder returned {what} for {item.text!r}")
+    return parts
 
 
-def _matrix(given: object, texts: int) -> NDArray[np.float32]:
+def _matrix(returned: object, texts: int) -> NDArray[np.float32]:
     try:
-        matrix = np.asarray(given)
+        matrix = np.asarray(returned)
         if matrix.dtype.kind not in "biufO":
             raise TypeError
         matrix = matrix.astype(np.float32, copy=False)
     except (TypeError, ValueError):
-        raise InputError(f"the encoder returned {shown(given)}: an array (texts, dimensions) is needed") from None
+        raise InputError(f"the encoder returned {shown(returned)}: an array (texts, dimensions) is needed") from None
     if matrix.ndim != 2 or len(matrix) != texts or not matrix.shape[1]:
         raise InputError(
             f"the encoder returned an array of shape {matrix.shape} for {texts} texts: ({texts}, dimensions) is needed"
@@ -358,28 +360,28 @@ def _matrix(given: object, texts: int) -> NDArray[np.float32]:
     return matrix
 
 
-def _of_word(one: _Asked, vectors: object, offsets: object) -> _Part:
+def _of_word(sentence: _Asked, vectors: object, offsets: object) -> _Part:
     """The mean over the pieces of a word."""
     places = np.asarray(offsets)
     matrix = _matrix(vectors, len(places))
     if places.shape != (len(matrix), 2):
         raise InputError(f"the encoder returned offsets of shape {places.shape} for {len(matrix)} tokens")
-    inside = (places[:, 0] < one.end) & (places[:, 1] > one.begin)
-    if not inside.any() or places[inside, 1].max() < one.end:
+    inside = (places[:, 0] < sentence.end) & (places[:, 1] > sentence.begin)
+    if not inside.any() or places[inside, 1].max() < sentence.end:
         raise InputError(
-            f"the word {one.text[one.begin : one.end]!r} is cut off by the tokenizer's limit in "
-            f"{shown(one.text)}: shorten the sentence"
+            f"the word {sentence.text[sentence.begin : sentence.end]!r} is cut off by the tokenizer's limit in "
+            f"{shown(sentence.text)}: shorten the sentence"
         )
     return _Part(matrix[inside].mean(axis=0), int(inside.sum()))
 
 
-def _check_cache(encoder: Any, asked: list[_Asked], kind: str, store: _Store) -> None:
+def _check_cache(encoder: Any, sentences: list[_Asked], kind: str, store: _Store) -> None:
     """Put the vector of one sentence into a cache, and refuse an encoder that gives it another one."""
     if store.folder is None:
         return
     begin = PROBE.index("table")
     probe = _Asked(0, 0, PROBE, begin, begin + len("table"))
-    known = next((one for one in (probe, *asked) if _key(one, kind) in store.known), None)
+    known = next((sentence for sentence in (probe, *sentences) if _key(sentence, kind) in store.known), None)
     if known is not None:
         vector, stored = _batch(encoder, [known], kind, None)[0].vector, store.known[_key(known, kind)].vector
         if len(vector) != len(stored) or np.linalg.norm(vector - stored) > CLOSE * np.linalg.norm(stored):
@@ -393,11 +395,11 @@ def _check_cache(encoder: Any, asked: list[_Asked], kind: str, store: _Store) ->
 
 def _check_same(encoder: Any, todo: list[tuple[str, _Asked]], kind: str, store: _Store) -> None:
     """Refuse an encoder that gives another vector to the same text."""
-    for key, one in todo[:TRIED]:
-        again, first = _batch(encoder, [one], kind, None)[0].vector, store.known[key].vector
+    for key, item in todo[:TRIED]:
+        again, first = _batch(encoder, [item], kind, None)[0].vector, store.known[key].vector
         if len(again) != len(first) or np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first):
             raise InputError(
-                f"the encoder returned two vectors for {one.text!r}: switch off what is random in it (dropout), and "
+                f"the encoder returned two vectors for {item.text!r}: switch off what is random in it (dropout), and "
                 "delete what the cache holds of it"
             )
 
@@ -459,10 +461,10 @@ class HFTokenEncoder:
     def _tokens(self, texts: list[str]) -> Iterator[TokenVectors]:
         import torch  # type: ignore[import-not-found]  # an extra
 
-        held = self.tokenizer(texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True)
-        offsets, mask = held.pop("offset_mapping").numpy(), held["attention_mask"].numpy().astype(bool)
+        batch = self.tokenizer(texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True)
+        offsets, mask = batch.pop("offset_mapping").numpy(), batch["attention_mask"].numpy().astype(bool)
         with torch.no_grad():
-            states = self.model(**held.to(self.model.device), output_hidden_states=True).hidden_states
+            states = self.model(**batch.to(self.model.device), output_hidden_states=True).hidden_states
         mean = sum(states[layer] for layer in self.layers) / len(self.layers)
         vectors = mean.float().cpu().numpy()
         for row, kept in enumerate(mask):
@@ -470,4 +472,4 @@ class HFTokenEncoder:
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Mean over all tokens of each text."""
-        return np.stack([held.vectors.mean(axis=0) for held in self._tokens(texts)])
+        return np.stack([tokens.vectors.mean(axis=0) for tokens in self._tokens(texts)])

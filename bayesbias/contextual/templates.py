@@ -120,7 +120,7 @@ class Templates:
         text(self.source, "source")
         if self.doi is not None:
             text(self.doi, "doi")
-        if not all(isinstance(one, Frame) for one in several(self.frames)):
+        if not all(isinstance(frame, Frame) for frame in several(self.frames)):
             raise InputError(f"frames is {shown(self.frames)}: give frames, such as load_templates makes")
         names = [frame.name for frame in self.frames]
         if not names:
@@ -158,8 +158,8 @@ def list_templates() -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (found.name, len(found), found.description, found.source, found.doi)
-        for found in (load_templates(name) for name in _bundled())
+        (templates.name, len(templates), templates.description, templates.source, templates.doi)
+        for templates in (load_templates(name) for name in _bundled())
     ]
     return pd.DataFrame(rows, columns=["name", "frames", "description", "source", "doi"])
 
@@ -239,12 +239,16 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
     """
     english = lists is None or subtag(lists.language) in ("", "en")
     declared: list[Mapping[str, Sequence[str]]] = [_english().kinds] if english else []
-    declared += [one for one in (lists.grammar if lists is not None else None, grammar) if one is not None]
-    found: dict[str, str] = {}
-    for one in declared:
-        for kind, words in checked_grammar(one).items():
-            found |= {normalize("NFC", word): kind for word in words}
-    return found
+    declared += [
+        declaration
+        for declaration in (lists.grammar if lists is not None else None, grammar)
+        if declaration is not None
+    ]
+    kind_of: dict[str, str] = {}
+    for mapping in declared:
+        for kind, words in checked_grammar(mapping).items():
+            kind_of |= {normalize("NFC", word): kind for word in words}
+    return kind_of
 
 
 def english_words() -> dict[str, str]:

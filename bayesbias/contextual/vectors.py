@@ -88,25 +88,25 @@ class ContextVectors:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be read with distances between these vectors."""
-        found = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
+        notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
         outside = frozenset(self.vocabulary)
         own = [word for word in self.words if word not in outside]
-        asked = len(own)
+        count = len(own)
         if self.pieces is not None:
-            split = np.unique(self.word[(self.pieces > 1) & (self.word < asked)])
+            split = np.unique(self.word[(self.pieces > 1) & (self.word < count)])
             if len(split):
-                found.append(
-                    f"{len(split)} of {asked} words are cut into pieces by the tokenizer, which may move them: "
-                    f"{listed([self.words[at] for at in split])}."
+                notes.append(
+                    f"{len(split)} of {count} words are cut into pieces by the tokenizer, which may move them: "
+                    f"{listed([self.words[i] for i in split])}."
                 )
-        odd = [one for one in self.skipped if one[0] not in outside]
-        if said := skipped_sentence(odd, len({*own, *(word for word, _ in odd)}), len(self)):
-            found.append(said)
+        odd = [entry for entry in self.skipped if entry[0] not in outside]
+        if sentence := skipped_sentence(odd, len({*own, *(word for word, _ in odd)}), len(self)):
+            notes.append(sentence)
         if self.centre != "none":
-            found.append(f"The mean of the {self.centre} in each frame was subtracted from the vectors.")
+            notes.append(f"The mean of the {self.centre} in each frame was subtracted from the vectors.")
         if self.all_but_top:
-            found.append(f"{self.all_but_top} principal components of the vocabulary were taken out.")
-        return tuple(found)
+            notes.append(f"{self.all_but_top} principal components of the vocabulary were taken out.")
+        return tuple(notes)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -136,20 +136,20 @@ class ContextVectors:
 
     def whole(self) -> ContextVectors:
         """The same without the words that do not suit all frames."""
-        kept = np.flatnonzero(self.filled.all(axis=1)) if self.frames else np.arange(len(self.words))
-        if len(kept) == len(self.words):
+        places = np.flatnonzero(self.filled.all(axis=1)) if self.frames else np.arange(len(self.words))
+        if len(places) == len(self.words):
             return self
-        if not len(kept):
+        if not len(places):
             raise InputError("no word suits all frames: take frames that suit any word, such as 'mention'")
         number = np.full(len(self.words), -1)
-        number[kept] = np.arange(len(kept))
-        words = tuple(self.words[at] for at in kept)
-        held = frozenset(words)
+        number[places] = np.arange(len(places))
+        words = tuple(self.words[i] for i in places)
+        present = frozenset(words)
         rows = np.flatnonzero(number[self.word] >= 0)
         return replace(
             self._rows(rows),
             words=words,
-            vocabulary=tuple(word for word in self.vocabulary if word in held),
+            vocabulary=tuple(word for word in self.vocabulary if word in present),
             word=number[self.word[rows]],
         )
 
@@ -166,8 +166,8 @@ class ContextVectors:
 
     def _rows_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
         """Which sentences are those of some words."""
-        asked = frozenset(words)
-        return np.isin(self.word, [i for i, word in enumerate(self.words) if word in asked])
+        wanted = frozenset(words)
+        return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
 
     def frames_like(self, names: Iterable[str]) -> ContextVectors:
         """The same with some of the frames only.
@@ -177,17 +177,17 @@ class ContextVectors:
         InputError
             No frame of that name, or sentences that are not made of frames.
         """
-        asked = [text(name, "names") for name in several(names)]
-        if unknown := [name for name in asked if name not in self.frames] or ([""] if not asked else []):
+        chosen = [text(name, "names") for name in several(names)]
+        if unknown := [name for name in chosen if name not in self.frames] or ([""] if not chosen else []):
             raise InputError(f"there is no frame {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
         number = np.full(len(self.frames), -1)
-        number[[self.frames.index(name) for name in asked]] = np.arange(len(asked))
+        number[[self.frames.index(name) for name in chosen]] = np.arange(len(chosen))
         rows = np.flatnonzero(number[self.frame] >= 0)
         return replace(
             self._rows(rows),
-            frames=tuple(asked),
+            frames=tuple(chosen),
             frame=number[self.frame[rows]],
-            skipped=tuple(one for one in self.skipped if one[1] in asked),
+            skipped=tuple(entry for entry in self.skipped if entry[1] in chosen),
         )
 
     def centred(
@@ -228,12 +228,12 @@ class ContextVectors:
             raise InputError("the vectors have no vocabulary outside of the lists: encode them with one")
         place = np.zeros_like(self.frame) if self.nested else self.frame
         if centre != "none":
-            for at in np.unique(place):
-                origin = own & (place == at)
-                units[place == at] -= units[origin if origin.any() else own].mean(axis=0)
+            for frame in np.unique(place):
+                origin = own & (place == frame)
+                units[place == frame] -= units[origin if origin.any() else own].mean(axis=0)
         if top:
-            held = units[outside] - units[outside].mean(axis=0)
-            axes = np.linalg.svd(held, full_matrices=False)[2][:top]
+            apart = units[outside] - units[outside].mean(axis=0)
+            axes = np.linalg.svd(apart, full_matrices=False)[2][:top]
             units -= units @ axes.T @ axes
         return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
 
@@ -247,25 +247,25 @@ class ContextVectors:
             are crossed.
         """
         one_of(frames, tuple(PAIRINGS), "frames")
-        found: FloatArray
+        cosines: FloatArray
         if self.nested:
-            found = self._mean_products()
+            cosines = self._mean_products()
         else:
             # in double precision: rounding is then far below that of the vectors, in whatever order sums are added
             size, filled = len(self.words), self.filled.astype(float)
-            found, count, total = np.zeros((size, size)), filled @ filled.T, np.zeros((size, self.vectors.shape[1]))
+            cosines, count, total = np.zeros((size, size)), filled @ filled.T, np.zeros((size, self.vectors.shape[1]))
             for i in range(len(self.frames)):
                 rows = np.flatnonzero(self.frame == i)
                 words, units = self.word[rows], unit_rows(self.vectors[rows].astype(float))
-                found[np.ix_(words, words)] += units @ units.T
+                cosines[np.ix_(words, words)] += units @ units.T
                 total[words] += units
             if frames == CROSSED:
                 if len(self.frames) < 2:
                     raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
-                found, count = total @ total.T - found, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
-            found = np.divide(found, count, out=np.full_like(found, np.nan), where=count > 0)
-        np.fill_diagonal(found, 1.0)
-        return found
+                cosines, count = total @ total.T - cosines, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
+            cosines = np.divide(cosines, count, out=np.full_like(cosines, np.nan), where=count > 0)
+        np.fill_diagonal(cosines, 1.0)
+        return cosines
 
     def _mean_products(self) -> FloatArray:
         """Products (words, words) of the words' mean vectors of length 1: means over all frames of either word."""
@@ -296,15 +296,15 @@ class ContextVectors:
         np.fill_diagonal(matrix, 1.0)
         apart = np.argwhere(np.isnan(matrix))
         if len(apart):
-            first, second = (self.words[at] for at in apart[0])
+            first, second = (self.words[i] for i in apart[0])
             raise InputError(f"{first!r} and {second!r} have no frame in common: add a frame that suits any word")
         # vocabulary first, in alphabetical order: nothing is said about how frequent words are
         outside = set(self.vocabulary)
-        order = sorted(range(len(self.words)), key=lambda at: (self.words[at] not in outside, self.words[at]))
+        order = sorted(range(len(self.words)), key=lambda i: (self.words[i] not in outside, self.words[i]))
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
         vectors = axes[:, kept] * np.sqrt(values[kept])
-        kv = keyed_vectors([self.words[at] for at in order], vectors.astype(np.float32))
+        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
         return kv
 
@@ -383,7 +383,7 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
     try:
         facts: Mapping[str, Any] = json.loads(arrays["facts"].tobytes())
         words = tuple(facts["words"])
-        found = ContextVectors(
+        loaded = ContextVectors(
             words=words,
             vocabulary=words[len(words) - int(facts["vocabulary"]) :],
             frames=tuple(facts["frames"]),
@@ -399,9 +399,9 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
             centre=str(facts["centre"]),
             all_but_top=int(facts["all_but_top"]),
         )
-        whole = len(found.word) == len(found.frame) == len(found.vectors) == len(found.texts)
-        if not whole or found.word.max() >= len(words) or not np.isfinite(found.vectors).all():
+        whole = len(loaded.word) == len(loaded.frame) == len(loaded.vectors) == len(loaded.texts)
+        if not whole or loaded.word.max() >= len(words) or not np.isfinite(loaded.vectors).all():
             raise ValueError("its parts do not fit together")
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise InputError(f"{file} holds no context vectors: {shown(str(error))}") from error
-    return found
+    return loaded

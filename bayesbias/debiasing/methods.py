@@ -60,8 +60,8 @@ class Vocabulary:
         """Rows and their unit vectors, some at a time; None: all rows."""
         for begin in range(0, len(self) if rows is None else len(rows), BLOCK):
             part = slice(begin, begin + BLOCK)
-            at = part if rows is None else rows[part]
-            yield at, self.unit(at)
+            places = part if rows is None else rows[part]
+            yield places, self.unit(places)
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of words that the embedding holds."""
@@ -79,13 +79,13 @@ class Vocabulary:
         """All unit vectors, those of some rows (None: of all) times a (dimensions, dimensions) matrix, at length 1."""
         changed = np.empty(self.kv.vectors.shape, dtype=np.float32)
         if rows is not None:
-            for at, block in self.blocks():
-                changed[at] = block
+            for places, block in self.blocks():
+                changed[places] = block
         narrow = matrix.astype(np.float32)
-        for at, unit in self.blocks(rows):
+        for places, unit in self.blocks(rows):
             block = unit @ narrow
             lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
-            changed[at] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
+            changed[places] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
         return changed
 
 
@@ -103,13 +103,13 @@ def complete_sets(
     InputError
         These are no sets of words, or none is whole.
     """
-    given = as_sets(sets, name, least)
-    found = find_words(vocabulary.kv, list(dict.fromkeys(word for words in given for word in words))).keys
-    whole = tuple(words for words in given if all(word in found for word in words))
+    every = as_sets(sets, name, least)
+    present = find_words(vocabulary.kv, list(dict.fromkeys(word for words in every for word in words))).keys
+    whole = tuple(words for words in every if all(word in present for word in words))
     notes = [
         f"{name}: {' / '.join(words)} was dropped, since the embedding lacks "
-        f"{', '.join(word for word in words if word not in found)}"
-        for words in given
+        f"{', '.join(word for word in words if word not in present)}"
+        for words in every
         if words not in whole
     ]
     if not whole:
@@ -155,15 +155,15 @@ def rows_to_change(
 ) -> tuple[IntArray | None, list[str]]:
     """Rows of the words to neutralise (None: all), without those to ignore, and sentences on words not found."""
     notes: list[str] = []
-    held = vocabulary.kv.key_to_index
+    row_of = vocabulary.kv.key_to_index
     neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
-        if lost := [word for word in words or () if word not in held]:
+        if lost := [word for word in words or () if word not in row_of]:
             notes.append(f"{name}: the embedding lacks {len(lost)} words ({shortened(lost)})")
-    spared = {held[word] for word in ignore if word in held}
+    spared = {row_of[word] for word in ignore if word in row_of}
     if neutralize is None and not spared:
         return None, notes
-    rows = range(len(vocabulary)) if neutralize is None else [held[word] for word in neutralize if word in held]
+    rows = range(len(vocabulary)) if neutralize is None else [row_of[word] for word in neutralize if word in row_of]
     return np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp), notes
 
 
@@ -272,16 +272,16 @@ def hard(
     Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
     both words.
     """
-    if larger := [one for one in as_sets(definitional, "definitional", 2) if len(one) > 2]:
+    if larger := [words for words in as_sets(definitional, "definitional", 2) if len(words) > 2]:
         raise InputError(
             f"hard takes defining pairs, given is {larger[0]!r}: use method='hard_multiclass' with sets= for larger"
         )
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()
     if equalize is not None:
-        held = vocabulary.kv.key_to_index
-        asked = as_sets(equalize, "equalize", 2)
-        whole = {pair: [form for form in _forms(pair) if all(word in held for word in form)] for pair in asked}
+        row_of = vocabulary.kv.key_to_index
+        wanted = as_sets(equalize, "equalize", 2)
+        whole = {pair: [form for form in _forms(pair) if all(word in row_of for word in form)] for pair in wanted}
         pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
         gone = [pair for pair, forms in whole.items() if not forms]
         notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
@@ -357,16 +357,16 @@ def _forms(pair: Words) -> list[Words]:
 
 def _orthonormal(subspace: Any, dimensions: int) -> FloatArray:
     try:
-        given = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
+        matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise InputError(f"subspace does not hold numbers: {error}") from error
-    if given.ndim != 2 or given.shape[1] != dimensions or not np.isfinite(given).all() or not given.any():
+    if matrix.ndim != 2 or matrix.shape[1] != dimensions or not np.isfinite(matrix).all() or not matrix.any():
         raise InputError(
-            f"subspace has shape {given.shape}: give directions (k, {dimensions}) of finite numbers that are not all 0"
+            f"subspace has shape {matrix.shape}: give directions (k, {dimensions}) of finite numbers that are not all 0"
         )
-    _, sizes, axes = np.linalg.svd(given, full_matrices=False)
-    kept: FloatArray = axes[sizes > 1e-10 * sizes[0]]
-    return kept
+    _, sizes, axes = np.linalg.svd(matrix, full_matrices=False)
+    basis: FloatArray = axes[sizes > 1e-10 * sizes[0]]
+    return basis
 
 
 def _count(vocabulary: Vocabulary, rows: Any) -> int:
@@ -421,10 +421,10 @@ def null_space(
     directions: FloatArray = np.empty((0, vectors.shape[1]))
     trace = [accuracy(vectors, labels, seed)]
     while trace[-1] > enough and len(trace) <= most:
-        found = _classifier().fit(vectors, labels).coef_
-        left = without(found, directions)
+        coefficients = _classifier().fit(vectors, labels).coef_
+        left = without(coefficients, directions)
         _, sizes, axes = np.linalg.svd(left, full_matrices=False)
-        directions = np.vstack([directions, axes[sizes > 1e-10 * np.abs(found).max()]])
+        directions = np.vstack([directions, axes[sizes > 1e-10 * np.abs(coefficients).max()]])
         vectors = without(vectors, directions)
         trace.append(accuracy(vectors, labels, seed))
     if trace[-1] > enough:
@@ -470,16 +470,16 @@ def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.nda
     labels: list[int] = []
     notes = []
     for number, (name, listed) in enumerate(groups.items()):
-        asked = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
-        found = list(find_words(vocabulary.kv, asked).keys)
-        if lost := [word for word in asked if word not in found]:
+        wanted = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
+        present = list(find_words(vocabulary.kv, wanted).keys)
+        if lost := [word for word in wanted if word not in present]:
             notes.append(f"groups: {name} lacks {shortened(lost)}")
-        if len(found) < 2:
-            raise InputError(f"the embedding holds {len(found)} words of the group {name!r}: two are needed at least")
-        if both := [word for word in found if word in words]:
+        if len(present) < 2:
+            raise InputError(f"the embedding holds {len(present)} words of the group {name!r}: two are needed at least")
+        if both := [word for word in present if word in words]:
             raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
-        words += found
-        labels += [number] * len(found)
+        words += present
+        labels += [number] * len(present)
     return words, np.array(labels), notes
 
 
@@ -514,11 +514,11 @@ def soft(
     sets, directions, shares, notes = defined(vocabulary, definitional, components)
     rows, lost = rows_to_change(vocabulary, neutralize, ignore)
     gram = _gram(vocabulary, None)
-    found = softened(gram, gram if rows is None else _gram(vocabulary, rows), directions, strength)
-    if found.gradient > GRADIENT:
-        notes.append(f"not converged: the gradient is {found.gradient:.1g}")
-    record = Debiasing("soft", directions, shares, sets, len(vocabulary), trace=found.trace, notes=(*notes, *lost))
-    return vocabulary.mapped(found.matrix.T, None), record
+    solution = softened(gram, gram if rows is None else _gram(vocabulary, rows), directions, strength)
+    if solution.gradient > GRADIENT:
+        notes.append(f"not converged: the gradient is {solution.gradient:.1g}")
+    record = Debiasing("soft", directions, shares, sets, len(vocabulary), trace=solution.trace, notes=(*notes, *lost))
+    return vocabulary.mapped(solution.matrix.T, None), record
 
 
 def softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> Softened:
@@ -537,8 +537,8 @@ def softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, stre
         Orthonormal (k, d).
     """
     values, axes = eigh(gram)
-    held = values > RANK * values[-1]
-    root, basis = np.sqrt(values[held]), axes[:, held]
+    spanned = values > RANK * values[-1]
+    root, basis = np.sqrt(values[spanned]), axes[:, spanned]
     inside = basis / root  # from A~ to A: M^-1/2 on both sides
     q = inside.T @ directions.T @ directions @ inside
     r = inside.T @ neutral @ inside
@@ -566,7 +566,7 @@ def softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, stre
     solution = plain(target.ravel())
     trace.append(objective(solution))
     if np.abs(neutral - gram).max() > RANK * values[-1]:  # some words are not neutral
-        operator, helper = (LinearOperator((target.size, target.size), matvec=one) for one in (apply, plain))
+        operator, helper = (LinearOperator((target.size, target.size), matvec=product) for product in (apply, plain))
         solution, _ = cg(
             operator,
             target.ravel(),
@@ -577,7 +577,7 @@ def softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, stre
             callback=lambda flat: trace.append(objective(flat)),
         )
     inner = inside @ solution.reshape(target.shape) @ inside.T
-    inner += axes[:, ~held] @ axes[:, ~held].T  # directions without vectors stay as they are
+    inner += axes[:, ~spanned] @ axes[:, ~spanned].T  # directions without vectors stay as they are
     sizes, turned = eigh((inner + inner.T) / 2)
     matrix = (turned * np.sqrt(np.maximum(sizes, 0))) @ turned.T
     return Softened(

@@ -166,7 +166,7 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
             f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
             f"{changed.shape[1]} dimensions; give fewer"
         )
-    named = shortened([before.index_to_key[at] for at in gone])
+    named = shortened([before.index_to_key[row] for row in gone])
     note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
     return replace(record, notes=(*record.notes, note))
 

@@ -152,7 +152,7 @@ class Relatedness(Result):
             np.round(self.pairs.counts * (len(kept) / self.sampled) ** 2).astype(np.intp),
             self.pairs.weights[inside],
         )
-        words = tuple(self.sample_words[at] for at in kept)
+        words = tuple(self.sample_words[i] for i in kept)
         return replace(self, sample_words=words, scatter=scatter, pairs=pairs, ranks=None)
 
     @property
@@ -200,7 +200,7 @@ class Relatedness(Result):
         if self.form_of is None or not np.isin(places, self.form_of).any():
             return places, None
         own = [np.flatnonzero(self.form_of == place) + len(self.units) for place in places]
-        rows = [found if len(found) else np.array([place]) for found, place in zip(own, places, strict=True)]
+        rows = [forms if len(forms) else np.array([place]) for forms, place in zip(own, places, strict=True)]
         counts = np.array([len(row) for row in rows])
         owner = np.repeat(np.arange(len(places)), counts)
         shares = (owner == np.arange(len(places))[:, None]) / counts[owner]
@@ -270,8 +270,8 @@ class Relatedness(Result):
         InputError
             Another shape, values that are not finite, or a word that is not known.
         """
-        given = self._weights(weights)
-        parts, several = self.components, given.reshape(-1, *given.shape[-2:])
+        values = self._weights(weights)
+        parts, several = self.components, values.reshape(-1, *values.shape[-2:])
         units, shares = self.expanded(self.attribute_words)
         several = several if shares is None else several @ shares
         bins = similarity_bins(units @ units.T)
@@ -282,7 +282,7 @@ class Relatedness(Result):
             kernel = correlations[bins]
             kernel[diagonal, diagonal] = 1.0
             total += variance * positive((own @ kernel @ own.T)[None])[0]
-        return total if given.ndim == 3 else float(total[0, 0])
+        return total if values.ndim == 3 else float(total[0, 0])
 
     def _weights(self, weights: FloatArray | pd.DataFrame) -> FloatArray:
         import pandas as pd
@@ -296,15 +296,15 @@ class Relatedness(Result):
             ordered = weights.reindex(index=self.protected_words, columns=self.attribute_words)
             weights = ordered.fillna(0.0).to_numpy(dtype=float)
         try:
-            given = np.asarray(weights, dtype=float)
+            values = np.asarray(weights, dtype=float)
         except (TypeError, ValueError):
-            given = np.empty(0)
-        if given.ndim not in (2, 3) or given.shape[-2:] != shape or not np.isfinite(given).all():
+            values = np.empty(0)
+        if values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
             raise InputError(
-                f"weights are {given.shape}: give finite numbers of shape {shape} (protected words, attribute "
+                f"weights are {values.shape}: give finite numbers of shape {shape} (protected words, attribute "
                 "words), or several of these stacked"
             )
-        return given
+        return values
 
     def effective_words(self) -> pd.DataFrame:
         """The effective number of words of each list.
@@ -320,8 +320,8 @@ class Relatedness(Result):
 
         rows = []
         for name, kind, words in self.lists:
-            found = self._protected_worth(words) if kind == "protected" else self._attribute_worth(words)
-            rows.append((name, kind, len(words), min(max(found, 1.0), float(len(words)))))
+            worth = self._protected_worth(words) if kind == "protected" else self._attribute_worth(words)
+            rows.append((name, kind, len(words), min(max(worth, 1.0), float(len(words)))))
         return pd.DataFrame(rows, columns=["list", "kind", "words", "effective"])
 
     def _attribute_worth(self, words: Sequence[str]) -> float:

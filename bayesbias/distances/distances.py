@@ -125,12 +125,12 @@ class Distances:
     def part(self, kept: NDArray[np.bool_]) -> Distances:
         """A part of the rows, with the words and connections that they hold."""
         words, word = np.unique(self.word[kept], return_inverse=True)
-        held, connection = np.unique(self.connection[kept], return_inverse=True)
+        present, connection = np.unique(self.connection[kept], return_inverse=True)
         attributes, attribute = np.unique(self.attribute[kept], return_inverse=True)
         return replace(
             self,
             protected_words=self.protected_words[words],
-            connections=self.connections[held],
+            connections=self.connections[present],
             groups=self.groups[words],
             word=word,
             connection=connection,
@@ -204,7 +204,7 @@ class Distances:
     @property
     def attribute_classes(self) -> list[str]:
         """Names of the classes that attribute words belong to; those without a word left out."""
-        return [self.classes[at] for at in np.unique(self.class_of_attribute)]
+        return [self.classes[i] for i in np.unique(self.class_of_attribute)]
 
     @property
     def class_index(self) -> IntArray:
@@ -256,12 +256,12 @@ def _rows(table: pd.DataFrame) -> Distances:
     table.attrs = {}  # pandas would copy the record of coverage with every column taken out
     y = finite_distances(table["distance"])
     words, protected = _codes(table, "protected_word")
-    found, names = _codes(table, "connection")
+    codes, names = _codes(table, "connection")
     unknown = unknown_connections(table)
     if unknown:
         raise InputError(f"unknown connection {unknown[0]!r}: the connections are {VALID}")
     labels = np.array(in_order(names.tolist()))
-    connection = np.array([labels.tolist().index(name) for name in names])[found]
+    connection = np.array([labels.tolist().index(name) for name in names])[codes]
     attribute, attribute_words = _codes(table, "attribute_word")
     return Distances(
         protected_words=protected,

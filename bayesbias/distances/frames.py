@@ -41,11 +41,11 @@ def averaged(table: pd.DataFrame) -> pd.DataFrame:
     if not frame_columns(table) or not whole or not table.columns.is_unique:
         return table
     labels = [name for name in LABELS if name in table.columns]
-    kept = table[labels].assign(distance=finite_distances(table["distance"]))
-    kept.attrs = {}
-    found = kept.groupby(labels, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
-    found.attrs = dict(table.attrs)
-    return found
+    rows = table[labels].assign(distance=finite_distances(table["distance"]))
+    rows.attrs = {}
+    means = rows.groupby(labels, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
+    means.attrs = dict(table.attrs)
+    return means
 
 
 def finite_distances(column: pd.Series) -> FloatArray:
@@ -75,16 +75,16 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
     place = {name: i for i, name in enumerate(units)}
     words = np.array([place[word] for word in table["protected_word"]])
     attributes = np.array([place[word] for word in table["attribute_word"]])
-    matrix, held = np.stack(list(units.values())), np.stack(list(filled.values()))
+    matrix, present = np.stack(list(units.values())), np.stack(list(filled.values()))
     record = coverage_from(table.attrs["coverage"])
     attrs = dict(table.attrs)
     table = table.drop(columns="distance")
     table.attrs = {}
     if vectors.nested:
-        parts = _of_sentences(table, matrix, held, words, attributes)
+        parts = _of_sentences(table, matrix, present, words, attributes)
     else:
-        parts = _of_frames(table, matrix, held, words, attributes, vectors.frames, frames)
-    found = pd.concat(parts, ignore_index=True)
+        parts = _of_frames(table, matrix, present, words, attributes, vectors.frames, frames)
+    result = pd.concat(parts, ignore_index=True)
     facts = {
         "encoder": vectors.encoder,
         "representation": vectors.representation,
@@ -97,8 +97,10 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
     }
     # mean cosines live in a space of their own; what is told is the encoder's
     embedding = record.embedding | {"dimensions": int(vectors.vectors.shape[1])}
-    found.attrs = attrs | {"coverage": replace(record, pairs=len(found), contexts=facts, embedding=embedding).as_dict()}
-    return found
+    result.attrs = attrs | {
+        "coverage": replace(record, pairs=len(result), contexts=facts, embedding=embedding).as_dict()
+    }
+    return result
 
 
 def _concepts(
@@ -107,15 +109,15 @@ def _concepts(
     """Vectors (frames, d) of each word, of a concept with several forms their mean, and which frames it has."""
     units, filled = vectors.units(), vectors.filled
     place = {word: i for i, word in enumerate(vectors.words)}
-    found, held = {}, {}
+    means, present = {}, {}
     for name, forms in lists.concepts.items():
         rows = [place[form] for form in forms if form in place and filled[place[form]].any()]
         if rows:
             count = filled[rows].sum(axis=0)
             total = units[rows].sum(axis=0)
-            found[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
-            held[name] = count > 0
-    return found, held
+            means[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
+            present[name] = count > 0
+    return means, present
 
 
 def _of_frames(
@@ -128,13 +130,13 @@ def _of_frames(
     frames: str,
 ) -> list[pd.DataFrame]:
     parts = []
-    for one, name in enumerate(names):
-        for two, other in enumerate(names):
-            if (one == two) != (frames == "same"):
+    for i, name in enumerate(names):
+        for j, other in enumerate(names):
+            if (i == j) != (frames == "same"):
                 continue
-            rows = np.flatnonzero(filled[words, one] & filled[attributes, two])
-            cosines = _products(units[:, one], units[:, two], words[rows], attributes[rows])
-            columns: dict[str, Any] = {TEMPLATE: name} | ({} if one == two else {ATTRIBUTE_TEMPLATE: other})
+            rows = np.flatnonzero(filled[words, i] & filled[attributes, j])
+            cosines = _products(units[:, i], units[:, j], words[rows], attributes[rows])
+            columns: dict[str, Any] = {TEMPLATE: name} | ({} if i == j else {ATTRIBUTE_TEMPLATE: other})
             parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
     return parts
 

@@ -318,8 +318,8 @@ def arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
     }
     pairs = relatedness.pairs
     place = np.uint16 if relatedness.sampled <= np.iinfo(np.uint16).max else np.uint32
-    held = {name: value for name in OPTIONAL if (value := getattr(relatedness, name)) is not None}
-    return held | {
+    optional = {name: value for name in OPTIONAL if (value := getattr(relatedness, name)) is not None}
+    return optional | {
         "protected": relatedness.protected,
         "attributes": relatedness.attributes,
         "centre": relatedness.centre.astype(np.float32),
@@ -488,11 +488,11 @@ def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
         )
     record = stored_coverage(table)
     crossed = record is not None and record.contexts.get("pairing") == "crossed"
-    given = table["distance"].to_numpy(dtype=float)
+    values = table["distance"].to_numpy(dtype=float)
     theirs = np.clip(1 - relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T, 0, 2)[
         rows, columns
     ]
-    apart = given - theirs
+    apart = values - theirs
     # means over different frames differ from those over all by what equal frames share, which is much the same for all
     apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
     if not (apart <= allowed).all():
@@ -500,6 +500,6 @@ def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
         row = table.iloc[worst]
         raise InputError(
             f"the relatedness of the table is of other vectors: they put {row['protected_word']!r} and "
-            f"{row['attribute_word']!r} at {theirs[worst]:.4f}, the table at {given[worst]:.4f}; make the table anew "
+            f"{row['attribute_word']!r} at {theirs[worst]:.4f}, the table at {values[worst]:.4f}; make the table anew "
             f"with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
         )

@@ -115,22 +115,22 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     known, why = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
-    kept = (
+    cleaned = (
         checked
         if keep_duplicates
         else once(checked, str(file), "repair the file or pass keep_duplicates=True (--keep-duplicates)")
     )
-    record = known or Coverage(file.stem, entries or _unknown(_found_lists(kept)), unknown="" if entries else why)
+    record = known or Coverage(file.stem, entries or _unknown(_found_lists(cleaned)), unknown="" if entries else why)
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
-    pairs = {} if record.pairs else {"pairs": len(kept)}
-    kept.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
+    pairs = {} if record.pairs else {"pairs": len(cleaned)}
+    cleaned.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
     if (related := _stored_relatedness(raw, file)) is not None:
-        kept.attrs[KEY] = related
-        relatedness = relatedness_of(kept)
+        cleaned.attrs[KEY] = related
+        relatedness = relatedness_of(cleaned)
         if relatedness is not None:
-            check_distances(relatedness, averaged(kept))
-    return kept
+            check_distances(relatedness, averaged(cleaned))
+    return cleaned
 
 
 def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
@@ -287,22 +287,22 @@ def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
         first = wrong[np.unique(codes[wrong], return_index=True)[1]]
         count += len(first)
         for row in first[:SHOWN]:
-            given = "an empty value" if codes[row] < 0 else repr(str(names[codes[row]]))
-            faults.append(f"row {table.index[row]}, column {column!r}: {given} {reasons[int(codes[row])]}")
+            written = "an empty value" if codes[row] < 0 else repr(str(names[codes[row]]))
+            faults.append(f"row {table.index[row]}, column {column!r}: {written} {reasons[int(codes[row])]}")
         checked[column] = pd.Categorical.from_codes(codes, names)
     y = distance.to_numpy()
     wrong = np.flatnonzero(~((y >= 0) & (y <= 2)))
     count += len(wrong)
     for row in wrong[:SHOWN]:
-        said = "an empty value where a value is needed" if np.isnan(y[row]) else f"{float(y[row])!r} is outside [0, 2]"
-        faults.append(f"row {table.index[row]}, column 'distance': {said}")
+        fault = "an empty value where a value is needed" if np.isnan(y[row]) else f"{float(y[row])!r} is outside [0, 2]"
+        faults.append(f"row {table.index[row]}, column 'distance': {fault}")
     if faults:
         more = f"; and {count - SHOWN} more" if count > SHOWN else ""
         raise InputError(f"{file}: {'; '.join(faults[:SHOWN])}{more} (rows count from 0)")
     if not len(y):
         raise InputError(f"{file} holds no distance")
-    found = pd.DataFrame({**checked, "distance": y})[list(table.columns)]
-    return _text_where_few(found)
+    typed = pd.DataFrame({**checked, "distance": y})[list(table.columns)]
+    return _text_where_few(typed)
 
 
 def _text_where_few(table: pd.DataFrame) -> pd.DataFrame:
@@ -340,8 +340,8 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     rank = table["connection"].map({name: i for i, name in enumerate(order)}).to_numpy()
     ranked = np.argsort(rank, kind="stable")
     repeated = table.iloc[ranked].duplicated(unit).to_numpy()
-    kept: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
-    return kept.reset_index(drop=True)
+    distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
+    return distinct.reset_index(drop=True)
 
 
 def _stored_relatedness(raw: pd.DataFrame, file: Path) -> str | None:
@@ -362,10 +362,10 @@ def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, st
         elif not beside.is_file():
             stored = None
         else:
-            held = from_json(read_text(beside))
-            if held["table_sha256"] != _hash(file):
+            content = from_json(read_text(beside))
+            if content["table_sha256"] != _hash(file):
                 return None, f"{beside.name} is of another table, or the table was changed after it was written"
-            stored = held["coverage"]
+            stored = content["coverage"]
         return (coverage_from(stored), "") if stored else (None, "no coverage goes with the file")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"{place} holds no coverage as write_distance_table writes it: {error}") from error
@@ -478,14 +478,14 @@ def distance_table(
         raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
     kv = opened(kv)
     looked = find_concepts(kv, lists.concepts, case, lists.language)
-    found = looked.concepts
+    concepts = looked.concepts
     entries = _entries(lists, looked)
     alike = looked.twins()
-    counted = _counted_once(lists, found, alike)
+    counted = _counted_once(lists, concepts, alike)
     if twins == "once":
         lists = _without(lists, counted)
-    by_group = {group: _attributes(lists, group, found, keep_duplicates) for group in lists.protected}
-    protected = [word for word in lists.group_of if word in found]
+    by_group = {group: _attributes(lists, group, concepts, keep_duplicates) for group in lists.protected}
+    protected = [word for word in lists.group_of if word in concepts]
     attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
     matrix = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
     table, own = _long(lists, protected, attributes, by_group, matrix, looked)
@@ -498,7 +498,7 @@ def distance_table(
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
         own_pairs=own,
-        in_several_lists=_in_several_lists(lists, found),
+        in_several_lists=_in_several_lists(lists, concepts),
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
@@ -510,8 +510,8 @@ def distance_table(
         kept_twins=twins == "keep",
         one_vector=_one_vector(lists, alike) if alike else [],
         labels=dict(lists.labels),
-        forms={name: list(found[name]) for name in lists.forms if name in found},
-        gender=_gender(lists, found),
+        forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
+        gender=_gender(lists, concepts),
         language=lists.language,
     )
     table.attrs["coverage"] = record.as_dict()
@@ -524,11 +524,11 @@ def distance_table(
     return table
 
 
-def _gender(lists: WordLists, found: Mapping[str, Sequence[str]]) -> str:
+def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
     """A warning where the language of lists has grammatical gender and their forms do not balance it."""
     if subtag(lists.language) not in GENDERED:
         return ""
-    half = [name for name, forms in lists.forms.items() if 0 < len(found.get(name, ())) < len(forms)]
+    half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
     if lists.forms and not half:
         return ""
     reason = f"not all forms of {shortened(half, 5)} are found" if half else "no word has several forms"
@@ -546,13 +546,13 @@ def _said(related: Relatedness | str) -> str:
     return related and f"none, because {related}"
 
 
-def _counted_once(lists: WordLists, found: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
+def _counted_once(lists: WordLists, concepts: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
     """The words of each list that have the vector of an earlier word of the same list."""
     return [
         {"list": name, "kind": kind, "word": word, "first": first}
         for kind, part in lists.by_kind
         for name, listed in part.items()
-        for word, first in twins_within([word for word in listed if word in found], alike).items()
+        for word, first in twins_within([word for word in listed if word in concepts], alike).items()
     ]
 
 
@@ -604,13 +604,15 @@ def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
     return entries
 
 
-def _attributes(lists: WordLists, group: str, found: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
+def _attributes(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
     """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
     order += [("different", name, lists.stereotypes[name]) for name in others]
     order += [(name, name, lists.controls[name]) for name in in_order(lists.controls)]
-    listed = [_Attribute(word, name, connection) for connection, name, part in order for word in part if word in found]
+    listed = [
+        _Attribute(word, name, connection) for connection, name, part in order for word in part if word in concepts
+    ]
     return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
 
 
@@ -622,7 +624,7 @@ def _long(
     matrix: FloatArray,
     looked: FoundConcepts,
 ) -> tuple[pd.DataFrame, list[str]]:
-    at = {word: column for column, word in enumerate(attributes)}
+    column_of = {word: column for column, word in enumerate(attributes)}
     keys = {word: looked.keys(word) for word in attributes}
     holders: dict[str, list[str]] = {}
     for word, used in keys.items():
@@ -631,18 +633,20 @@ def _long(
     classes = list(dict.fromkeys(a.attribute_class for listed in by_group.values() for a in listed))
     connections = list(dict.fromkeys(a.connection for listed in by_group.values() for a in listed))
     coded = {
-        group: np.array([(at[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part])
+        group: np.array(
+            [(column_of[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part]
+        )
         for group, part in by_group.items()
     }
     group_of = lists.group_of
     pieces, own = [], []
     for word in protected:
         listed = coded[group_of[word]].reshape(-1, 3)
-        shared = {at[name] for key in looked.keys(word) for name in holders.get(key, ())}
-        kept = listed if not shared else listed[~np.isin(listed[:, 0], list(shared))]
-        if len(kept) < len(listed):
+        shared = {column_of[name] for key in looked.keys(word) for name in holders.get(key, ())}
+        remaining = listed if not shared else listed[~np.isin(listed[:, 0], list(shared))]
+        if len(remaining) < len(listed):
             own.append(word)
-        pieces.append(kept)
+        pieces.append(remaining)
     sizes = [len(piece) for piece in pieces]
     if not sum(sizes):
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
@@ -657,17 +661,17 @@ def _long(
         "attribute_class": (of_class, classes),
         "connection": (of_connection, connections),
     }
-    held = {
+    categories = {
         name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str")) for name, (codes, names) in labels.items()
     }
-    table = pd.DataFrame({**held, "distance": matrix[rows, columns]})
+    table = pd.DataFrame({**categories, "distance": matrix[rows, columns]})
     return _text_where_few(table), own
 
 
-def _in_several_lists(lists: WordLists, found: Collection[str]) -> dict[str, list[str]]:
+def _in_several_lists(lists: WordLists, concepts: Collection[str]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for part in (lists.stereotypes, lists.controls):
         for name, listed in part.items():
             for word in listed:
                 places.setdefault(word, []).append(name)
-    return {word: names for word, names in places.items() if len(names) > 1 and word in found}
+    return {word: names for word, names in places.items() if len(names) > 1 and word in concepts}

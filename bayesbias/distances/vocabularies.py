@@ -99,12 +99,12 @@ def relatedness(
     if words is None:
         raise InputError("words are missing: give word lists, their name or the path of their file")
     lists = words if isinstance(words, WordLists) else load_words(words)
-    found = measured_relatedness(opened(kv), lists, whole_number(sample, "sample", LEAST), seed, case)
-    if isinstance(found, str):
-        raise InputError(found)
-    if found.sampled < ENOUGH:
-        warnings.warn(few_words(found), UserWarning, stacklevel=2)
-    return found
+    measured = measured_relatedness(opened(kv), lists, whole_number(sample, "sample", LEAST), seed, case)
+    if isinstance(measured, str):
+        raise InputError(measured)
+    if measured.sampled < ENOUGH:
+        warnings.warn(few_words(measured), UserWarning, stacklevel=2)
+    return measured
 
 
 def few_words(relatedness: Relatedness) -> str:
@@ -142,13 +142,13 @@ def carried_relatedness(holder: object) -> Relatedness | None:
 def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case) -> Relatedness | str:
     """The relatedness of word lists in an embedding, or the reason why there is none."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)
-    found = looked.concepts
-    protected = [word for word in lists.group_of if word in found]
+    concepts = looked.concepts
+    protected = [word for word in lists.group_of if word in concepts]
     entries = tuple(
-        (name, kind, tuple(word for word in words if word in found))
+        (name, kind, tuple(word for word in words if word in concepts))
         for kind, lists_of_kind in lists.by_kind
         for name, words in lists_of_kind.items()
-        if any(word in found for word in words)
+        if any(word in concepts for word in words)
     )
     attributes = list(dict.fromkeys(word for _, role, words in entries if role != PROTECTED for word in words))
     seed = whole_number(seed, "seed", least=0, most=None)
@@ -167,8 +167,8 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     apart = -(vectors - vectors.mean(axis=0)).T
     scatter = apart if len(protected) > len(apart) else (half[0].astype(float) @ apart).astype(np.float16)
     means = _list_means(entries, attributes, half[1])
-    ranked = [*drawn.words, *(looked.forms.keys[found[word][0]] for word in (*protected, *attributes))]
-    several = [(i, form) for i, word in enumerate(attributes) if len(found[word]) > 1 for form in found[word]]
+    ranked = [*drawn.words, *(looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes))]
+    several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
     return Relatedness(
         embedding=about(kv),
         kind=drawn.kind,
@@ -341,22 +341,22 @@ def word_values(
         above 0, none for any word, or no source.
     """
     if isinstance(attribute, Mapping):
-        found = _own_attribute(attribute)
+        values = _own_attribute(attribute)
     elif not isinstance(attribute, str):
         raise InputError(f"attribute is {shown(attribute)}: give {FREQUENCY!r}, {LENGTH!r} or a mapping")
     elif attribute == LENGTH:
-        found = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
+        values = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
     elif attribute == FREQUENCY:
-        found = _zipf(words, frequencies, related, language)
+        values = _zipf(words, frequencies, related, language)
     else:
         raise InputError(
             f"the attribute is {attribute!r}: give 'frequency', 'length', or a mapping such as "
             "{'concreteness': {'table': 4.9, ...}}"
         )
-    known = found.of(words)
+    known = values.of(words)
     if np.isnan(known).all():
-        raise InputError(f"{found.source} has {found.name} for none of the words, such as {listed(list(words)[:3])}")
-    return found
+        raise InputError(f"{values.source} has {values.name} for none of the words, such as {listed(list(words)[:3])}")
+    return values
 
 
 def _own_attribute(attribute: Mapping[str, Mapping[str, float]]) -> WordValues:
@@ -419,8 +419,8 @@ def _zipf(
     if not counts:
         raise InputError(f"{source} holds no word")
     offset = PER_BILLION - np.log10(sum(counts.values()))
-    found = {word: next((counts[w] for w in (word, word.lower()) if w in counts), None) for word in words}
-    zipf = {word: float(np.log10(count) + offset) for word, count in found.items() if count is not None}
+    counted = {word: next((counts[w] for w in (word, word.lower()) if w in counts), None) for word in words}
+    zipf = {word: float(np.log10(count) + offset) for word, count in counted.items() if count is not None}
     return WordValues(FREQUENCY, unit, source, zipf)
 
 
@@ -430,23 +430,23 @@ def _zipf_of_ranks(ranks: Mapping[str, int], size: int) -> dict[str, float]:
     return {word: float(PER_BILLION - np.log10((rank + 1 + OFFSET) * total)) for word, rank in ranks.items()}
 
 
-def _from_wordfreq(words: Sequence[str], asked: bool, language: str | None) -> tuple[dict[str, float], str]:
+def _from_wordfreq(words: Sequence[str], wanted: bool, language: str | None) -> tuple[dict[str, float], str]:
     """Zipf values, and the tag under which wordfreq has the language."""
     what = "give frequencies= (a mapping of words to counts, or the path of a file with two columns)"
     try:
         from wordfreq import available_languages, zipf_frequency
     except ImportError:
-        start = "frequencies='wordfreq' needs the package wordfreq" if asked else "frequencies are not known"
+        start = "frequencies='wordfreq' needs the package wordfreq" if wanted else "frequencies are not known"
         raise InputError(f"{start}: {what}, or install it with pip install 'bayesbias[frequencies]'") from None
     tag = subtag(language) or ENGLISH
     tag = WORDFREQ_TAGS.get(tag, tag)
     if tag not in available_languages():
         raise InputError(f"wordfreq has no frequencies of the language {language!r} of the word lists: {what}")
     try:
-        found = {word: float(zipf_frequency(word.replace("_", " "), tag)) for word in words}
+        zipf = {word: float(zipf_frequency(word.replace("_", " "), tag)) for word in words}
     except ImportError as error:  # words of some languages are cut by other packages
         raise InputError(f"wordfreq cannot read words of the language {language!r} ({error}): {what}") from None
-    return {word: value for word, value in found.items() if value > 0}, tag
+    return {word: value for word, value in zipf.items() if value > 0}, tag
 
 
 def _read_counts(path: Path) -> dict[str, float]:

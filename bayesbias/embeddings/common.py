@@ -33,13 +33,13 @@ def in_all[Unit: (str, tuple[str, str])](
     asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
 ) -> tuple[list[Unit], list[str]]:
     """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
-    every, held = list(asked), [kv.key_to_index for kv in kvs]
+    every, indices = list(asked), [kv.key_to_index for kv in kvs]
     words = {word: (word,) if isinstance(word, str) else word for word in every}
-    kept = [one for one in every if all(word in keys for word in words[one] for keys in held)]
-    some = set(kept)
+    shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in indices)]
+    some = set(shared)
     lost = ["/".join(words[word]) for word in every if word not in some]
     sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
-    return kept, [sentence] if lost else []
+    return shared, [sentence] if lost else []
 
 
 def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -53,7 +53,7 @@ def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tu
         As :func:`twins_of` returns it.
     """
     first: dict[tuple[str, str], tuple[str, str]] = {}
-    kept, single, again = [], [], []
+    distinct, single, again = [], [], []
     for pair in pairs:
         one, other = (alike.get(word, word) for word in pair)
         earlier = first.setdefault((one, other), pair)
@@ -62,15 +62,15 @@ def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tu
         elif earlier != pair:
             again.append(("/".join(pair), "/".join(earlier)))
         else:
-            kept.append(pair)
+            distinct.append(pair)
     notes = [f"pairs left out, since their words have one vector: {', '.join(map('/'.join, single))}"] if single else []
     if again:
         notes.append(f"pairs counted once: {', '.join(f'{pair} has the vectors of {of}' for pair, of in again)}")
-    return kept, notes
+    return distinct, notes
 
 
 def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tuple[list[str], list[str]]:
     """Words without those that have the vector of an earlier one, and a sentence on these."""
     again = twins_within(words, alike)
-    kept = [word for word in words if word not in again]
-    return kept, [f"{what}: {twin_sentence(again.items())}: counted once."] if again else []
+    distinct = [word for word in words if word not in again]
+    return distinct, [f"{what}: {twin_sentence(again.items())}: counted once."] if again else []

@@ -219,17 +219,17 @@ def load_embedding(
     >>> len(kv), kv.vector_size
     (3, 300)
     """
-    asked, trust_pickle, mmap = _asked(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
-    if mmap and (asked is not None or not isinstance(source, str | os.PathLike)):
+    request, trust_pickle, mmap = _asked(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
+    if mmap and (request is not None or not isinstance(source, str | os.PathLike)):
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
     source = getattr(source, "wv", source)
     if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
-        return _from_keyed_vectors(source, asked)
+        return _from_keyed_vectors(source, request)
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
-            return _from_file(source, asked, trust_pickle, mmap)
+            return _from_file(source, request, trust_pickle, mmap)
         if isinstance(source, Mapping):
-            return _from_mapping(source, asked)
+            return _from_mapping(source, request)
         raise InputError(
             f"cannot read an embedding from {type(source).__name__}: "
             "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
@@ -298,7 +298,7 @@ def _asked_lists(words: WordLists) -> _Asked:
 
 
 def _sampled(
-    keys: Sequence[str], vectors_of: Callable[[IntArray], NDArray[Any]], asked: _Asked
+    keys: Sequence[str], vectors_of: Callable[[IntArray], NDArray[Any]], request: _Asked
 ) -> VocabularySample | None:
     """The sample of a vocabulary that stands beside the words asked for; None where there is no other word.
 
@@ -309,10 +309,10 @@ def _sampled(
     vectors_of
         The vectors of some rows of these, ascending.
     """
-    listed = asked.words - asked.others
+    listed = request.words - request.others
     places = {key: i for i, key in enumerate(keys) if key in listed}
     followed = []
-    for words in asked.lists:
+    for words in request.lists:
         forms = [next((form for form in composed(word) if form in places), None) for word in words]
         followed.append(np.array([places[form] for form in forms if form is not None], dtype=np.intp))
     drawn, kind = drawn_rows(keys, places, SAMPLE, 0, followed)
@@ -390,7 +390,7 @@ def _manifest() -> dict[str, dict[str, Any]]:
     return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
 
 
-def _from_file(source: str | os.PathLike[str], asked: _Asked | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
+def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
     manifest = _manifest()
     name = os.fspath(source)
     path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
@@ -399,7 +399,7 @@ def _from_file(source: str | os.PathLike[str], asked: _Asked | None, trust_pickl
             f"there is no embedding {name!r}: give the path of a file or a bundled name ({', '.join(manifest)})"
         )
     if path.name.endswith(DECADE):
-        return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), asked)
+        return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)
     if is_pickle(path):
         if not trust_pickle:
             raise InputError(
@@ -407,15 +407,15 @@ def _from_file(source: str | os.PathLike[str], asked: _Asked | None, trust_pickl
                 "pass trust_pickle=True (--trust-pickle) if you trust where it comes from, or save it as word2vec or "
                 ".npz"
             )
-        return _from_keyed_vectors(_from_pickle(path, mmap), asked)
+        return _from_keyed_vectors(_from_pickle(path, mmap), request)
     where = name if name in manifest else str(path)
     if mmap:
         tokens, matrix = mapped(path)
         return _made(_decoded(tokens, path), matrix, where)
-    if asked is None or is_fasttext(path):
+    if request is None or is_fasttext(path):
         whole = _made(*_read(path, None), where)
-        return _from_keyed_vectors(_with_stored(whole, path), asked)
-    wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in asked.words))
+        return _from_keyed_vectors(_with_stored(whole, path), request)
+    wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
     kv = _with_stored(_made(*_read(path, wanted), where), path)
     if sample_of(kv) is not None:
         return kv
@@ -423,18 +423,18 @@ def _from_file(source: str | os.PathLike[str], asked: _Asked | None, trust_pickl
     # the first place of a word is the last one that is put down, going backwards
     first = dict(zip(reversed(wanted.met), range(len(wanted.met) - 1, -1, -1), strict=True))
     places = np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
-    kv.bayesbias_sample = _sampled(keys, lambda chosen: _read(path, Placed(places[chosen].tolist()))[1], asked)
+    kv.bayesbias_sample = _sampled(keys, lambda chosen: _read(path, Placed(places[chosen].tolist()))[1], request)
     return kv
 
 
 def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
     """Words and vectors of the entries of a file that are wanted."""
-    found, rows = [], _Rows()
+    words, rows = [], _Rows()
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
         for tokens, vectors in blocks(path, wanted, done):
-            found += tokens
+            words += tokens
             rows.add(vectors, str(path))
-    return _decoded(found, path), rows.matrix
+    return _decoded(words, path), rows.matrix
 
 
 def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
@@ -453,7 +453,7 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
         known = from_json(str(facts))
         if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
             raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
-        found = VocabularySample(
+        sample = VocabularySample(
             tuple(map(str, words.tolist())),
             vectors.astype(np.float32),
             str(known["kind"]),
@@ -462,7 +462,7 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds a sample of a vocabulary that does not fit together: {error}") from error
-    kv.bayesbias_sample = found
+    kv.bayesbias_sample = sample
     return kv
 
 
@@ -560,14 +560,14 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     return made
 
 
-def _from_mapping(source: Mapping[str, ArrayLike], asked: _Asked | None) -> KeyedVectors:
-    kept = [word for word in source if asked is None or word in asked.words]
+def _from_mapping(source: Mapping[str, ArrayLike], request: _Asked | None) -> KeyedVectors:
+    words = [word for word in source if request is None or word in request.words]
     try:
-        vectors = [np.asarray(source[word], dtype=np.float32) for word in kept]
+        vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
     except (TypeError, ValueError) as error:
         raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
-    kv = _keyed_vectors(kept, vectors, "the mapping")
-    if asked is not None:
+    kv = _keyed_vectors(words, vectors, "the mapping")
+    if request is not None:
         keys = list(source)
 
         def vectors_of(rows: IntArray) -> NDArray[np.float32]:
@@ -578,22 +578,22 @@ def _from_mapping(source: Mapping[str, ArrayLike], asked: _Asked | None) -> Keye
                     values[i] = vector
             return values
 
-        kv.bayesbias_sample = _sampled(keys, vectors_of, asked)
+        kv.bayesbias_sample = _sampled(keys, vectors_of, request)
     return kv
 
 
-def _from_keyed_vectors(source: KeyedVectors, asked: _Asked | None) -> KeyedVectors:
+def _from_keyed_vectors(source: KeyedVectors, request: _Asked | None) -> KeyedVectors:
     """An embedding, or the part of it that is asked for with a sample of the rest."""
-    kept = [word for word in source.index_to_key if asked is None or word in asked.words]
-    if not kept:
+    words = [word for word in source.index_to_key if request is None or word in request.words]
+    if not words:
         raise InputError("the embedding holds none of the words that were asked for")
-    if not zero_words(source, kept) and len(kept) == len(source.index_to_key):
+    if not zero_words(source, words) and len(words) == len(source.index_to_key):
         return source
-    rows = source.vectors[[source.key_to_index[word] for word in kept]]
-    kv = _keyed_vectors(kept, rows, getattr(source, "bayesbias_name", "the embedding"))
+    rows = source.vectors[[source.key_to_index[word] for word in words]]
+    kv = _keyed_vectors(words, rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
-    if asked is not None and sample_of(source) is None:
-        kv.bayesbias_sample = _sampled(source.index_to_key, lambda chosen: source.vectors[chosen], asked)
+    if request is not None and sample_of(source) is None:
+        kv.bayesbias_sample = _sampled(source.index_to_key, lambda chosen: source.vectors[chosen], request)
     return kv
 
 

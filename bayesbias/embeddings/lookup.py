@@ -105,8 +105,8 @@ def find_concepts(
         The unit vectors of a concept's forms add up to 0.
     """
     words_found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
-    held = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
-    result = FoundConcepts(words_found, {name: forms for name, forms in held.items() if forms})
+    present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
+    result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})
     for name, forms in result.concepts.items():
         if len(forms) > 1 and np.linalg.norm(result.units([name])) < NOTHING:
             raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
@@ -131,15 +131,15 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
         BCP 47 tag, for its rules of capitals: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
     """
     one_of(case, CASES, "case")
-    held = kv.key_to_index
+    row_of = kv.key_to_index
     words = list(words)
-    keys = {word: key for word in words if (key := _key(word, held, case, language)) is not None}
-    if any(word not in keys and not word.isascii() for word in words) and (others := _not_normal(held)):
+    keys = {word: key for word in words if (key := _key(word, row_of, case, language)) is not None}
+    if any(word not in keys and not word.isascii() for word in words) and (others := _not_normal(row_of)):
         for word in words:
             if word not in keys and (key := _key(word, others, case, language)) is not None:
                 keys[word] = others[key]
         keys = {word: keys[word] for word in words if word in keys}
-    rows = np.array([held[key] for key in keys.values()], dtype=np.intp)
+    rows = np.array([row_of[key] for key in keys.values()], dtype=np.intp)
     vectors = kv.vectors.take(rows, axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
     if not some.all():
@@ -157,17 +157,17 @@ def spellings(words: Iterable[str], case: str, language: str | None = None) -> t
     return tuple(dict.fromkeys(form for each in tried for form in composed(each)))
 
 
-def _key(word: str, held: Collection[str], case: str, language: str | None) -> str | None:
+def _key(word: str, keys: Collection[str], case: str, language: str | None) -> str | None:
     """The key of a word in an embedding: the first of its spellings that is there."""
-    if word in held:
+    if word in keys:
         return word
     tried = dict.fromkeys(normalize("NFC", form) for form in (word, *_spelled(word, case, language)))
-    return next((form for form in tried if form in held), None)
+    return next((form for form in tried if form in keys), None)
 
 
-def _not_normal(held: Iterable[str]) -> dict[str, str]:
+def _not_normal(keys: Iterable[str]) -> dict[str, str]:
     """Normal form C of those keys that have another one, to the key; no other key is copied."""
-    return {normalize("NFC", key): key for key in held if not is_normalized("NFC", key)}
+    return {normalize("NFC", key): key for key in keys if not is_normalized("NFC", key)}
 
 
 def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
@@ -237,15 +237,15 @@ def twins_of(words_found: FoundWords) -> dict[str, str]:
 def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, str]:
     """Those of some words that have the vector of an earlier one of these words, with that word."""
     first: dict[str, str] = {}
-    found = {}
+    leaders = {}
     for word in words:
         leader = first.setdefault(twins.get(word, word), word)
         if leader != word:
-            found[word] = leader
-    return found
+            leaders[word] = leader
+    return leaders
 
 
 def twin_sentence(pairs: Iterable[tuple[str, str]]) -> str:
     """Which words have the vector of which, at most eight of them."""
-    said = [f"{word} has the vector of {first}" for word, first in pairs]
-    return ", ".join(said[:SHOWN]) + (f" and {len(said) - SHOWN} more" if len(said) > SHOWN else "")
+    parts = [f"{word} has the vector of {first}" for word, first in pairs]
+    return ", ".join(parts[:SHOWN]) + (f" and {len(parts) - SHOWN} more" if len(parts) > SHOWN else "")

@@ -200,36 +200,36 @@ class _Chunks:
 
     def _find(self, mark: bytes) -> int:
         """Where ``mark`` comes next in the buffer, or -1 when the stream ends before."""
-        while (at := self.buffer.find(mark, self.position)) < 0:
+        while (place := self.buffer.find(mark, self.position)) < 0:
             if not self.more():
                 return -1
-        return at
+        return place
 
     def line(self) -> bytes:
-        at = self._find(b"\n")
-        stop = len(self.buffer) if at < 0 else at + 1
+        end = self._find(b"\n")
+        stop = len(self.buffer) if end < 0 else end + 1
         line = self.buffer[self.position : stop]
         self.position = stop
         return line.replace(b"\t", b" ")
 
     def peek_line(self) -> bytes:
-        at = self._find(b"\n")
-        return self.buffer[self.position : len(self.buffer) if at < 0 else at].replace(b"\t", b" ")
+        end = self._find(b"\n")
+        return self.buffer[self.position : len(self.buffer) if end < 0 else end].replace(b"\t", b" ")
 
     def lines(self) -> tuple[list[bytes], bool]:
         """The whole lines of the current piece without their breaks, the last one of the file with what is left of it.
 
         The flag says that the last of them ends the file without a break.
         """
-        while (at := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
+        while (end := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
             pass
-        whole = self.buffer[self.position : len(self.buffer) if at < 0 else at]
-        self.position = len(self.buffer) if at < 0 else at + 1
-        if not whole and at < 0:
+        whole = self.buffer[self.position : len(self.buffer) if end < 0 else end]
+        self.position = len(self.buffer) if end < 0 else end + 1
+        if not whole and end < 0:
             return [], False
         if b"\t" in whole:
             whole = whole.replace(b"\t", b" ")
-        return whole.split(b"\n"), at < 0
+        return whole.split(b"\n"), end < 0
 
 
 def _header(line: bytes) -> Header | None:
@@ -245,10 +245,10 @@ def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Bloc
     entry = re.compile(rb"\n*+([^ ]*+) (?s:.{%d})" % size).match
     while count < header.words:
         buffer, tokens, places, position = reader.buffer, [], [], reader.position
-        while count < header.words and (found := entry(buffer, position)) is not None:
-            position = found.end()
+        while count < header.words and (match := entry(buffer, position)) is not None:
+            position = match.end()
             count += 1
-            token = found[1]
+            token = match[1]
             if wanted is None or wanted.takes(token):
                 tokens.append(token)
                 places.append(position - size)
@@ -279,22 +279,22 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
         )
     number, count, last = 1 if header is None else 2, 0, b""
-    held, unbroken = ([first.rstrip(b"\r\n")], not first.endswith(b"\n")) if first else reader.lines()
-    while held:
-        whole = [(number + i, line) for i, line in enumerate(held) if len(line) > 1 or line.strip()]
-        whole = [(at, line) for at, line in whole if line[:1] != b" " or line.strip()]
-        asked = whole
+    lines, unbroken = ([first.rstrip(b"\r\n")], not first.endswith(b"\n")) if first else reader.lines()
+    while lines:
+        whole = [(number + i, line) for i, line in enumerate(lines) if len(line) > 1 or line.strip()]
+        whole = [(place, line) for place, line in whole if line[:1] != b" " or line.strip()]
+        candidates = whole
         if wanted is not None:
-            asked = [(at, line) for at, line in whole if wanted.may_take(line[: line.find(b" ")])]
-        found = [_entry(path, at, line, dimensions) for at, line in asked]
-        kept = [(token, vector) for token, vector in found if wanted is None or wanted.confirms(token)]
-        if kept:
-            yield [token for token, _ in kept], np.stack([vector for _, vector in kept])
-        number, count = number + len(held), count + len(whole)
+            candidates = [(place, line) for place, line in whole if wanted.may_take(line[: line.find(b" ")])]
+        entries = [_entry(path, place, line, dimensions) for place, line in candidates]
+        confirmed = [(token, vector) for token, vector in entries if wanted is None or wanted.confirms(token)]
+        if confirmed:
+            yield [token for token, _ in confirmed], np.stack([vector for _, vector in confirmed])
+        number, count = number + len(lines), count + len(whole)
         last = whole[-1][1] if whole else last
         if unbroken:
             break
-        held, unbroken = reader.lines()
+        lines, unbroken = reader.lines()
     if header is not None and count != header.words:
         fault = f"truncated at byte {reader.unpacked:,}" if count < header.words else "damaged"
         raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
@@ -313,14 +313,14 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
     InputError
         It holds no word with so many numbers.
     """
-    found = _line_vector(line, dimensions)
-    if found is None or _one_number_too_many(found[0]):
+    parsed = _line_vector(line, dimensions)
+    if parsed is None or _one_number_too_many(parsed[0]):
         raise InputError(
             f"{path}, line {number}: a word and {dimensions} numbers were expected, "
             f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
             "the file is truncated or damaged"
         )
-    return found
+    return parsed
 
 
 DIGITS = 4
@@ -374,8 +374,8 @@ PLAIN = b"0123456789.-+eE \r"
 def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
     """Words in UTF-8 and their places, of those that are wanted."""
     tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
-    kept = [i for i, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
-    return [tokens[at] for at in kept], kept
+    rows = [i for i, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
+    return [tokens[row] for row in rows], rows
 
 
 def _npz(path: Path, wanted: Wanted) -> Blocks:
@@ -390,9 +390,9 @@ def _npz(path: Path, wanted: Wanted) -> Blocks:
                 block = words[begin : begin + rows].tolist()
                 numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
                 vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
-                tokens, kept = _selected(block, wanted)
+                tokens, chosen = _selected(block, wanted)
                 if tokens:
-                    yield tokens, np.asarray(vectors[kept] if len(kept) < len(block) else vectors, dtype=np.float32)
+                    yield tokens, np.asarray(vectors[chosen] if len(chosen) < len(block) else vectors, dtype=np.float32)
 
 
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -408,14 +408,14 @@ def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
         if file.read(4) != ZIP_MARK:
             return None
         with archive_of(file, str(path)) as archive:
-            held = {name.removesuffix(".npy") for name in archive.namelist()}
-            if not held.issuperset(SAMPLED):
+            names = {name.removesuffix(".npy") for name in archive.namelist()}
+            if not names.issuperset(SAMPLED):
                 return None
-            found = {}
+            arrays = {}
             for name in SAMPLED:
                 with archive.open(f"{name}.npy") as member:
-                    found[name] = read_array(member, allow_pickle=False)
-            return found
+                    arrays[name] = read_array(member, allow_pickle=False)
+            return arrays
 
 
 def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
@@ -441,9 +441,9 @@ def _safetensors(path: Path, wanted: Wanted) -> Blocks:
     words, matrix = _safe_parts(path)
     rows = max(1, CHUNK // (4 * matrix.shape[1]))
     for begin in range(0, len(words), rows):
-        tokens, kept = _selected(list(words[begin : begin + rows]), wanted)
+        tokens, chosen = _selected(list(words[begin : begin + rows]), wanted)
         if tokens:
-            yield tokens, np.asarray(matrix[begin : begin + rows][kept], dtype=np.float32)
+            yield tokens, np.asarray(matrix[begin : begin + rows][chosen], dtype=np.float32)
 
 
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
@@ -460,7 +460,7 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             header = from_json(file.read(length))
             spans = {}
             for name in ("words", "vectors"):
-                begin, end = (int(at) for at in header[name]["data_offsets"])
+                begin, end = (int(offset) for offset in header[name]["data_offsets"])
                 if not 0 <= begin <= end <= size - 8 - length:
                     raise ValueError(f"it is truncated at byte {size:,}: {name} ends at byte {end + 8 + length:,}")
                 spans[name] = 8 + length + begin, end - begin
@@ -468,7 +468,7 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
                 raise ValueError("words must be U8 and vectors F16, F32 or F64")
             file.seek(spans["words"][0])
             words = file.read(spans["words"][1]).split(b"\n")
-        shape = tuple(int(one) for one in header["vectors"]["shape"])
+        shape = tuple(int(n) for n in header["vectors"]["shape"])
         dtype = np.dtype(SAFE_TYPES[header["vectors"]["dtype"]])
         if len(shape) != 2 or shape[1] < 1 or shape[0] * shape[1] * dtype.itemsize != spans["vectors"][1]:
             raise ValueError(f"vectors of shape {shape} do not fill {spans['vectors'][1]:,} bytes")
@@ -489,13 +489,13 @@ def _parquet(path: Path, wanted: Wanted) -> Blocks:
     kinds = pa.types
     try:
         file = pq.ParquetFile(path)
-        held = {field.name: field.type for field in file.schema_arrow}
-        texts = [name for name, kind in held.items() if kinds.is_string(kind) or kinds.is_large_string(kind)]
-        lists = [name for name, kind in held.items() if kinds.is_list(kind) or kinds.is_fixed_size_list(kind)]
-        numbers = [name for name, kind in held.items() if kinds.is_floating(kind) or kinds.is_integer(kind)]
+        types = {field.name: field.type for field in file.schema_arrow}
+        texts = [name for name, kind in types.items() if kinds.is_string(kind) or kinds.is_large_string(kind)]
+        lists = [name for name, kind in types.items() if kinds.is_list(kind) or kinds.is_fixed_size_list(kind)]
+        numbers = [name for name, kind in types.items() if kinds.is_floating(kind) or kinds.is_integer(kind)]
         if not texts or not (lists or numbers):
             raise InputError(
-                f"{path} has the columns {', '.join(held)}: a column of words, and one of lists of numbers or one "
+                f"{path} has the columns {', '.join(types)}: a column of words, and one of lists of numbers or one "
                 "column a dimension are needed"
             )
         for batch in file.iter_batches(BATCH, columns=[texts[0], *(lists[:1] or numbers)]):
@@ -507,9 +507,9 @@ def _parquet(path: Path, wanted: Wanted) -> Blocks:
                 vectors = flat.reshape(len(words), -1)
             else:
                 vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
-            tokens, kept = _selected(words.to_pylist(), wanted)
+            tokens, chosen = _selected(words.to_pylist(), wanted)
             if tokens:
-                yield tokens, np.asarray(vectors[kept], dtype=np.float32)
+                yield tokens, np.asarray(vectors[chosen], dtype=np.float32)
     except InputError:
         raise
     except Exception as error:  # damaged Parquet raises a dozen kinds
@@ -524,9 +524,9 @@ def _fasttext(path: Path, wanted: Wanted) -> Blocks:
         kv = load_facebook_vectors(str(path))
     except Exception as error:  # damaged models raise a dozen kinds
         raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
-    tokens, kept = _selected(list(kv.index_to_key), wanted)
+    tokens, chosen = _selected(list(kv.index_to_key), wanted)
     if tokens:
-        yield tokens, np.asarray(kv.vectors[kept] if wanted is not None else kv.vectors, dtype=np.float32)
+        yield tokens, np.asarray(kv.vectors[chosen] if wanted is not None else kv.vectors, dtype=np.float32)
 
 
 def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
@@ -553,9 +553,9 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
                 tokens, _ = _selected(words.tolist(), None)
                 return tokens, np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
     elif path.suffix == ".safetensors":
-        found, matrix = _safe_parts(path)
+        keys, matrix = _safe_parts(path)
         if matrix.dtype == np.dtype("<f4"):
-            return found, matrix
+            return keys, matrix
     raise InputError(
         f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
     )

@@ -143,8 +143,8 @@ def rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
 def directed(kv: KeyedVectors, rows: IntArray) -> IntArray:
     """The rows whose vectors have a direction."""
     vectors = kv.vectors[rows]
-    kept: IntArray = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
-    return kept
+    usable: IntArray = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    return usable
 
 
 def thinned(words: Sequence[str], most: int, seed: int) -> IntArray:

@@ -65,8 +65,8 @@ def texts_by_name(corpus: Text | Mapping[str, Text], name: str | None) -> dict[s
         texts = {_known_name(key): _opened(text) for key, text in corpus.items()}
     else:
         text = _opened(corpus)
-        given = Path(text.name.removesuffix(".gz")).stem if isinstance(text, Path) else "corpus"
-        texts = {_known_name(given if name is None else name): text}
+        stem = Path(text.name.removesuffix(".gz")).stem if isinstance(text, Path) else "corpus"
+        texts = {_known_name(stem if name is None else name): text}
     if len({key.casefold() for key in texts}) < len(texts):
         raise InputError(f"names of corpora differ in capitals only: {listed(list(texts))}; give other names")
     return texts
@@ -118,8 +118,8 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
             try:
                 digest.update("\0".join(words).encode() + END)
             except (TypeError, UnicodeEncodeError) as error:
-                said = f"the sentence {str(words)[:60]} of {name!r} holds what is no text: {error}"
-                raise InputError(said) from error
+                fault = f"the sentence {str(words)[:60]} of {name!r} holds what is no text: {error}"
+                raise InputError(fault) from error
             counts.update(words)
             sentences += 1
             longest = max(longest, len(words))
@@ -158,19 +158,19 @@ def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = 
     done
         Is told now and then how many bytes of the file, or how many sentences, have been read.
     """
-    for number, given in enumerate(_lines(text, done) if isinstance(text, Path) else _told(text, done)):
-        words = given.split() if isinstance(given, str) else _known_sentence(given, number)
+    for number, sentence in enumerate(_lines(text, done) if isinstance(text, Path) else _told(text, done)):
+        words = sentence.split() if isinstance(sentence, str) else _known_sentence(sentence, number)
         if 0 < len(words) <= LONGEST:
             yield words
         else:
             yield from (words[begin : begin + LONGEST] for begin in range(0, len(words), LONGEST))
 
 
-def _known_sentence(given: object, number: int) -> Sequence[str]:
-    if isinstance(given, Sequence) and not isinstance(given, bytes):
-        return given
+def _known_sentence(sentence: object, number: int) -> Sequence[str]:
+    if isinstance(sentence, Sequence) and not isinstance(sentence, bytes):
+        return sentence
     raise InputError(
-        f"sentence {number} of a corpus is given as {type(given).__name__}: give a list of words or a string"
+        f"sentence {number} of a corpus is given as {type(sentence).__name__}: give a list of words or a string"
     )
 
 
@@ -441,11 +441,11 @@ class Resampled:
         self._documents, self._drawn = documents, drawn
 
     def __iter__(self) -> Iterator[str | Sequence[str]]:
-        for at in self._drawn:
-            yield from self._documents[at]
+        for number in self._drawn:
+            yield from self._documents[number]
 
     def __len__(self) -> int:
-        return sum(len(self._documents[at]) for at in self._drawn)
+        return sum(len(self._documents[number]) for number in self._drawn)
 
 
 def resample_corpus(

@@ -98,7 +98,7 @@ def load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
     try:
         with file.open("rb") as opened:
             arrays = read_arrays(opened, file.name)
-        found = from_json(str(arrays.get("record", "{}")))
+        stored = from_json(str(arrays.get("record", "{}")))
     except (ValueError, OSError, RecursionError) as error:
         raise _damaged(file, str(error)) from error
     if lacking := [name for name in ARRAYS if name not in arrays]:
@@ -107,13 +107,13 @@ def load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
         )
     words, vectors, counts = (arrays[name] for name in ARRAYS[:3])
     if (
-        not isinstance(found, dict)
+        not isinstance(stored, dict)
         or (words.ndim, words.dtype.kind) != (1, "U")
         or (vectors.shape, vectors.dtype.kind) != ((len(words), setting.dims), "f")
         or (counts.shape, counts.dtype.kind) != (words.shape, "i")
     ):
         raise _damaged(file, "its arrays have other shapes or kinds, or its record is no table")
-    if differing := _differences(found, record):
+    if differing := _differences(stored, record):
         raise InputError(f"{file} was trained in another way: {'; '.join(differing)}. Choose another folder")
     return keyed_vectors(setting, words.tolist(), vectors, counts)
 
@@ -122,13 +122,13 @@ def _damaged(file: Path, why: str) -> InputError:
     return InputError(f"{file} is damaged ({why}): delete it, and it is trained again")
 
 
-def _differences(found: Mapping[str, object], asked: Mapping[str, object]) -> list[str]:
+def _differences(stored: Mapping[str, object], wanted: Mapping[str, object]) -> list[str]:
     """What a record says otherwise than is asked for now."""
     sizes = ("sentences", "words")
-    plain = [key for key in asked if key not in (*sizes, "sha256") and found.get(key) != asked[key]]
-    differing = [f"{key} was {found.get(key)!r} and is {asked[key]!r}" for key in plain]
-    if found.get("sha256") != asked["sha256"]:
-        then, now = (", ".join(f"{table.get(size)} {size}" for size in sizes) for table in (found, asked))
+    plain = [key for key in wanted if key not in (*sizes, "sha256") and stored.get(key) != wanted[key]]
+    differing = [f"{key} was {stored.get(key)!r} and is {wanted[key]!r}" for key in plain]
+    if stored.get("sha256") != wanted["sha256"]:
+        then, now = (", ".join(f"{table.get(size)} {size}" for size in sizes) for table in (stored, wanted))
         differing.append(f"the text was another ({then}) and is now of {now}")
     return differing
 
@@ -230,7 +230,7 @@ def train_embeddings(
     2
     """
     algorithms = _each(algorithm, "algorithm", _known_algorithm)
-    asked = _each(dims, "dims", lambda value: whole_number(value, "dims"))
+    sizes = _each(dims, "dims", lambda value: whole_number(value, "dims"))
     listed_seeds = seeds if isinstance(seeds, Iterable) else range(whole_number(seeds, "seeds", most=10_000))
     chosen = _each(listed_seeds, "seeds", _known_seed)
     options = _Options(
@@ -245,7 +245,7 @@ def train_embeddings(
     corpora = [counted(label, text, options.min_count) for label, text in texts.items()]
     tasks = [
         _Task(setting, text, options, place / f"{setting.label}.npz" if place else None)
-        for text, kind, size, seed in product(corpora, algorithms, asked, chosen)
+        for text, kind, size, seed in product(corpora, algorithms, sizes, chosen)
         for setting in [Setting(text.name, kind, size, seed)]
     ]
     read = {
@@ -255,18 +255,18 @@ def train_embeddings(
     }
     if place:
         place.mkdir(parents=True, exist_ok=True)
-    found = read | _side_by_side([task for task in tasks if task.setting not in read], workers)
-    return {task.setting: found[task.setting] for task in tasks}
+    trained = read | _side_by_side([task for task in tasks if task.setting not in read], workers)
+    return {task.setting: trained[task.setting] for task in tasks}
 
 
 def _each[Given, Known](value: object, name: str, check: Callable[[Given], Known]) -> list[Known]:
     """One value or several, each checked and given once."""
-    found = [check(one) for one in several(value)]
-    if not found:
+    checked = [check(item) for item in several(value)]
+    if not checked:
         raise InputError(f"{name} is empty: give at least one")
-    if repeated := [str(one) for one, count in Counter(found).items() if count > 1]:
+    if repeated := [str(item) for item, count in Counter(checked).items() if count > 1]:
         raise InputError(f"{name} holds {listed(repeated)} more than once: give each once")
-    return found
+    return checked
 
 
 def _known_algorithm(value: str) -> str:

@@ -193,10 +193,10 @@ class Prepared:
         if self.found.reason is not None:
             return Measured(float("nan"), reason=self.found.reason)
         value = self._measured(self.found.targets, self.found.attributes)
-        asked = self.options.get("p_value", False)
-        if not asked or value.reason is not None:
+        test = self.options.get("p_value", False)
+        if not test or value.reason is not None:
             return value
-        if asked == RELATED and self.metric.linear is not None:
+        if test == RELATED and self.metric.linear is not None:
             return against_random_lists(value, self.metric.linear, self.kv, self.found, self.options)
         return permuted(value, len(self.found.targets[0]), self.options)
 
@@ -223,9 +223,9 @@ class Prepared:
         )
         starts = np.cumsum([0, *(len(vectors) for vectors in self.found.attributes)])
         places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
-        at = np.concatenate(places)
-        nearest = None if self.nearest is None else self.nearest[at]
-        return self._measured(targets, attributes, self.attribute_rows[at], nearest)
+        positions = np.concatenate(places)
+        nearest = None if self.nearest is None else self.nearest[positions]
+        return self._measured(targets, attributes, self.attribute_rows[positions], nearest)
 
     def _refuse_sentences(self) -> None:
         if self.owners is not None:
@@ -250,10 +250,10 @@ class Prepared:
         if self.owners is not None:
             extra["owners"] = self.owners
         own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
-        found = self.metric.measure(targets, attributes, **own, **extra)
-        if np.isfinite(found.value) or found.reason is not None:
-            return found
-        return replace(found, reason="its formula divides by 0 for these vectors")
+        measured = self.metric.measure(targets, attributes, **own, **extra)
+        if np.isfinite(measured.value) or measured.reason is not None:
+            return measured
+        return replace(measured, reason="its formula divides by 0 for these vectors")
 
 
 def prepared(
@@ -265,17 +265,17 @@ def prepared(
     """
     if how is None:
         how, options = split_options(options)
-    chosen, asked = find_metric(name), as_query(query)
+    chosen, parsed = find_metric(name), as_query(query)
     used = checked_options(chosen, options, how.normalise)
-    _check_template(chosen, asked)
+    _check_template(chosen, parsed)
     if chosen.sentences and not isinstance(kv, ContextVectors):
         raise InputError(f"{chosen.name} is a metric of words in sentences: give what encode returns")
     vectors = kv.keyed_vectors() if isinstance(kv, ContextVectors) else opened(kv)
-    found, owners = look_up(vectors, asked, how, chosen.paired), None
+    sets, owners = look_up(vectors, parsed, how, chosen.paired), None
     if chosen.sentences and isinstance(kv, ContextVectors):
-        found, owners = sentence_sets(kv, found, asked)
+        sets, owners = sentence_sets(kv, sets, parsed)
     space = vocabulary(vectors) if chosen.space else None
-    return Prepared(chosen, asked, used, how, vectors, found, space, owners=owners)
+    return Prepared(chosen, parsed, used, how, vectors, sets, space, owners=owners)
 
 
 def sentence_sets(
@@ -298,9 +298,9 @@ def sentence_sets(
         owners[kind] = tuple(np.repeat(np.arange(len(row)), list(map(len, row))) for row in rows.values())
         words |= {
             name: tuple(
-                f"{word}: {vectors.texts[at]}"
-                for word, held in zip(found.words[name], each, strict=True)
-                for at in held
+                f"{word}: {vectors.texts[sentence]}"
+                for word, sentences in zip(found.words[name], each, strict=True)
+                for sentence in sentences
             )
             for name, each in rows.items()
         }
@@ -309,8 +309,8 @@ def sentence_sets(
 
 def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
     """The look-up that options ask for, and the options of the metric."""
-    asked = {name: options.get(name, value) for name, value in Lookup().options.items()}
-    return Lookup.checked(**asked), {name: value for name, value in options.items() if name not in asked}
+    lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
+    return Lookup.checked(**lookup), {name: value for name, value in options.items() if name not in lookup}
 
 
 def untested(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -526,30 +526,30 @@ def run_metrics(
 
     how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
     embeddings = named_embeddings(kvs)
-    asked = named_queries(queries)
-    usual, too_few = usual_metrics(asked.values()) if metrics is None else ([], [])
+    named = named_queries(queries)
+    usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])
     chosen = _chosen(usual if metrics is None else metrics, normalise)
     parts = {
         (number, label): parts_for(chosen_metric, query)
-        for number, query in enumerate(asked.values())
+        for number, query in enumerate(named.values())
         for label, chosen_metric, _ in chosen
     }
     rows: list[tuple[object, ...]] = []
     notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
-    with progress("measuring", len(embeddings) * len(asked)) as done:
+    with progress("measuring", len(embeddings) * len(named)) as done:
         for i, (embedding, kv) in enumerate(embeddings.items()):
             space = vocabulary(kv) if any(m.space for _, m, _ in chosen) else None
-            for number, name in enumerate(asked):
+            for number, name in enumerate(named):
                 seen: dict[tuple[int, bool], FoundSets] = {}
                 for label, choice, used in chosen:
                     for part in parts[number, label]:
                         key = (id(part), choice.paired)
-                        found = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
-                        got = Prepared(choice, part, used, how, kv, found, space if choice.space else None).measure()
-                        notes |= dict.fromkeys(_notes(embedding, name, part, found, got))
+                        sets = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
+                        got = Prepared(choice, part, used, how, kv, sets, space if choice.space else None).measure()
+                        notes |= dict.fromkeys(_notes(embedding, name, part, sets, got))
                         sub = part.name if len(parts[number, label]) > 1 else None
-                        rows.append((embedding, name, sub, label, *_row(choice, got, found)))
-                done(i * len(asked) + number + 1)
+                        rows.append((embedding, name, sub, label, *_row(choice, got, sets)))
+                done(i * len(named) + number + 1)
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
     table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
     table.attrs["notes"] = tuple(notes)
@@ -565,7 +565,9 @@ def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
     """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
     targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
     unpaired = {name: metric for name, metric in METRICS.items() if metric.usual and not metric.paired}
-    fitting = [name for name, one in unpaired.items() if one.targets[0] <= targets and one.attributes[0] <= attributes]
+    fitting = [
+        name for name, choice in unpaired.items() if choice.targets[0] <= targets and choice.attributes[0] <= attributes
+    ]
     return fitting, [name for name in unpaired if name not in fitting]
 
 
@@ -611,8 +613,8 @@ def _chosen(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric, normalise: bool
 ) -> list[tuple[str, Metric, dict[str, Any]]]:
     """Label, metric and checked options of each."""
-    named = [(label, find_metric(name), given) for label, name, given in named_metrics(metrics)]
-    return [(label, one, checked_options(one, given, normalise)) for label, one, given in named]
+    named = [(label, find_metric(name), options) for label, name, options in named_metrics(metrics)]
+    return [(label, choice, checked_options(choice, options, normalise)) for label, choice, options in named]
 
 
 def named_metrics(
@@ -636,13 +638,16 @@ def named_metrics(
         raise InputError("no metric was given: give at least one")
     if len({label for label, _ in labelled}) < len(labelled):
         raise InputError("two metrics have one label: give a mapping of labels to metrics")
-    return [(str(label), *((one, {}) if isinstance(one, str) else (one[0], one[1]))) for label, one in labelled]
+    return [
+        (str(label), *((choice, {}) if isinstance(choice, str) else (choice[0], choice[1])))
+        for label, choice in labelled
+    ]
 
 
-def _label(one: AnyMetric) -> str:
-    if isinstance(one, str):
-        return one
-    name, options = one
+def _label(choice: AnyMetric) -> str:
+    if isinstance(choice, str):
+        return choice
+    name, options = choice
     return f"{name} ({', '.join(f'{key}={value}' for key, value in options.items())})" if options else name
 
 

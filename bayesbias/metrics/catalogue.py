@@ -211,8 +211,8 @@ def _checked_train(value: object, name: str) -> object:
 def _liblinear(x: FloatArray, positive: np.ndarray) -> FloatArray:
     from sklearn.linear_model import LogisticRegression
 
-    found = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x, positive)
-    coefficients: FloatArray = np.r_[found.coef_[0], found.intercept_]
+    fitted = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x, positive)
+    coefficients: FloatArray = np.r_[fitted.coef_[0], fitted.intercept_]
     return coefficients
 
 
@@ -323,9 +323,9 @@ def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) ->
         reason = "the words of a pair have one direction, so that all neighbours are as near to both"
         return no_value(reason, len(space.rows))
     nearest = nearest_rows(space.unit, space.rows, neighbours) if space.nearest is None else space.nearest
-    near, at = np.unique(nearest, return_inverse=True)
+    near, place = np.unique(nearest, return_inverse=True)
     side = np.where(space.unit[near] @ apart.T >= 0, 1.0, -1.0).mean(axis=1)
-    by_word: FloatArray = side[at].reshape(nearest.shape).mean(axis=1)
+    by_word: FloatArray = side[place].reshape(nearest.shape).mean(axis=1)
     return Measured(float(by_word.mean()), by_word)
 
 
@@ -382,10 +382,10 @@ def wefat(targets: Sets, attributes: Sets) -> Measured:
 
 def seat(targets: Sets, attributes: Sets, owners: Mapping[str, tuple[IntArray, ...]]) -> Measured:
     """The WEAT effect size with every sentence as a word of its own."""
-    found = weat_effect_size(targets, attributes)
-    many = sum(len(one) for one in owners["targets"]) > sum(len(np.unique(one)) for one in owners["targets"])
+    measured = weat_effect_size(targets, attributes)
+    many = sum(len(owner) for owner in owners["targets"]) > sum(len(np.unique(owner)) for owner in owners["targets"])
     note = "sentences of one word are taken for different words, so that a test of them finds bias too often"
-    return replace(found, notes=(*found.notes, note)) if many else found
+    return replace(measured, notes=(*measured.notes, note)) if many else measured
 
 
 def ceat(

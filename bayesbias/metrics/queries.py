@@ -205,15 +205,15 @@ def load_query(name_or_path: str | Path) -> Query:
     bundled = _bundled()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
-        asked = str(name_or_path)
-        near = get_close_matches(asked.lower(), bundled, 1)
+        name = str(name_or_path)
+        near = get_close_matches(name.lower(), bundled, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        if asked in list_words()["name"].tolist():
+        if name in list_words()["name"].tolist():
             hint = (
-                f" ({asked!r} is a word list: Query.from_words(load_words({asked!r})) makes a query of one with groups)"
+                f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
             )
         raise InputError(
-            f"there is no query {asked!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
+            f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
     parsed = check(_QueryFile, read_toml(path), str(path))
     return Query(parsed.targets, parsed.attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
@@ -392,13 +392,13 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
             f"the embedding lacks {shortened(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
-    kept: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
-    notes = _lost(entries, sets, kept)
+    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
+    notes = _lost(entries, sets, counted)
     alike = _alike(sets, how)
     twin_notes = []
     for name in query.attributes if paired else query.sets:
-        again = twins_within(kept[name], alike)
-        kept[name] = tuple(word for word in kept[name] if word not in again)
+        again = twins_within(counted[name], alike)
+        counted[name] = tuple(word for word in counted[name] if word not in again)
         twin_notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
     if paired and how.compat != "wefe":
         reasons = _too_few(query, query.attributes, sets, how)
@@ -409,26 +409,26 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
             reasons.insert(0, f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word{_limit(how)}")
         elif len(whole) < len(pairs):
             notes.append(f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word and were left out")
-        apart, said = pairs_once(whole, alike)
-        twin_notes += said
+        apart, remarks = pairs_once(whole, alike)
+        twin_notes += remarks
         if whole and not apart:
             reasons.append("the words of every pair have one vector, so that nothing relates them")
-        kept |= dict(zip(query.targets, zip(*apart, strict=True) if apart else ((), ()), strict=True))
+        counted |= dict(zip(query.targets, zip(*apart, strict=True) if apart else ((), ()), strict=True))
     else:
         reasons = _too_few(query, query.sets, sets, how)
         if paired:
-            least = min(len(kept[name]) for name in query.targets)
-            kept |= {name: kept[name][:least] for name in query.targets}
-    twin_notes += _across(kept, sets, alike)
+            least = min(len(counted[name]) for name in query.targets)
+            counted |= {name: counted[name][:least] for name in query.targets}
+    twin_notes += _across(counted, sets, alike)
 
     def vectors(names: Mapping[str, object]) -> Sets:
-        arrays = [sets[name].of(kept[name]) for name in names]
+        arrays = [sets[name].of(counted[name]) for name in names]
         return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
 
     return FoundSets(
         targets=vectors(query.targets),
         attributes=vectors(query.attributes),
-        words=kept,
+        words=counted,
         keys={word: key for words in sets.values() for word, key in words.keys.items()},
         entries=entries,
         reason="; ".join(reasons) or None,
@@ -457,10 +457,12 @@ def every_word(queries: Iterable[Query]) -> list[str]:
     return list(dict.fromkeys(word for query in queries for words in query.sets.values() for word in words))
 
 
-def _across(kept: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]) -> list[str]:
+def _across(
+    counted: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]
+) -> list[str]:
     """A sentence on words of different sets that have one vector, although the embedding tells them apart by name."""
     places: dict[str, dict[str, str]] = {}
-    for name, words in kept.items() if alike else ():
+    for name, words in counted.items() if alike else ():
         for word in words:
             places.setdefault(alike.get(word, word), {}).setdefault(sets[name].keys[word], f"{word} ({name})")
     shared = [", ".join(words.values()) for words in places.values() if len(words) > 1]
@@ -468,7 +470,7 @@ def _across(kept: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], a
 
 
 def _lost(
-    entries: Iterable[Mapping[str, Any]], sets: Mapping[str, FoundWords], kept: Mapping[str, Sequence[str]]
+    entries: Iterable[Mapping[str, Any]], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Sentences on missing words, and on those that are one under several spellings."""
     notes = [
@@ -477,7 +479,7 @@ def _lost(
         if entry["missing"]
     ]
     for name, words in sets.items():
-        if len(kept[name]) < len(words.keys):
+        if len(counted[name]) < len(words.keys):
             keys = list(words.keys.values())
             again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
             notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
@@ -485,13 +487,13 @@ def _lost(
 
 
 def _entry(query: Query, name: str, words_found: FoundWords) -> dict[str, Any]:
-    asked = query.distinct[name]
+    words = query.distinct[name]
     return {
         "set": name,
         "kind": "target" if name in query.targets else "attribute",
-        "asked": len(asked),
+        "asked": len(words),
         "found": len(words_found.keys),
-        "missing": list(filterfalse(words_found.keys.__contains__, asked)),
+        "missing": list(filterfalse(words_found.keys.__contains__, words)),
     }
 
 
@@ -507,13 +509,13 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
     """A sentence for each of some sets that lost too many words."""
     reasons = []
     for name in names:
-        asked = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
-        lost = asked - len(sets[name].keys)
-        if lost > how.max_missing * asked or lost == asked:
+        count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
+        lost = count - len(sets[name].keys)
+        if lost > how.max_missing * count or lost == count:
             what = "missing or repeated" if how.compat == "wefe" else "missing"
             capital = how.case == "as-is" and any(word != word.lower() for word in query.sets[name])
             hint = "; it has capital letters: case='fallback' tries others" if capital else ""
-            reasons.append(f"{lost} of {asked} words of the set {name!r} are {what}{_limit(how)}{hint}")
+            reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}{hint}")
     return reasons
 
 

@@ -188,14 +188,14 @@ def adjusted_table(
     distances = Distances.read(table)
     related = distances.relatedness
     attributes = table["attribute_word"].astype(str)
-    asked = [*dict.fromkeys(attributes)]
+    distinct = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
-    values = word_values([*asked, *sampled], adjust, frequencies, related, distances.language)
-    known = pd.Series(values.of(asked), index=asked)
+    values = word_values([*distinct, *sampled], adjust, frequencies, related, distances.language)
+    known = pd.Series(values.of(distinct), index=distinct)
     left_out = tuple(known.index[known.isna()])
-    kept = table[attributes.map(known.notna()).to_numpy()]
+    rows = table[attributes.map(known.notna()).to_numpy()]
     lost = set(zip(table["connection"], table["attribute_class"].astype(str), strict=True)) - set(
-        zip(kept["connection"], kept["attribute_class"].astype(str), strict=True)
+        zip(rows["connection"], rows["attribute_class"].astype(str), strict=True)
     )
     if lost:
         names = sorted({name for _, name in lost})
@@ -218,16 +218,16 @@ def adjusted_table(
         changed = without_levels(changed, curve, x, values.of(related.attribute_words))
         how, words = "vocabulary", len(enough)
     else:
-        slope = control_slope(kept, values)
-        protected = [*dict.fromkeys(kept["protected_word"].astype(str))]
+        slope = control_slope(rows, values)
+        protected = [*dict.fromkeys(rows["protected_word"].astype(str))]
         line = slope.value * (known.dropna() - reference)
         expected = pd.DataFrame([line.to_numpy()] * len(protected), index=protected, columns=line.index)
         how, words = "controls", slope.words
     place = (
-        expected.index.get_indexer(pd.Index(kept["protected_word"].astype(str))),
-        expected.columns.get_indexer(pd.Index(kept["attribute_word"].astype(str))),
+        expected.index.get_indexer(pd.Index(rows["protected_word"].astype(str))),
+        expected.columns.get_indexer(pd.Index(rows["attribute_word"].astype(str))),
     )
-    result = kept.assign(distance=kept["distance"] - expected.to_numpy()[place])
+    result = rows.assign(distance=rows["distance"] - expected.to_numpy()[place])
     result.attrs = {**table.attrs, ADJUSTED: values.name}
     if changed is not None:
         result.attrs[KEY] = packed(changed)
@@ -275,9 +275,9 @@ def without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: Float
     first, second = design[pairs.first], design[pairs.second]
     products = (first[:, rows] * second[:, columns] + first[:, columns] * second[:, rows]) / 2
     weighted = products * share[:, None]
-    found = np.zeros((size, size))
-    found[rows, columns] = np.linalg.lstsq(weighted.T @ products, weighted.T @ similarity, rcond=None)[0]
-    root = root_of((found + found.T) / 2)  # positive semi-definite, as products of vectors are
+    solution = np.zeros((size, size))
+    solution[rows, columns] = np.linalg.lstsq(weighted.T @ products, weighted.T @ similarity, rcond=None)[0]
+    root = root_of((solution + solution.T) / 2)  # positive semi-definite, as products of vectors are
     levels = design @ root
     rest = np.maximum(1 - (levels**2).sum(axis=1), LEAST_REST)
     apart = similarity - (levels[pairs.first] * levels[pairs.second]).sum(axis=1)
@@ -359,10 +359,10 @@ def _sentences(adjustment: Adjustment) -> list[str]:
             f"a common slope of {slope.value:.4f} per {values.unit} (standard error {slope.se:.4f}), estimated from "
             f"{slope.words:,} control words, was subtracted"
         )
-    found = [f"Distances are adjusted for {values.name} ({values.source}): {how}."]
+    sentences = [f"Distances are adjusted for {values.name} ({values.source}): {how}."]
     if adjustment.left_out:
-        found.append(
+        sentences.append(
             f"{len(adjustment.left_out)} attribute words without a known {values.name} were left out: "
             f"{listed(list(adjustment.left_out))}."
         )
-    return found
+    return sentences

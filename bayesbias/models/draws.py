@@ -61,8 +61,8 @@ MEANS = ("word_mean", *EFFECTS)
 def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
     """A variable at rows (..., rows), after its ``leading`` dimensions of draws; (..., 1) where all rows share it."""
     dims = DIMS[name][: np.ndim(values) - leading]
-    at: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
-    result: FloatArray = np.asarray(values)[at]
+    index: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
+    result: FloatArray = np.asarray(values)[index]
     return result
 
 

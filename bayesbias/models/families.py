@@ -83,9 +83,9 @@ class Independent:
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
         if not has_further_errors(result) and self.obstacle(result.spec) is None and result.engine != "nuts":
-            found = conditional_functionals(result, cells, weights, self._given_scales)
-            if found is not None:
-                return found
+            functionals = conditional_functionals(result, cells, weights, self._given_scales)
+            if functionals is not None:
+                return functionals
         return drawn_functionals(result.draws("word_mean"), cells, weights)
 
     def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
@@ -103,9 +103,9 @@ class Independent:
         """Moments of the rows without a word."""
 
         def without(kind: str, place: int) -> tuple[list[str], Moments]:
-            kept = data.part((data.word if kind == "protected" else data.attribute) != place)
-            prepared, kept = self.prepared(spec, kept)
-            return kept.connections.tolist(), moments(prepared, kept)
+            remaining = data.part((data.word if kind == "protected" else data.attribute) != place)
+            prepared, remaining = self.prepared(spec, remaining)
+            return remaining.connections.tolist(), moments(prepared, remaining)
 
         return without
 
@@ -144,9 +144,9 @@ class Independent:
         }
 
         def density(part: slice) -> FloatArray:
-            at = {dim: place[part] for dim, place in places.items()}
-            sigma = at_rows("sigma", drawn["sigma"], at, leading=1)
-            squares = ((y[part] - row_means(drawn, at, leading=1)) / sigma) ** 2
+            rows = {dim: place[part] for dim, place in places.items()}
+            sigma = at_rows("sigma", drawn["sigma"], rows, leading=1)
+            squares = ((y[part] - row_means(drawn, rows, leading=1)) / sigma) ** 2
             if "nu" not in drawn:
                 normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
                 return normal
@@ -162,9 +162,9 @@ class Independent:
         places, drawn = result.places, {str(name): each.to_numpy() for name, each in posterior.data_vars.items()}
         value = np.empty((posterior.sizes["chain"], posterior.sizes["draw"], len(places["connection"])))
         for part in parts_of(value.shape[2]):
-            at = {dim: place[part] for dim, place in places.items()}
-            mean = row_means(drawn, at)
-            value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], at) * residuals(posterior, mean.shape, rng)
+            rows = {dim: place[part] for dim, place in places.items()}
+            mean = row_means(drawn, rows)
+            value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], rows) * residuals(posterior, mean.shape, rng)
         return value
 
     def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
@@ -227,11 +227,11 @@ class Independent:
         values = {name: as_array(name, truth[name], size, labels) for name, size in sizes.items()}
         drawn = with_effects(spec, data, values, rng)
         for name in set(truth) & set(effects):
-            given = np.asarray(truth[name], dtype=float)
+            array = np.asarray(truth[name], dtype=float)
             needed = drawn[name].shape if name in drawn else ()
-            if given.shape != needed:
-                raise InputError(f"the truth's {name} has the shape {given.shape}, needed is {needed}")
-            drawn[name] = given
+            if array.shape != needed:
+                raise InputError(f"the truth's {name} has the shape {array.shape}, needed is {needed}")
+            drawn[name] = array
         return drawn
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
@@ -270,8 +270,8 @@ class Crossed(Independent):
         points = scale_points(spec, data, rng)
 
         def near(spec: ModelSpec, data: Distances) -> Moments:
-            found = moved_points(points, spec, data)
-            return mean_moments(spec, data, rng) if found is None else found.moments
+            moved = moved_points(points, spec, data)
+            return mean_moments(spec, data, rng) if moved is None else moved.moments
 
         return points.moments, self._refits(spec, data, near)
 
@@ -347,8 +347,8 @@ class Related(Independent):
         factors, means = posterior["sd_factor"].to_numpy(), posterior["word_mean"].to_numpy()
         value = draw_errors(result.data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
         for part in parts_of(value.shape[2]):
-            at = {dim: place[part] for dim, place in places.items()}
-            value[:, :, part] += at_rows("word_mean", means, at)
+            rows = {dim: place[part] for dim, place in places.items()}
+            value[:, :, part] += at_rows("word_mean", means, rows)
         return value
 
     def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:

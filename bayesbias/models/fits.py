@@ -226,8 +226,8 @@ def _adjusted_fit(
 ) -> xr.DataTree:
     """The fit of adjusted distances, with the contrasts of the same words before."""
     adjusted, adjustment = adjusted_table(table, adjust, frequencies)
-    kept = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
-    raw = fit(kept, **how)
+    remaining = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
+    raw = fit(remaining, **how)
     return recorded(with_slope(fit(adjusted, **how), adjustment, how["seed"]), adjustment, raw)
 
 
@@ -335,15 +335,15 @@ def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
         step = -(-each * chains // whole_number(draws, "draws", least=chains, most=each * chains))
     else:
         step = -(-chains * each * pairs // MOST_NUMBERS)
-    kept = posterior.isel(draw=slice(None, None, step))
+    thinned = posterior.isel(draw=slice(None, None, step))
     if draws is None and step > 1:
         warnings.warn(
-            f"the group is made of {chains * kept.sizes['draw']:,} of {chains * each:,} draws: all would be "
+            f"the group is made of {chains * thinned.sizes['draw']:,} of {chains * each:,} draws: all would be "
             f"{chains * each * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={chains * each} takes all)",
             UserWarning,
             skip_file_prefixes=(PACKAGE,),
         )
-    return kept
+    return thinned
 
 
 def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTree:

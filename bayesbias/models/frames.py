@@ -56,9 +56,9 @@ class Variation:
         if self.freedom > 0:
             log += -self.freedom / 2 * np.log(total) - self.squares / (2 * total)
         mass = np.exp(log - log.max())
-        found = rng.choice(tau, size=draws, p=mass / mass.sum())
+        nodes = rng.choice(tau, size=draws, p=mass / mass.sum())
         step = np.log(tau[1] / tau[0])
-        drawn: FloatArray = found * np.exp(step * (rng.random(draws) - 0.5))
+        drawn: FloatArray = nodes * np.exp(step * (rng.random(draws) - 0.5))
         return drawn
 
 
@@ -90,8 +90,8 @@ class FrameData:
     def control_sd(self) -> float:
         """Standard deviation of control distances, or of all where there are no control words."""
         control = ~np.isin(self.data.connections, STEREOTYPES)[self.data.connection]
-        held = self.data.y[control] if control.sum() > 2 else self.data.y
-        return float(held.std()) or 1e-6
+        distances = self.data.y[control] if control.sum() > 2 else self.data.y
+        return float(distances.std()) or 1e-6
 
 
 def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
@@ -144,17 +144,17 @@ def variation(found: FrameData, axis: int, first: int, second: int) -> tuple[Var
     none = Variation(np.full(frames, np.nan), 0.0, 0.0, 0)
     if not len(words):
         return none, none
-    at = np.searchsorted(words, data.word[rows])
+    place = np.searchsorted(words, data.word[rows])
     weight = np.where(side == 0, 1.0, -1.0) / count[data.word[rows], side]
     parts = weight[:, None] * distances[rows]
     by_word = np.zeros((len(words), frames))
-    np.add.at(by_word, at, parts)
+    np.add.at(by_word, place, parts)
     by_frame = by_word.mean(axis=0)
     # stereotypes of a group are one list under either connection
     control = np.where(np.isin(data.connections, STEREOTYPES), "", data.connections)[data.connection[rows]]
     lists = np.unique(np.char.add(data.attribute_class[rows] + "\t", control), return_inverse=True)[1]
     noise = _noise(parts / len(words), np.zeros(len(rows), dtype=int), lists, data.attribute[rows])
-    single = _noise(parts, at, lists * (side.max() + 1) + side, data.attribute[rows]) / len(words)
+    single = _noise(parts, place, lists * (side.max() + 1) + side, data.attribute[rows]) / len(words)
     apart = by_word - by_frame
     apart -= apart.mean(axis=1, keepdims=True)
     around = by_frame - by_frame.mean()
@@ -251,35 +251,35 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
 
     ``data`` are the pairs that both hold, in any unit.
     """
-    held = [table for table in (before, after) if table is not None]
-    if len(held) == 2 and frame_columns(held[0]) == frame_columns(held[1]):
-        unit = ["protected_word", "attribute_word", "connection", *frame_columns(held[0])]
+    tables = [table for table in (before, after) if table is not None]
+    if len(tables) == 2 and frame_columns(tables[0]) == frame_columns(tables[1]):
+        unit = ["protected_word", "attribute_word", "connection", *frame_columns(tables[0])]
         parts = []
-        for table in held:
+        for table in tables:
             part = table[[*unit, "distance"]]
             part.attrs = {}
             parts.append(part)
         both = parts[0].merge(parts[1], on=unit, suffixes=("_before", "_after"))
         if len(both):
             both["distance"] = both["distance_after"] - both["distance_before"]
-            both.attrs = dict(held[0].attrs)
-            held = [both]
-    return [frames for table in held if (frames := frame_data(table, data)) is not None]
+            both.attrs = dict(tables[0].attrs)
+            tables = [both]
+    return [frames for table in tables if (frames := frame_data(table, data)) is not None]
 
 
 def _axis_effects(
-    found: FrameData, axis: int, size: int, rng: np.random.Generator
+    framed: FrameData, axis: int, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Errors of means over frames: whole list (D, K), words (D, J, K), and frame sds (D, K - 1) of contrasts."""
-    data = found.data
-    frames, count = len(found.axes[axis][0]), len(data.connections)
-    scale = PRIOR * found.control_sd
+    data = framed.data
+    frames, count = len(framed.axes[axis][0]), len(data.connections)
+    scale = PRIOR * framed.control_sd
     whole, words = np.zeros((size, count)), np.zeros((size, len(data.protected_words), count))
-    level = _level(found, axis)
+    level = _level(framed, axis)
     whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / np.sqrt(frames)
     if count < 2:
         return whole, words, np.zeros((size, 0))
-    pairs = found.variations[axis]
+    pairs = framed.variations[axis]
     root = np.linalg.cholesky(_alike(np.column_stack([pair.by_frame for pair, _ in pairs])))
     common = rng.standard_normal((size, count - 1)) @ root.T
     sds = np.column_stack([pair.draw_sd(scale, size, rng) for pair, _ in pairs])
@@ -291,9 +291,9 @@ def _axis_effects(
     return whole, words, sds
 
 
-def _level(found: FrameData, axis: int) -> Variation:
+def _level(framed: FrameData, axis: int) -> Variation:
     """How the mean distance varies over frames, over the pairs that have all of them."""
-    distances = found.axes[axis][1]
+    distances = framed.axes[axis][1]
     whole = distances[~np.isnan(distances).any(axis=1)]
     frames = distances.shape[1]
     if not len(whole):
@@ -310,15 +310,15 @@ def _alike(by_frame: FloatArray) -> FloatArray:
     if frames < 3 or np.isnan(by_frame).any() or not spread.all():
         return np.eye(count)
     share = count / (count + frames)
-    found = (1 - share) * np.corrcoef(by_frame, rowvar=False).reshape(count, count) + share * np.eye(count)
-    matrix: FloatArray = (found + found.T) / 2
+    shrunken = (1 - share) * np.corrcoef(by_frame, rowvar=False).reshape(count, count) + share * np.eye(count)
+    matrix: FloatArray = (shrunken + shrunken.T) / 2
     return matrix
 
 
 def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> FloatArray:
     """Errors (D, J, K) of protected words' means over sentences of their own, alike in all their sentences."""
     data, (_, distances) = frames.data, frames.axes[0]
-    held = ~np.isnan(distances)
+    filled = ~np.isnan(distances)
     kinds = len(data.connections)
     scatter, freedom, counts = np.zeros((kinds, kinds)), np.zeros((kinds, kinds)), np.zeros(len(data.protected_words))
     for word in range(len(data.protected_words)):
@@ -326,10 +326,13 @@ def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> 
         if not len(rows):
             continue
         # all attribute words meet the same sentences of the protected word
-        sentences = np.flatnonzero(held[rows[0]])
+        sentences = np.flatnonzero(filled[rows[0]])
         present = np.unique(data.connection[rows])
         means = np.stack(
-            [distances[np.ix_(rows[data.connection[rows] == at], sentences)].mean(axis=0) for at in present]
+            [
+                distances[np.ix_(rows[data.connection[rows] == connection], sentences)].mean(axis=0)
+                for connection in present
+            ]
         )
         means -= means.mean(axis=1, keepdims=True)
         scatter[np.ix_(present, present)] += means @ means.T

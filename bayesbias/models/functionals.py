@@ -237,12 +237,12 @@ class ConditionalFunctionals(Marginals):
         for kind in range(member.shape[1]):
             own = self.parts @ sparse.diags_array(member[:, [kind]].toarray().ravel())
             products = sparse.csr_array(own @ own.T)
-            found = [
+            parts = [
                 values[:, slot] * values[:, two] * products[columns[:, slot], columns[:, two]]
                 for slot in slots.tolist()
                 for two in slots.tolist()
             ]
-            value[few, kind] = np.sum(found, axis=0)
+            value[few, kind] = np.sum(parts, axis=0)
         return np.maximum(value, 0.0)
 
     @property

@@ -112,12 +112,12 @@ class RelatedTable:
         """Moments from some cells, whose lists may have become alike without a word (-1 for none)."""
         listed = self.lists.listed[chosen]
         number, first = in_order_met((member @ self._codes)[listed])
-        kept = listed[first]
-        lists = CellLists(self.lists.word[chosen], self.lists.connection[chosen], number, n, member[kept])
+        distinct = listed[first]
+        lists = CellLists(self.lists.word[chosen], self.lists.connection[chosen], number, n, member[distinct])
         forms = np.arange(0) if word < 0 else np.array([word])
         if word >= 0 and self.shares is not None:
             forms = np.flatnonzero(self.shares[word])
-        return self._moments(lists, mean, ssd, self.pairs.without(forms, kept))
+        return self._moments(lists, mean, ssd, self.pairs.without(forms, distinct))
 
     def _moments(self, lists: CellLists, mean: FloatArray, ssd: FloatArray, pairs: PairCounts) -> Moments:
         data, parts = self.data, self.parts

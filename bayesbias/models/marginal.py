@@ -305,9 +305,9 @@ class CrossedTarget:
         value = np.full(len(theta), -np.inf)
         inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
         if len(inside):
-            kept = theta[inside]
-            likelihood = marginal_log_likelihood(self.sums, self.variances(kept), self.mean.sd)
-            value[inside] = likelihood + self.log_prior(kept)
+            points = theta[inside]
+            likelihood = marginal_log_likelihood(self.sums, self.variances(points), self.mean.sd)
+            value[inside] = likelihood + self.log_prior(points)
         return value
 
 
@@ -326,8 +326,8 @@ def variances_of(sds: Mapping[str, FloatArray], connections: int, classes: int) 
 def drawn_scales(posterior: xr.Dataset) -> dict[str, FloatArray]:
     """The standard deviations (draws, ...) of a model's terms from draws (chain, draw, ...)."""
     names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
-    held = {name: posterior[name].to_numpy() for name in names if name in posterior}
-    return {name: values.reshape(-1, *values.shape[2:]) for name, values in held.items()}
+    scales = {name: posterior[name].to_numpy() for name in names if name in posterior}
+    return {name: values.reshape(-1, *values.shape[2:]) for name, values in scales.items()}
 
 
 def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -343,8 +343,8 @@ def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distan
     if rows_of_pair.max() > 1:
         pairs = np.count_nonzero(rows_of_pair)
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
-        kept = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
-        data = replace(Distances.read(kept, check=False), relatedness=data.relatedness)
+        table = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
+        data = replace(Distances.read(table, check=False), relatedness=data.relatedness)
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
         reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"
         reason = "the groups of protected words are not known" if data.group_names == [""] else reason
@@ -551,12 +551,12 @@ def weights_fault(weighted: WeightedPoints, points: int) -> str | None:
 
 def _counted(log_density: Density, done: Callable[[float], None]) -> Density:
     """A density that tells how many points it has been asked for."""
-    asked = 0
+    evaluated = 0
 
     def density(points: FloatArray) -> FloatArray:
-        nonlocal asked
-        asked += len(points)
-        done(asked)
+        nonlocal evaluated
+        evaluated += len(points)
+        done(evaluated)
         return log_density(points)
 
     return density

@@ -134,10 +134,10 @@ def conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatAr
     def evaluate(part: slice) -> None:
         scales = target.variances(theta[part])
         if isinstance(target.sums, IncompleteSums):
-            found = incomplete_means(target.sums, scales, prior.sd)
+            moments = incomplete_means(target.sums, scales, prior.sd)
         else:
-            found = _pattern_means(target.sums, scales, prior.sd)
-        log_likelihood[part], means[part], covariances[part] = found
+            moments = _pattern_means(target.sums, scales, prior.sd)
+        log_likelihood[part], means[part], covariances[part] = moments
 
     in_blocks(evaluate, len(theta), BLOCK)
     return log_likelihood + target.log_prior(theta), prior.mean + prior.sd * means, prior.sd**2 * covariances
@@ -160,11 +160,11 @@ def exact_moments(spec: ModelSpec, data: Distances) -> Moments:
     size = len(data.connections)
     mean, covariance = np.empty(size), np.zeros((size, size))
     for block, members, grid in exact.grids_of(spec, data, priors):
-        found = [
+        moments = [
             _given_sigma(grid.log_sigma, inner, sums, priors.sd)
             for sums, inner in zip(members, grid.inner, strict=True)
         ]
-        means, variances = (np.column_stack(columns) for columns in zip(*found, strict=True))
+        means, variances = (np.column_stack(columns) for columns in zip(*moments, strict=True))
         apart = variances[:, :, None] * np.eye(len(block))
         mean[block], covariance[np.ix_(block, block)] = _averaged(grid.mass, means, apart)
     return priors.mean + mean, covariance

@@ -108,10 +108,10 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
             quiet=not shown,
         )
     posterior, stats = trace["posterior"].dataset, trace["sample_stats"].dataset
-    kept = [name for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats]
+    names = [name for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats]
     return Sampled(
         {str(name): posterior[name].to_numpy() for name in posterior.data_vars},
-        {name: stats[name].to_numpy() for name in kept},
+        {name: stats[name].to_numpy() for name in names},
         sampler,
     )
 

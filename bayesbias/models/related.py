@@ -127,15 +127,15 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     InputError
         The table does not know how words are related, or pairs are missing in too many places.
     """
-    found = related_posterior(spec, data)
-    factors = draw_factors(found.grid, chains * draws, rng)
-    cells = scatter_cells(draw_cells(found.sums, factors, rng), data.filled)
-    posterior = completed(cells, factors, found.sums, data, found.priors, rng)
+    fitted = related_posterior(spec, data)
+    factors = draw_factors(fitted.grid, chains * draws, rng)
+    cells = scatter_cells(draw_cells(fitted.sums, factors, rng), data.filled)
+    posterior = completed(cells, factors, fitted.sums, data, fitted.priors, rng)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        attrs={"grid_mass_outside": float(found.grid.mass[:, [0, -1]].sum(axis=1).max())}
-        | independent_words(found.sums, data),
-        notes=sampled_note(found.sums, data),
+        attrs={"grid_mass_outside": float(fitted.grid.mass[:, [0, -1]].sum(axis=1).max())}
+        | independent_words(fitted.sums, data),
+        notes=sampled_note(fitted.sums, data),
     )
 
 
@@ -317,11 +317,11 @@ def checked_lists(data: Distances) -> CellLists:
 
 def components_for(relatedness: Relatedness, words: NDArray[np.str_]) -> Components:
     """Components with the loadings of some protected words."""
-    parts, asked = relatedness.components, words.tolist()
-    if asked == list(relatedness.protected_words):
+    parts, labels = relatedness.components, words.tolist()
+    if labels == list(relatedness.protected_words):
         return parts
     place = {word: i for i, word in enumerate(relatedness.protected_words)}
-    rows = [place[word] for word in asked]
+    rows = [place[word] for word in labels]
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
 
@@ -457,8 +457,8 @@ def scatter_within(
     block = lists.connection * (groups.max() + 1) + np.where(
         np.isin(np.array(names), ("associated", "different"))[lists.connection], groups, 0
     )
-    for at in np.unique(block[counted]):
-        cells = np.flatnonzero(counted & (block == at))
+    for number in np.unique(block[counted]):
+        cells = np.flatnonzero(counted & (block == number))
         kind = kinds[cells[0]]
         total[kind] += expected[cells].sum()
         values, counts = np.unique(lists.listed[cells], return_counts=True)

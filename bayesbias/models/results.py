@@ -243,8 +243,8 @@ class Fit:
         """A posterior variable of attribute classes as (chain, draw, connection)."""
         present = [str(label) for label in self.posterior["attribute_class"].to_numpy()]
         names = [str(label) for label in self.posterior["connection"].to_numpy()]
-        at = [present.index(class_of_connection(label)) for label in names]
-        values: np.ndarray = self.posterior[name].to_numpy()[:, :, at]
+        places = [present.index(class_of_connection(label)) for label in names]
+        values: np.ndarray = self.posterior[name].to_numpy()[:, :, places]
         return values
 
     def priors(self) -> dict[str, Prior]:
@@ -357,5 +357,5 @@ def load_fit(path: str | Path) -> xr.DataTree:
 @cache
 def versions_of(engine: str) -> dict[str, str]:
     """Versions of Python and of the libraries that an engine rests on."""
-    found = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
-    return {"python": platform.python_version(), **found}
+    versions = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
+    return {"python": platform.python_version(), **versions}

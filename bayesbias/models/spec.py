@@ -247,11 +247,11 @@ def log_priors(values: Mapping[str, FloatArray], priors: Mapping[str, Prior]) ->
     if "m" in values:
         values["offset_mean"] = values["connection_mean"] - values["m"][:, :, None]
         values["offset_sd"] = values["connection_sd"]
-    found = {}
+    terms = {}
     for name, prior in priors.items():
         value = _log_density(prior, values[name], values.get(common_of(name)))
-        found[name] = value.reshape(*value.shape[:2], -1).sum(axis=2)
-    return found
+        terms[name] = value.reshape(*value.shape[:2], -1).sum(axis=2)
+    return terms
 
 
 def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> FloatArray:
@@ -447,16 +447,16 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
 def _written(content: Mapping[str, Any]) -> str:
     """The content of a model file as TOML: first its own keys, then its sections, in the order of the file."""
     lines = [f"{key} = {_value(value, key)}" for key, value in content.items() if not isinstance(value, Mapping)]
-    for section, held in content.items():
-        if isinstance(held, Mapping):
+    for section, entries in content.items():
+        if isinstance(entries, Mapping):
             lines.append(f"\n[{section}]")
-            lines += [f"{key} = {_value(value, key)}" for key, value in held.items()]
+            lines += [f"{key} = {_value(value, key)}" for key, value in entries.items()]
     return "\n".join(lines) + "\n"
 
 
 def _value(value: Any, name: str) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{to_json(str(key))} = {_value(one, name)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{to_json(str(key))} = {_value(item, name)}" for key, item in value.items()) + " }"
     if isinstance(value, str | bool | int):  # these are written alike in JSON and in TOML
         return to_json(value)
     if not isinstance(value, Real):

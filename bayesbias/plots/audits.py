@@ -47,12 +47,12 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
     """
     check_kind(found, Audit, "plot_audit", "audit")
     names = found.words["group"].cat.categories
-    one = names[0] if group is None else text(group, "group")
-    if one not in set(found.words["group"]):
+    label = names[0] if group is None else text(group, "group")
+    if label not in set(found.words["group"]):
         raise InputError(
             f"there is no contrast of {group!r}: valid are {', '.join(dict.fromkeys(found.words['group']))}"
         )
-    table = found.words[found.words["group"] == one]
+    table = found.words[found.words["group"] == label]
     most = whole_number(labels, "labels", least=0)
     ordered = bool((table["place"] > 0).all())
     across = table["place"].to_numpy() if ordered else np.arange(1, len(table) + 1)
@@ -71,20 +71,20 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
         order = np.flatnonzero(called)
         free: list[np.ndarray] = []
         figure.canvas.draw()  # places on the picture are known from here on
-        for at in order[np.argsort(-np.abs(mean[order]), kind="stable")]:
-            place = axes.transData.transform((across[at], mean[at])) * 72 / figure.dpi
+        for row in order[np.argsort(-np.abs(mean[order]), kind="stable")]:
+            place = axes.transData.transform((across[row], mean[row])) * 72 / figure.dpi
             if len(free) == most or any((np.abs(place - other) < ROOM).all() for other in free):
                 continue
             free.append(place)
-            where = (across[at], mean[at])
-            axes.annotate(str(words[at]), where, (3, 2), textcoords="offset points", fontsize=7, parse_math=False)
+            where = (across[row], mean[row])
+            axes.annotate(str(words[row]), where, (3, 2), textcoords="offset points", fontsize=7, parse_math=False)
         style_axes(axes)
         axes.set_xlabel("place by frequency" if ordered else "place in the file")
-        others = [name for name in names if name != one]
-        axes.set_ylabel(f"{one}{MINUS}{others[0] if len(others) == 1 else 'other groups'}, cosine distance")
+        others = [name for name in names if name != label]
+        axes.set_ylabel(f"{label}{MINUS}{others[0] if len(others) == 1 else 'other groups'}, cosine distance")
         note_below(
             figure,
-            f"Shrunken contrasts (negative: closer to {one}). Blue: called, with {percent(found.level)} wrong signs "
+            f"Shrunken contrasts (negative: closer to {label}). Blue: called, with {percent(found.level)} wrong signs "
             "expected among them.",
             ax=ax,
         )

@@ -162,8 +162,8 @@ def plot_null_weat(result: NullWeat) -> Figure:
     )
     with mpl.rc_context(FONT):
         figure = new_figure(8.2, 5.8)
-        for (kind, values, said), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
-            for axes, drawn, mark, words, title in zip(axes_row, values, observed, said, TITLES, strict=True):
+        for (kind, values, captions), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
+            for axes, drawn, mark, words, title in zip(axes_row, values, observed, captions, TITLES, strict=True):
                 _histogram(axes, drawn, mark, result.prob, words)
                 style_axes(axes, "", f"{title} of {kind}: {mark:.2f}")
         note_below(
@@ -241,8 +241,8 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
         figure, axes = one_panel(ax, 6.4, 3.2)
         axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
         axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-        told = f"observed {signed(observed)}"
-        _observed(axes, observed, told, bool(observed <= np.median(values)))
+        caption = f"observed {signed(observed)}"
+        _observed(axes, observed, caption, bool(observed <= np.median(values)))
         share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
         what = "difference of mean cosine distances" if " - " in name else f"{name} of {null.words}"
         style_axes(axes, what, f"{difference(name)}: {share}")

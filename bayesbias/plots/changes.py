@@ -309,9 +309,9 @@ def _neighbours(axes: Axes, result: SideEffects) -> None:
     kinds, ks = table["kind"].unique().tolist(), table["k"].unique().tolist()
     looks = [SIZES[i % len(SIZES)]._replace(label=f"k = {k}") for i, k in enumerate(ks)]
     for row in table.to_dict("records"):
-        at = ks.index(row["k"])
-        height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (at + 0.5) / len(ks)
-        draw_row(axes, height, row["kept"], (row["low"], row["high"]), looks[at], 1.6)
+        place = ks.index(row["k"])
+        height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (place + 0.5) / len(ks)
+        draw_row(axes, height, row["kept"], (row["low"], row["high"]), looks[place], 1.6)
     style_axes(axes, "share of nearest neighbours kept", "Neighbours")
     axes.set_xlim(min(0.5, table["low"].min() - 0.03), 1.01)
     counts = table.drop_duplicates("kind").set_index("kind")["words"]

@@ -60,23 +60,23 @@ def plot_templates(
     if isinstance(post, FrameEffects):
         one_of(first, dict.fromkeys(("associated", post.contrast[0])), "first")
         by_name_or_none(second, post.contrast[1:], "second")
-    found = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
-    table = found.by_frame
+    effects = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
+    table = effects.by_frame
     if table.empty:
         raise InputError("the sentences come from a corpus and are no frames: there is nothing to draw")
-    low, high = interval_ends(found.whole[:, None], prob)
+    low, high = interval_ends(effects.whole[:, None], prob)
     table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
     heights = -np.arange(len(table), dtype=float)
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.4, 0.28 * len(table) + 1.3)
         axes.axvspan(low[0], high[0], color="#DCE9F3", lw=0, zorder=0)
-        axes.axvline(found.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
+        axes.axvline(effects.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
         axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
         values, se = table["contrast"].to_numpy(), table["se"].to_numpy()
         axes.hlines(heights, values - se, values + se, color=SINGLE.colour, linewidth=1.2)
         axes.scatter(values, heights, s=20, marker=SINGLE.marker, color=SINGLE.colour)
         sides = ["" if side == "both" else str(side) for side in table["side"]]
-        contrast = MINUS.join(found.contrast)
+        contrast = MINUS.join(effects.contrast)
         label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
         note_below(
             figure,

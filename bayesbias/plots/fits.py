@@ -94,8 +94,8 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     word_draws = result.draws("word_mean")
     counts = result.tree["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
-    said = result.labels
-    looks = connection_looks(names, said)
+    label_of = result.labels
+    looks = connection_looks(names, label_of)
     columns = 2 if len(words) > ONE_COLUMN else 1
     per_column = -(-len(words) // columns)
     row = 0.15 * max(len(names), 2)
@@ -111,16 +111,16 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
             draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
             note_beside(top, -float(k), f"n = {counts[:, k].sum():,}", 8)
         heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-        label_rows(top, [said.get(name, name) for name in names], DISTANCE, heading, 1.0)
+        label_rows(top, [label_of.get(name, name) for name in names], DISTANCE, heading, 1.0)
         shared: Axes | None = top if columns == 1 else None
         for column, chunk in enumerate(np.array_split(order, columns)):
             axes = figure.add_subplot(grid[1, column], sharex=shared)
             shared = shared or axes
             for k, name in enumerate(names):
                 some = counts[chunk, k] > 0
-                at = spread_rows(len(chunk), len(names), k)[some]
-                draw_intervals(axes, at, word_draws[:, chunk[some], k], prob, looks[name])
-                for height, count in zip(at, counts[chunk[some], k], strict=True):
+                places = spread_rows(len(chunk), len(names), k)[some]
+                draw_intervals(axes, places, word_draws[:, chunk[some], k], prob, looks[name])
+                for height, count in zip(places, counts[chunk[some], k], strict=True):
                     note_beside(axes, height, str(count), 6)
             for line in range(1, len(chunk)):
                 axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
@@ -181,25 +181,25 @@ def plot_contrasts(
     region = interval(rope, "rope")
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
-    found = rows_of(result, first, second, population, rows)
+    posteriors = rows_of(result, first, second, population, rows)
     data = result.data
     names = word_labels(data.protected_words, data.groups)
-    left_out = names[~found.kept].tolist()
-    order = np.argsort(found.words.mean, kind="stable")
-    labels, words = names[found.kept][order], found.words.combined(np.eye(len(order))[order])
+    left_out = names[~posteriors.kept].tolist()
+    order = np.argsort(posteriors.words.mean, kind="stable")
+    labels, words = names[posteriors.kept][order], posteriors.words.combined(np.eye(len(order))[order])
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
         heights = -np.arange(len(labels), dtype=float) - 1.5
-        draw_posteriors(axes, np.array([0.0]), found.whole, prob, WHOLE)
+        draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, WHOLE)
         draw_posteriors(axes, heights, words, prob, WORD)
         if region is not None:
             axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
-        shares = [*found.whole.below(0.0), *words.below(0.0)]
+        shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
         for height, value in zip([0.0, *heights], shares, strict=True):
             note_beside(axes, height, share(float(value)))
         one, other = (labelled(name, result.labels) for name in (first, second))
         title = f"{one} − {other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-        kind = "" if found.kind == DIFFERENCE else f"words: {ROW_LABELS[found.kind]}; "
+        kind = "" if posteriors.kind == DIFFERENCE else f"words: {ROW_LABELS[posteriors.kind]}; "
         style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
         axes.annotate(
             "P(closer)",
@@ -333,25 +333,25 @@ def plot_overview(
     others = beside_associated(result)
     if not others:
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")
-    names, said = ["associated", *others], result.labels
-    looks = connection_looks(names, said)
+    names, labels = ["associated", *others], result.labels
+    looks = connection_looks(names, labels)
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
         for i, other in enumerate(others):
-            found = rows_of(result, "associated", other).whole
+            whole = rows_of(result, "associated", other).whole
             if topics is not None and f"associated - {other}" in topics.observed:
                 values = topics.of(f"associated - {other}")
                 counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
                 heights = NULL_HEIGHT * counts / counts.max()
                 axes.stairs(heights - i, edges, baseline=-i, fill=True, color=NULL, zorder=1)
-            draw_posteriors(axes, np.array([-float(i)]), found, prob, looks[other])
-            note_beside(axes, -float(i), share(float(found.below(0.0)[0])))
+            draw_posteriors(axes, np.array([-float(i)]), whole, prob, looks[other])
+            note_beside(axes, -float(i), share(float(whole.below(0.0)[0])))
         mark_line(axes, 0.0)
-        one = labelled("associated", said)
-        axes.set_yticks(-np.arange(len(others)), [f"{one} {MINUS}\n{labelled(other, said)}" for other in others])
+        label = labelled("associated", labels)
+        axes.set_yticks(-np.arange(len(others)), [f"{label} {MINUS}\n{labelled(other, labels)}" for other in others])
         axes.set_ylim(-len(others) + 0.55, 0.6)
         title = f"Difference in mean distance, with 50% and {percent(prob)} intervals"
-        style_axes(axes, f"cosine distance (left of 0: {one} is closer; right: probability of closer)", title)
+        style_axes(axes, f"cosine distance (left of 0: {label} is closer; right: probability of closer)", title)
         grey = f"Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
         note_below(figure, grey, ax=ax)
     return figure
@@ -404,9 +404,9 @@ def plot_decomposition(
         titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
         of_whole: tuple[int | None, ...] = (0, None, 1, 2)
         if len(parts.word_labels) == 3:  # a table without associations
-            said = [labelled(label, result.labels).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
+            texts = [labelled(label, result.labels).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
             looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
-            titles = ((said[0], PANELS[0][1]), (f"+ {said[1]}", PANELS[2][1]), (f"= {said[2]}", "the sum"))
+            titles = ((texts[0], PANELS[0][1]), (f"+ {texts[1]}", PANELS[2][1]), (f"= {texts[2]}", "the sum"))
         figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
         panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
         for place, (axes, look, (title, meaning), row) in enumerate(zip(panels, looks, titles, of_whole, strict=True)):
@@ -458,8 +458,8 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     result = Fit.read(post)
     prob = probability(prob, "prob")
     names = [str(name) for name in result.posterior["connection"].to_numpy()]
-    said = result.labels
-    looks = connection_looks(names, said)
+    labels = result.labels
+    looks = connection_looks(names, labels)
     draws = predictive_cells(result, seed)
     shares = check_predictions(post, (INNER_PROB, prob), seed).iloc[0]
     with mpl.rc_context(FONT):
@@ -478,7 +478,7 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
         for k, (name, look) in enumerate(looks.items()):
             axes = figure.add_subplot(grid[1, k], sharex=first)
             first = first or axes
-            _densities(axes, result, draws, k, said.get(name, name), look)
+            _densities(axes, result, draws, k, labels.get(name, name), look)
         connection_legend(figure, looks.values())
     return figure
 

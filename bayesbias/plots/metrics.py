@@ -174,10 +174,10 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
         flag(zoom, "zoom")
     if not isinstance(panels, Silhouette | Mapping | list | tuple):
         raise InputError(f"given is {type(panels).__name__}: plot_silhouette takes what silhouette returns")
-    given = [panels] if isinstance(panels, Silhouette | Mapping) else list(panels)
-    if not given:
+    every = [panels] if isinstance(panels, Silhouette | Mapping) else list(panels)
+    if not every:
         raise InputError("there is no silhouette to draw: give what silhouette returns")
-    named = [_named(panel) for panel in given]
+    named = [_named(panel) for panel in every]
     columns = min(COLUMNS, len(named))
     rows = -(-len(named) // columns)
     with mpl.rc_context(FONT):
@@ -193,31 +193,31 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
 def _named(panel: Panel) -> dict[str, Silhouette]:
     named = {panel.embedding: panel} if isinstance(panel, Silhouette) else {}
     named = dict(panel) if isinstance(panel, Mapping) else named
-    if not named or not all(isinstance(one, Silhouette) for one in named.values()):
+    if not named or not all(isinstance(curve, Silhouette) for curve in named.values()):
         raise InputError(f"given is {panel!r}: plot_silhouette takes what silhouette returns, or names to several")
-    if len({(one.metric, one.vary) for one in named.values()}) > 1:
-        told = ", ".join(f"{name} ({one.metric}, {one.vary})" for name, one in named.items())
-        raise InputError(f"a panel shows one metric and one kind of list, given are {told}: give several panels")
+    if len({(curve.metric, curve.vary) for curve in named.values()}) > 1:
+        kinds = ", ".join(f"{name} ({curve.metric}, {curve.vary})" for name, curve in named.items())
+        raise InputError(f"a panel shows one metric and one kind of list, given are {kinds}: give several panels")
     return named
 
 
 def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | None) -> None:
-    for i, (name, one) in enumerate(panel.items()):
+    for i, (name, curve) in enumerate(panel.items()):
         colour = LOOKS[i % len(LOOKS)].colour
         axes.fill_between(
-            one.sizes,
-            one.min,
-            one.max,
+            curve.sizes,
+            curve.min,
+            curve.max,
             color=colour,
             alpha=0.22,
             linewidth=0.8,
             hatch=SILHOUETTE_HATCHES[i % len(SILHOUETTE_HATCHES)],
         )
         if runs:
-            axes.plot(one.sizes, one.values.T, color=colour, linewidth=0.4, alpha=0.35)  # noqa: PD011
-        for end in _ends(one):
-            axes.plot(one.sizes, end, color=colour, linewidth=0.8, linestyle=(0, (5, 2)))
-        axes.plot(one.sizes, one.mean, color=colour, linewidth=1.8, label=f"{name} ({_scores(one)})")
+            axes.plot(curve.sizes, curve.values.T, color=colour, linewidth=0.4, alpha=0.35)  # noqa: PD011
+        for end in _ends(curve):
+            axes.plot(curve.sizes, end, color=colour, linewidth=0.8, linestyle=(0, (5, 2)))
+        axes.plot(curve.sizes, curve.mean, color=colour, linewidth=1.8, label=f"{name} ({_scores(curve)})")
     first = next(iter(panel.values()))
     (low, high), zoomed = _limits(list(panel.values()), zoom)
     room = 0.03 * (high - low)
@@ -247,15 +247,15 @@ def _ends(silhouette: Silhouette) -> list[FloatArray]:
 
 def _scores(silhouette: Silhouette) -> str:
     covered = silhouette.coverage[:-1]
-    held = f", coverage {covered.mean():.2f}" if len(covered) and not np.isnan(covered).any() else ""
-    return f"robustness {silhouette.robustness:.2f}{held}"
+    coverage = f", coverage {covered.mean():.2f}" if len(covered) and not np.isnan(covered).any() else ""
+    return f"robustness {silhouette.robustness:.2f}{coverage}"
 
 
 def _limits(panel: Sequence[Silhouette], zoom: bool | None) -> tuple[tuple[float, float], bool]:
     """Ends of the axis, and whether they are those of what is drawn."""
     low, high = panel[0].bounds
-    values = np.concatenate([one.values.ravel() for one in panel])  # noqa: PD011
-    drawn = np.concatenate([values, *(end for one in panel for end in _ends(one))])
+    values = np.concatenate([curve.values.ravel() for curve in panel])  # noqa: PD011
+    drawn = np.concatenate([values, *(end for curve in panel for end in _ends(curve))])
     values, drawn = values[~np.isnan(values)], drawn[~np.isnan(drawn)]
     if not len(values) or np.ptp(drawn) == 0:
         return (low, high), False

@@ -138,24 +138,24 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
 
 def _panels(table: Tables) -> dict[str, pd.DataFrame]:
     """Title to table, each with a column of measures."""
-    given = {"": table} if isinstance(table, pd.DataFrame) else dict(table) if isinstance(table, Mapping) else {}
-    for name, one in given.items():
-        lacks = [column for column in COLUMNS if not isinstance(one, pd.DataFrame) or column not in one]
-        if lacks or one.empty:
+    tables = {"": table} if isinstance(table, pd.DataFrame) else dict(table) if isinstance(table, Mapping) else {}
+    for name, part in tables.items():
+        lacks = [column for column in COLUMNS if not isinstance(part, pd.DataFrame) or column not in part]
+        if lacks or part.empty:
             what = f"{name!r} holds" if name else "given is"
             shown = "no row" if not lacks else f"a table without {', '.join(lacks)}"
-            shown = shown if isinstance(one, pd.DataFrame) else type(one).__name__
+            shown = shown if isinstance(part, pd.DataFrame) else type(part).__name__
             raise InputError(
                 f"{what} {shown}: give what retest_reliability, inter_rater_consistency or internal_consistency returns"
             )
-    if not given:
+    if not tables:
         raise InputError(
             f"given is {type(table).__name__} without tables: give what retest_reliability, inter_rater_consistency or "
             "internal_consistency returns, or a mapping of names to such tables"
         )
-    if len(given) > 1 and not any("measure" in one for one in given.values()):
-        return {"": pd.concat([one.assign(measure=str(name)) for name, one in given.items()], ignore_index=True)}
-    return {str(name): one if "measure" in one else one.assign(measure=EVERY) for name, one in given.items()}
+    if len(tables) > 1 and not any("measure" in part for part in tables.values()):
+        return {"": pd.concat([part.assign(measure=str(name)) for name, part in tables.items()], ignore_index=True)}
+    return {str(name): part if "measure" in part else part.assign(measure=EVERY) for name, part in tables.items()}
 
 
 def _left(table: pd.DataFrame, named: bool) -> float:
@@ -420,8 +420,8 @@ def plot_decision(
 
 def _enough(few: dict[str, float]) -> str:
     """How many are needed, with the interval."""
-    said = ["∞" if np.isinf(few[name]) else f"{few[name]:,.0f}" for name in ("median", "low", "high")]
-    return said[0] if len(set(said)) == 1 else f"{said[0]} ({said[1]} to {said[2]})"
+    numbers = ["∞" if np.isinf(few[name]) else f"{few[name]:,.0f}" for name in ("median", "low", "high")]
+    return numbers[0] if len(set(numbers)) == 1 else f"{numbers[0]} ({numbers[1]} to {numbers[2]})"
 
 
 TERM, SPREAD, EXPLAINED = Look("#0072B2", "o", ""), Look("#009E73", "^", ""), Look("#D55E00", "s", "")
@@ -469,11 +469,11 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
         own.sharex(whole)
         _column(above, features, coefficients, prob, TERM)
         label_rows(above, [_feature(regression, term) for term in features], change, "Coefficients", 0.0)
-        _column(own, features, shares, prob, EXPLAINED, told=True)
+        _column(own, features, shares, prob, EXPLAINED, with_means=True)
         label_rows(own, [""] * len(features), "", "Own share of the variance", 0.0)
         _column(below, wholes, spreads, prob, SPREAD)
         label_rows(below, [_whole(regression, name) for name in wholes], spread, "Standard deviations", 0.0)
-        _column(whole, wholes, shares, prob, EXPLAINED, told=True)
+        _column(whole, wholes, shares, prob, EXPLAINED, with_means=True)
         label_rows(whole, [""] * len(wholes), f"share of the variance, {intervals}", "Share of the variance", 0.0)
         whole.set_xlim(-0.01, 1.01)
         whole.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
@@ -491,14 +491,14 @@ def _draws(posterior: xr.Dataset, name: str) -> dict[str, FloatArray]:
 
 
 def _column(
-    axes: Axes, names: Sequence[str], draws: Mapping[str, FloatArray], prob: float, look: Look, told: bool = False
+    axes: Axes, names: Sequence[str], draws: Mapping[str, FloatArray], prob: float, look: Look, with_means: bool = False
 ) -> None:
-    """The intervals of the rows that have draws, with their means in percent beside them if ``told``."""
-    held = [i for i, name in enumerate(names) if name in draws]
-    drawn = np.stack([draws[names[at]] for at in held], axis=1)
-    draw_intervals(axes, -np.array(held, dtype=float), drawn, prob, look)
-    for at, mean in zip(held, drawn.mean(axis=0), strict=True) if told else ():
-        note_beside(axes, -at, f"{mean:.1%}")
+    """The intervals of the rows that have draws, with their means in percent beside them if ``with_means``."""
+    rows = [i for i, name in enumerate(names) if name in draws]
+    drawn = np.stack([draws[names[row]] for row in rows], axis=1)
+    draw_intervals(axes, -np.array(rows, dtype=float), drawn, prob, look)
+    for place, mean in zip(rows, drawn.mean(axis=0), strict=True) if with_means else ():
+        note_beside(axes, -place, f"{mean:.1%}")
 
 
 def _feature(regression: ReliabilityRegression, term: str) -> str:

@@ -120,11 +120,11 @@ def plot_relation(
     if isinstance(result, Criterion):
         if variable is not None:
             raise InputError(f"variable is {shown(variable)}, and a criterion has one: leave variable out")
-        held = result.words
-        names, x, x_se, y, y_se = (held[name].to_numpy() for name in ("word", "value", "value_se", "estimate", "se"))
+        words = result.words
+        names, x, x_se, y, y_se = (words[name].to_numpy() for name in ("word", "value", "value_se", "estimate", "se"))
         lines = np.column_stack([result.draws("intercept"), result.draws("slope")])
         what, rho = "outside value", result.table(prob).iloc[0]
-        said = (rho["mean"], rho["low"], rho["high"])
+        correlation = (rho["mean"], rho["low"], rho["high"])
     else:
         variable = _variable(result, variable)
         table = result.table(prob)
@@ -133,7 +133,7 @@ def plot_relation(
         names, y, y_se = (table[name].to_numpy()[known] for name in ("name", "estimate", "se"))
         x, x_se, lines, what = x[known], x_se[known], result.lines[variable], variable
         row = result.relation.set_index("variable").loc[variable]
-        said = (row["correlation"], row["correlation_low"], row["correlation_high"])
+        correlation = (row["correlation"], row["correlation_low"], row["correlation_high"])
     grid = np.linspace(x.min(), x.max(), POINTS)
     band = lines[:, :1] + lines[:, 1:] * grid
     low, high = interval_ends(band, prob)
@@ -147,14 +147,14 @@ def plot_relation(
         )
         axes.scatter(x, y, s=18, color=INK, zorder=3)
         _name_points(axes, names, x, y, np.argsort(residual)[::-1][:label])
-        style_axes(axes, str(what), _heading(said, prob))
+        style_axes(axes, str(what), _heading(correlation, prob))
         axes.set_ylabel(_measured(result))
         note_below(figure, "The correlation is that of what lies behind both, errors taken out.", ax=ax)
     return figure
 
 
-def _heading(said: tuple[float, float, float], prob: float) -> str:
-    mean, low, high = (signed(value, digits=2) for value in said)
+def _heading(correlation: tuple[float, float, float], prob: float) -> str:
+    mean, low, high = (signed(value, digits=2) for value in correlation)
     return f"Correlation {mean} ({percent(prob)} interval {low} to {high})"
 
 

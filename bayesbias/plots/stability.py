@@ -308,13 +308,13 @@ def plot_bias_bootstrap(
     return figure
 
 
-def _chosen(table: pd.DataFrame, asked: Mapping[str, Any]) -> pd.DataFrame:
+def _chosen(table: pd.DataFrame, selection: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of what is shown."""
-    for name, given in asked.items():
-        held = table[name].unique().tolist()
-        wanted = held if given is None else several(given)
-        if unknown := [name for name in wanted if not isinstance(name, str | Real) or name not in held]:
-            raise InputError(f"{name} is {shown(unknown[0])}: valid are {', '.join(map(str, held))}")
+    for name, value in selection.items():
+        present = table[name].unique().tolist()
+        wanted = present if value is None else several(value)
+        if unknown := [name for name in wanted if not isinstance(name, str | Real) or name not in present]:
+            raise InputError(f"{name} is {shown(unknown[0])}: valid are {', '.join(map(str, present))}")
         table = table[table[name].isin(wanted)]
     if table.empty:
         raise InputError("the study holds nothing of that algorithm with those dimensions: choose others")
@@ -326,10 +326,10 @@ def _panels(table: pd.DataFrame) -> tuple[list[Panel | None], int]:
     numbers = sorted(table["dims"].unique().tolist())
     columns = min(ACROSS, len(numbers))
     padded = [*numbers, *[None] * (-len(numbers) % columns)]
-    held = dict.fromkeys(table[["word_list", "algorithm", "dims"]].itertuples(index=False, name=None))
-    blocks = sorted({(word_list, algorithm) for word_list, algorithm, _ in held})
+    present = dict.fromkeys(table[["word_list", "algorithm", "dims"]].itertuples(index=False, name=None))
+    blocks = sorted({(word_list, algorithm) for word_list, algorithm, _ in present})
     places = [(*block, number) for block in blocks for number in padded]
-    return [place if place in held else None for place in places], columns
+    return [place if place in present else None for place in places], columns
 
 
 def _of(table: pd.DataFrame, panel: Panel | None) -> pd.DataFrame:
@@ -384,5 +384,5 @@ def _said(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
         rows = more[more[["first", "second"]].isin([upper, lower]).all(axis=1)]
         shares = np.where(rows["first"] == upper, rows["p_more"], 1 - rows["p_more"])
         if len(shares):
-            said = dict.fromkeys(share(float(end)) for end in (shares.min(), shares.max()))
-            note_beside(axes, -i - 0.5, " to\n".join(said))
+            texts = dict.fromkeys(share(float(end)) for end in (shares.min(), shares.max()))
+            note_beside(axes, -i - 0.5, " to\n".join(texts))

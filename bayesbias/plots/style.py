@@ -60,14 +60,14 @@ SPARE = (Look("#CC79A7", "v", ""), Look("#E69F00", "P", ""), Look("#56B4E9", "X"
 
 def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[str, Look]:
     """Connection to its look, which is named by the label of a control list that has one."""
-    given = list(names)
-    left = [LOOKS[name] for name in controls_of(LOOKS) if name not in given] + list(SPARE)
-    free = {name: left[i % len(left)] for i, name in enumerate(name for name in given if name not in LOOKS)}
+    every = list(names)
+    left = [LOOKS[name] for name in controls_of(LOOKS) if name not in every] + list(SPARE)
+    free = {name: left[i % len(left)] for i, name in enumerate(name for name in every if name not in LOOKS)}
     return {
         name: LOOKS[name]
         if name in LOOKS and name not in labels
         else {**LOOKS, **free}[name]._replace(label=f"{labels.get(name, name)} (control)")
-        for name in given
+        for name in every
     }
 
 

@@ -109,22 +109,22 @@ def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
 
 def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
     stereotypes = rows[rows["connection"].isin(STEREOTYPES)].sort_values("distance")
-    names, said = in_order(rows["connection"]), labels_of(rows)
-    controls, looks = controls_of(names), connection_looks(names, said)
+    names, label_of = in_order(rows["connection"]), labels_of(rows)
+    controls, looks = controls_of(names), connection_looks(names, label_of)
     figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
     labels = word_labels(stereotypes["attribute_word"], [""] * len(stereotypes)).tolist()
     ticks = [-float(i) for i in range(len(stereotypes))]
     distances, connections = stereotypes["distance"].to_numpy(dtype=float), stereotypes["connection"].to_numpy()
     for name in dict.fromkeys(connections.tolist()):
-        look, at = looks[name], np.flatnonzero(connections == name)
-        near = distances[at]
-        axes.scatter(near, -at, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
-        axes.hlines(-at, 1.0, near, color=look.colour, linewidth=1.0)
+        look, places = looks[name], np.flatnonzero(connections == name)
+        near = distances[places]
+        axes.scatter(near, -places, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
+        axes.hlines(-places, 1.0, near, color=look.colour, linewidth=1.0)
     height = -float(len(stereotypes)) - 1.0
     for name in controls:
         distances = rows.loc[rows["connection"] == name, "distance"].to_numpy(dtype=float)
         _strip(axes, height, distances, looks[name], spread=1.1)
-        labels.append(f"{said.get(name, name)}, n = {(rows['connection'] == name).sum()}")
+        labels.append(f"{label_of.get(name, name)}, n = {(rows['connection'] == name).sum()}")
         ticks.append(height)
         height -= 3.2
     axes.set_yticks(ticks, labels)
