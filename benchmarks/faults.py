@@ -30,7 +30,7 @@ class Fault:
 
 FAULTS = (
     Fault(
-        "sign of a gradient", "_core/logistic.py", "w - rows.T @ (y * wrong)", "w + rows.T @ (y * wrong)", "silhouettes"
+        "sign of a gradient", "_core/logistic.py", "w - rows.T @ (y * wrong)", "w + rows.T @ (y * wrong)", "metrics"
     ),
     Fault(
         "a posterior sd 1.1 times too large", "checks/summaries.py", '"sd": draws.std(axis=0, ddof=1)',
@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "ends of intervals swapped", "comparison/contrast.py", '"low": functionals.quantile(tail)',
-        '"low": functionals.quantile(1 - tail)', "contrast",
+        '"low": functionals.quantile(1 - tail)', "summaries",
     ),
     Fault(
         "one number too few read of a line", "embeddings/readers.py", "found = _line_vector(line, dimensions)",

@@ -154,6 +154,7 @@ def test_a_model_with_an_intercept_is_refused():
 
 
 @pytest.mark.study
+@pytest.mark.full
 def test_false_alarms_are_counted_against_the_nominal_rate(sized):
     shape = {"groups": {"g": 8, "h": 8}, "stereotypes": {"g": 8, "h": 8}, "human": 20, "neutral": 20}
     replicates = sized(300, 40)

@@ -632,6 +632,7 @@ def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeyp
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_log_likelihood_of_robust_is_student_t():
     table = holed(simulated())
     post = bb.checks.add_log_likelihood(bb.fit(table, "robust", draws=40, chains=2, seed=0))

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import bayesbias as bb
 
 ROOT = Path(__file__).parents[1]
@@ -14,6 +16,7 @@ def blocks(language, page=README):
     return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
+@pytest.mark.full
 def test_the_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = {}

@@ -408,6 +408,7 @@ class TestModel:
         assert uniform["p_value"].min() > 0.05 / len(uniform) / 10
         assert len(ranks.ranks["word_mean"][0]) == 12
 
+    @pytest.mark.full
     def test_simulated_contrasts_are_covered(self, small):
         covered = 0
         for seed in range(60):

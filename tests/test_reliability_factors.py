@@ -623,6 +623,7 @@ def test_the_notes_and_the_sentence(planted):
 
 
 @pytest.mark.nuts
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_numbers_and_few_draws_are_a_fault():
     table = scores(words=10)
     first, again = (

@@ -117,3 +117,21 @@ def test_variance_shares_add_up_and_find_what_was_planted():
         bb.fit(bb.calibration.simulate(shape, "crossed", TRUTH, seed=4), "published", seed=0)
     )
     assert set(plain["component"]) == {"protected word", "residual"}
+
+
+def test_a_summary_has_the_moments_and_quantiles_of_the_draws(table):
+    post = bb.fit(table, "crossed", draws=400, seed=1)
+    rows = bb.summary(post, prob=0.5).query("parameter == 'connection_mean'").set_index("connection")
+    for name in rows.index:
+        values = post["posterior/connection_mean"].sel(connection=name).to_numpy().ravel()
+        assert rows.loc[name, "mean"] == pytest.approx(values.mean(), rel=1e-9)
+        assert rows.loc[name, "sd"] == pytest.approx(values.std(ddof=1), rel=1e-9)
+        assert rows.loc[name, ["low", "high"]].tolist() == pytest.approx(np.quantile(values, [0.25, 0.75]), abs=2e-3)
+
+
+def test_the_ends_of_a_contrast_are_quantiles(table):
+    post = bb.fit(table, "crossed", draws=400, seed=1)
+    found = bb.contrasts(post, prob=0.5)
+    low, high = (found["mean"] + sign * stats.norm.ppf(0.75) * found["sd"] for sign in (-1, 1))
+    np.testing.assert_allclose(found["low"], low, atol=0.05 * found["sd"].max())
+    np.testing.assert_allclose(found["high"], high, atol=0.05 * found["sd"].max())

@@ -184,6 +184,7 @@ def test_killed_coordinators_and_workers_lose_nothing(made, written, tmp_path, s
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.full
 def test_a_sweep_goes_on_when_a_worker_dies(made, written, tmp_path):
     process = started(written, tmp_path / "out")
     deadline = time.monotonic() + 60

@@ -134,7 +134,7 @@ def new_words(given: Given) -> None:
     say(f"Next: put your words in, then bayesbias check-words {path} EMBEDDING")
 
 
-@command("diagnostics:check_words", "words embedding frequencies trust_pickle")
+@command("checks.word_lists:check_words", "words embedding frequencies trust_pickle")
 def check_words(given: Given) -> None:
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
     from bayesbias.checks.word_lists import check_words as check

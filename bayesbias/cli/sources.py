@@ -54,7 +54,7 @@ class Source:
 @cache
 def source_of(module: str, name: str) -> Source:
     """A function, by the name under which a module has it."""
-    for statement in _parsed(module):
+    for statement in reversed(_parsed(module)):  # overloads stand before what they are of
         if isinstance(statement, ast.ImportFrom) and name in {alias.name for alias in statement.names}:
             return source_of(str(statement.module), name)
         if isinstance(statement, ast.FunctionDef) and statement.name == name:

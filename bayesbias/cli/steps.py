@@ -57,7 +57,7 @@ def fit(given: Given) -> None:
 
 
 @command(
-    "diagnostics:balance",
+    "checks.confounds:balance",
     "table=files frequencies attribute",
     table=Option("A distance table, .csv or .parquet, or several.", list[Path]),
     frequencies=SOURCES,
@@ -125,7 +125,7 @@ def plot(given: Given) -> None:
 
 
 @command(
-    "reporting.page:report",
+    "reporting.pages:report",
     "fit=post out prob sensitivity pictures",
     out=written("a report", ".html", ".htm", ".md"),
 )
@@ -137,7 +137,7 @@ def report(given: Given) -> None:
 
 
 @command(
-    "diagnostics:null_false_positive_rate",
+    "calibration.false_positives:null_false_positive_rate",
     "table model=models replicates source seed out",
     model=Option("A model to try; may be given several times.", complete=names.models),
     replicates=Option("How many random word lists to draw.", default=100, min=10),
@@ -176,7 +176,7 @@ def relatedness(given: Given) -> Any:
 
 
 @command(
-    "diagnostics:topic_null",
+    "calibration.topics:topic_null",
     "embedding=kv words=words_or_query metric replicates kind seed out trust_pickle",
     words=Option("A bundled word list or query, or the path of a TOML file.").over(WORDS),
     replicates=Option("How many random word lists to draw.", min=1),

@@ -408,6 +408,8 @@ CALLS = {
 }  # fmt: skip
 """Public functions to arguments with which they run, fast."""
 FULL = {
+    "reliability.reliability_regression",
+    "sweep",
     "plots.plot_factors",
     "plots.plot_side_effects",
     "SideEffects.added_to",
