@@ -51,12 +51,12 @@ class Table:
         """The rows as they are written."""
         writers = [FORMATS[kind] for kind in self.columns.values()]
         return [
-            ["" if is_missing(value) else write(value) for write, value in zip(writers, row, strict=True)]
+            ["" if _is_missing(value) else write(value) for write, value in zip(writers, row, strict=True)]
             for row in self.rows
         ]
 
 
-def is_missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     """Whether a cell has no value; infinite numbers have one."""
     import pandas as pd
 

@@ -71,7 +71,7 @@ class Result:
         InputError
             An option that the picture does not have.
         """
-        valid = () if self.picture is None else options_of(self.picture)
+        valid = () if self.picture is None else _options_of(self.picture)
         if unknown := [name for name in options if name not in valid]:
             picture = "has no picture" if self.picture is None else f"is drawn with {', '.join(valid)}"
             raise InputError(f"{unknown[0]} is no option: {title_of(self).lower()} {picture}")
@@ -112,7 +112,7 @@ def front_page(title: str, lead: str, findings: Sequence[str], notes: Sequence[s
     return Page(title, lead, findings[0], {name: line for name, line in lines.items() if line}, picture)
 
 
-def options_of(picture: str) -> tuple[str, ...]:
+def _options_of(picture: str) -> tuple[str, ...]:
     """What a function of ``bayesbias.plots`` takes beside the result."""
     return tuple(signature(getattr(import_module("bayesbias.plots"), picture)).parameters)[1:]
 

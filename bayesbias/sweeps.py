@@ -410,7 +410,7 @@ def _record(folder: Path, name: str) -> dict[str, Any] | None:
     return record if whole else None
 
 
-def run_fit(task: Task, folder: str) -> str:
+def _run_fit(task: Task, folder: str) -> str:
     """Make a fit and write it, and its record last; the name of the fit.
 
     What goes wrong in the fit is its record; what goes wrong in writing is raised.
@@ -536,7 +536,7 @@ def _run(tasks: Sequence[Task], folder: Path, pools: Pools, at_once: int) -> Non
                     while waiting or suspects or flying:
                         queue, most = (suspects, 1) if suspects else (waiting, at_once)
                         while queue and len(flying) < most:
-                            flying[pool.submit(run_fit, queue[0], str(folder.resolve()))] = queue[0]
+                            flying[pool.submit(_run_fit, queue[0], str(folder.resolve()))] = queue[0]
                             queue.popleft()
                         for future in wait(flying, return_when=FIRST_COMPLETED).done:
                             _result(future, flying[future], folder)

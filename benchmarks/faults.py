@@ -41,8 +41,8 @@ FAULTS = (
         '"low": functionals.quantile(1 - tail)', "summaries",
     ),
     Fault(
-        "one number too few read of a line", "embeddings/readers.py", "found = _line_vector(line, dimensions)",
-        "found = _line_vector(line.rsplit(b' ', 1)[0], dimensions - 1)", "embeddings",
+        "one number too few read of a line", "embeddings/readers.py", "= _line_vector(line, dimensions)",
+        "= _line_vector(line.rsplit(b' ', 1)[0], dimensions - 1)", "embeddings",
     ),
     Fault(
         "variance over n in place of n - 1", "_core/resampling.py", "contribution[rows].var(ddof=1)",

@@ -7,7 +7,7 @@ from bayesbias.checks import summaries
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
 pseudo_lists = false_positives._pseudo_lists
-shaped_table = simulation.shaped_table
+shaped_table = simulation._shaped_table
 adjusted_table = models.adjust.adjusted_table
 association_rows, word_weights = models.cells.association_rows, models.cells.word_weights
 interval_of = summaries.interval_of

@@ -37,7 +37,9 @@ def assert_uniform(found):
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
 def test_ranks_of_the_exact_engine_are_uniform(model, sizes, sized):
     assert_uniform(
-        bb.calibration.sbc(model, simulation.shaped_table(sizes), sized(1000, 20), engine="exact", seed=20, draws=DRAWS)
+        bb.calibration.sbc(
+            model, simulation._shaped_table(sizes), sized(1000, 20), engine="exact", seed=20, draws=DRAWS
+        )
     )
 
 
@@ -55,7 +57,7 @@ def test_ranks_of_the_marginal_engine_are_uniform(model, shape, sized):
 def test_a_wrong_engine_is_caught():
     """Ranks under a prior that the data were not drawn from are far from uniform: the tests above can fail."""
     spec = bb.load_model("published")
-    table = simulation.shaped_table({"associated": 2, "neutral": 4})
+    table = simulation._shaped_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
     narrow = replace(spec, priors={**spec.priors, "sigma": wrong})
     data = Distances.read(table)
@@ -73,18 +75,18 @@ def test_a_wrong_engine_is_caught():
 
 def test_the_spread_of_ranks_is_that_of_their_normal_scores():
     """Of ranks 0 and 3 of 3 draws the squared scores are 1.3233; the mean over all four values is .7124."""
-    spread, p_value = false_positives.spread_test(np.array([0, 3]), 3)
+    spread, p_value = false_positives._spread_test(np.array([0, 3]), 3)
     squares = stats.norm.ppf([0.125, 0.375]) ** 2
     mean, variance = squares.mean(), squares.var()
     assert spread == pytest.approx(np.sqrt(squares[0] / mean), abs=1e-12)
     reference = stats.gamma(2 * mean**2 / variance, scale=variance / mean)
     assert p_value == pytest.approx(2 * reference.sf(2 * squares[0]), rel=1e-9)
-    assert false_positives.spread_test(np.arange(200), 199)[0] == pytest.approx(1, abs=1e-12)
+    assert false_positives._spread_test(np.arange(200), 199)[0] == pytest.approx(1, abs=1e-12)
 
 
 def test_the_kolmogorov_smirnov_test_compares_shares_between_values():
     ranks = np.array([0, 0, 1, 3])  # shares .5, .75, .75, 1 beside .25, .5, .75, 1
-    assert false_positives.kolmogorov_smirnov(ranks, 3) == pytest.approx(stats.kstwo.sf(0.25, 4))
+    assert false_positives._kolmogorov_smirnov(ranks, 3) == pytest.approx(stats.kstwo.sf(0.25, 4))
 
 
 @pytest.mark.parametrize(
@@ -96,8 +98,8 @@ def test_the_spread_of_ranks_sees_what_kolmogorov_smirnov_does_not(width, spread
     p_values = []
     for _ in range(1000):
         ranks = rng.binomial(DRAWS, stats.norm.cdf(rng.standard_normal(60) / width))
-        single = false_positives.spread_test(ranks, DRAWS)[1]
-        p_values.append((single, false_positives.kolmogorov_smirnov(ranks, DRAWS)))
+        single = false_positives._spread_test(ranks, DRAWS)[1]
+        p_values.append((single, false_positives._kolmogorov_smirnov(ranks, DRAWS)))
     rates = (np.array(p_values) < 0.05).mean(axis=0)
     for rate, (low, high) in zip(rates, (spread, kolmogorov_smirnov), strict=True):
         assert low < rate < high
@@ -150,7 +152,7 @@ def test_a_faulty_shape_is_refused(shape):
 
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        bb.calibration.sbc("baseline", simulation.shaped_table({"associated": 2}), 1)
+        bb.calibration.sbc("baseline", simulation._shaped_table({"associated": 2}), 1)
 
 
 @pytest.mark.study
@@ -217,7 +219,7 @@ def test_the_permutation_test_of_two_groups_is_weat():
     every = [s[list(x)].sum() - np.delete(s, list(x)).sum() for x in combinations(range(8), 4)]
     observed = s[:4].sum() - s[4:].sum()
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
-    sampled = false_positives.permutation_p(Distances.read(table), np.random.default_rng(0), permutations=20_000)
+    sampled = false_positives._permutation_p(Distances.read(table), np.random.default_rng(0), permutations=20_000)
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 
 

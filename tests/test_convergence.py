@@ -9,7 +9,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.checks.convergence import extreme_word, prior_width
+from bayesbias.checks.convergence import _extreme_word, _prior_width
 
 
 def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
@@ -273,11 +273,11 @@ def test_diagnose_says_when_priors_set_the_width():
     told = "With 3 protected words the priors of the scales set part of the width"
     assert told in " ".join(bb.diagnose(few).notes)
     assert "set part of the width" not in " ".join(bb.diagnose(many).notes)
-    assert -0.4 < prior_width(models.results.Fit(few)) < -0.01
-    assert abs(prior_width(models.results.Fit(many))) < 0.05
+    assert -0.4 < _prior_width(models.results.Fit(few)) < -0.01
+    assert abs(_prior_width(models.results.Fit(many))) < 0.05
     narrow = bb.load_model("crossed")
     tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
-    assert abs(prior_width(models.results.Fit(bb.fit(planted(means, n_words=30), tight, seed=0)))) < 0.05
+    assert abs(_prior_width(models.results.Fit(bb.fit(planted(means, n_words=30), tight, seed=0)))) < 0.05
 
 
 def test_an_extreme_word_is_named():
@@ -287,9 +287,9 @@ def test_an_extreme_word_is_named():
         values = np.append(rest, away)
         if (values[-1] - values.mean()) / values.std(ddof=1) >= 2.549:
             break
-    word, _, p = extreme_word(pd.Series(values, index=[f"w{at}" for at in range(15)]))
+    word, _, p = _extreme_word(pd.Series(values, index=[f"w{at}" for at in range(15)]))
     assert (word, round(p, 3)) == ("w14", 0.05)
-    assert extreme_word(pd.Series([0.1, 0.1, 0.1], index=list("abc")))[2] == 1
+    assert _extreme_word(pd.Series([0.1, 0.1, 0.1], index=list("abc")))[2] == 1
     table = planted({"associated": 0.8, "human": 0.9}, seed=1)
     assert "Grubbs" not in " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
     table.loc[(table["protected_word"] == "w3") & (table["connection"] == "associated"), "distance"] -= 0.3

@@ -653,4 +653,4 @@ def test_log_likelihood_of_robust_is_student_t():
 )
 def test_weights_that_cannot_be_trusted_hand_over_to_nuts(pareto_k, ess, fault):
     drawn = models.marginal.WeightedPoints(np.zeros((8, 2)), np.full(8, 1 / 8), pareto_k, ess, 0.0, 4)
-    assert models.marginal.weights_fault(drawn, points=1000) == fault
+    assert models.marginal._weights_fault(drawn, points=1000) == fault

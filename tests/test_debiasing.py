@@ -151,7 +151,7 @@ class TestSoft:
     def test_the_objective_is_at_its_minimum(self, parts, every_word, strength):
         gram, some, directions = parts
         neutral = gram if every_word else some
-        found = debiasing.methods.softened(gram, neutral, directions, strength)
+        found = debiasing.methods._softened(gram, neutral, directions, strength)
 
         def objective(flat):
             inner = flat.reshape(6, 6).T @ flat.reshape(6, 6)
@@ -180,12 +180,12 @@ class TestSoft:
         gram, directions = unit.T @ unit, np.eye(8)[:2]
         values = np.linalg.eigvalsh(gram[:2, :2])
         for strength in (1e2, 1e6, 1e12):
-            found = debiasing.methods.softened(gram, gram, directions, strength).matrix
+            found = debiasing.methods._softened(gram, gram, directions, strength).matrix
             np.testing.assert_allclose(np.linalg.eigvalsh(found[:2, :2]), np.sqrt(values / (values + strength)))
             np.testing.assert_allclose(found[2:, 2:], np.eye(6), atol=1e-9)
             np.testing.assert_allclose(found[:2, 2:], 0, atol=1e-9)
         np.testing.assert_allclose(
-            debiasing.methods.softened(gram, gram, directions, 1e-10).matrix, np.eye(8), atol=1e-9
+            debiasing.methods._softened(gram, gram, directions, 1e-10).matrix, np.eye(8), atol=1e-9
         )
 
     def test_a_strong_one_leaves_nothing_along_the_subspace(self, kv):

@@ -91,10 +91,10 @@ def test_without_effects_the_density_is_a_product_of_normals(plain_table):
     data = Distances.read(table)
     pairs = bb.checks.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
     expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
-    found = comparison.loo.word_densities(Fit(post), data, np.arange(len(data.attribute_words)))
+    found = comparison.loo._word_densities(Fit(post), data, np.arange(len(data.attribute_words)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
     np.testing.assert_allclose(
-        comparison.loo.word_densities(Fit(post), data, np.array([3, 7])),
+        comparison.loo._word_densities(Fit(post), data, np.array([3, 7])),
         expected[:, [3, 7]],
         rtol=0,
         atol=1e-10,
@@ -119,7 +119,8 @@ def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
     for seed in seeds:
         points = models.moments.scale_points(spec, data, np.random.default_rng(seed))
         densities = [
-            models.moments.conditional_means(models.marginal.crossed_target(spec, one), points.theta)[0] for one in rest
+            models.moments._conditional_means(models.marginal.crossed_target(spec, one), points.theta)[0]
+            for one in rest
         ]
         expected[seed] = [-logsumexp(one - points.log_density, b=points.weights) for one in densities]
     assert found["elpd_word"].mean() == pytest.approx(expected.sum(axis=1).mean(), abs=0.5)
@@ -266,7 +267,7 @@ class TestProtectedWords:
     def test_the_density_is_that_of_the_joint_normal(self, small_table):
         """Published, one draw: a word's distances under a connection are normal with covariance sigma^2 I + s^2 11'."""
         post, data = bb.fit(small_table, "published", draws=4, seed=0), Distances.read(small_table)
-        found = comparison.loo.protected_densities(Fit(post), data, np.arange(len(data.protected_words)))
+        found = comparison.loo._protected_densities(Fit(post), data, np.arange(len(data.protected_words)))
         posterior = post["posterior"].dataset.isel(chain=0, draw=0)
         for at, word in enumerate(data.protected_words):
             expected = 0.0
@@ -286,7 +287,7 @@ class TestProtectedWords:
         words = plain_table["protected_word"].unique()
         exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
         post, data = bb.fit(plain_table, "published", seed=0), Distances.read(plain_table)
-        found, k = comparison.loo._left_out(comparison.loo.protected_densities(Fit(post), data, np.arange(len(words))))
+        found, k = comparison.loo._left_out(comparison.loo._protected_densities(Fit(post), data, np.arange(len(words))))
         assert (k < 0.7).sum() >= 6
         assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
 
@@ -295,7 +296,7 @@ class TestProtectedWords:
         for at in (0, 5):
             rest = crossed_table[crossed_table["protected_word"] != data.protected_words[at]]
             without = bb.fit(rest, "crossed", draws=8000, seed=0)
-            found = logsumexp(comparison.loo.protected_densities(Fit(without), data, np.array([at]))) - np.log(8000)
+            found = logsumexp(comparison.loo._protected_densities(Fit(without), data, np.array([at]))) - np.log(8000)
             assert found == pytest.approx(post.attrs["log_evidence"] - without.attrs["log_evidence"], abs=0.5)
 
     def test_the_true_model_comes_first(self, crossed_table):

@@ -132,7 +132,7 @@ def test_sums_of_subsets_are_all_of_them(size):
 
     values = np.random.default_rng(0).normal(size=size[0])
     expected = sorted(sum(values[list(chosen)]) for chosen in combinations(range(size[0]), size[1]))
-    np.testing.assert_allclose(np.sort(_core.resampling.subset_sums(values, size[1])), expected)
+    np.testing.assert_allclose(np.sort(_core.resampling._subset_sums(values, size[1])), expected)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

@@ -38,7 +38,7 @@ def test_published_table_of_shrout_and_fleiss():
     expected = [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     for form, value in zip(_core.components.FORMS, expected, strict=True):
         assert _core.components.icc(RATINGS, form, 0.95).value == pytest.approx(value, abs=0.005)
-    squares = _core.components.mean_squares(RATINGS)
+    squares = _core.components._mean_squares(RATINGS)
     assert squares.rows == pytest.approx(11.24, abs=0.005)
     assert squares.columns == pytest.approx(32.49, abs=0.005)
     assert squares.error == pytest.approx(1.02, abs=0.005)
@@ -417,7 +417,7 @@ def test_components_are_calibrated():
     for _ in range(400):
         sds = variance_components.PRIOR.from_normal(rng.normal(size=7))
         y, finite_population = simulated(sizes, sds, rng)
-        drawn = variance_components.draw_by_marginal(_core.components.facet_sums(y, subsets(3)), 1, 199, rng)
+        drawn = variance_components._draw_by_marginal(_core.components.facet_sums(y, subsets(3)), 1, 199, rng)
         assert not drawn.faults
         ranks.append(
             np.concatenate(

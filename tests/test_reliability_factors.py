@@ -22,13 +22,13 @@ def rotation(size, seed):
 
 def test_a_quarter_turn_by_hand():
     first, second = np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])
-    np.testing.assert_allclose(_core.vectors.orthogonal_map(first, second), second, atol=1e-12)
+    np.testing.assert_allclose(_core.vectors._orthogonal_map(first, second), second, atol=1e-12)
 
 
 def test_a_planted_rotation_is_found_and_words_are_stable():
     first = np.random.default_rng(0).standard_normal((50, 6))
     planted = rotation(6, 1)
-    np.testing.assert_allclose(_core.vectors.orthogonal_map(first, first @ planted), planted, atol=1e-12)
+    np.testing.assert_allclose(_core.vectors._orthogonal_map(first, first @ planted), planted, atol=1e-12)
     embeddings = [first, 3 * first @ planted, first @ rotation(6, 2)]
     np.testing.assert_allclose(_core.vectors.word_stability(embeddings), 1, atol=1e-12)
 
@@ -36,13 +36,13 @@ def test_a_planted_rotation_is_found_and_words_are_stable():
 def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 5))
-    found = _core.vectors.orthogonal_map(first, second)
+    found = _core.vectors._orthogonal_map(first, second)
     np.testing.assert_allclose(found, linalg.orthogonal_procrustes(first, second)[0], atol=1e-12)
     np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
     least = np.linalg.norm(first @ found - second)
     assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
     monkeypatch.setattr(_core.vectors, "BLOCK", 7)
-    np.testing.assert_allclose(_core.vectors.orthogonal_map(first, second), found, atol=1e-12)
+    np.testing.assert_allclose(_core.vectors._orthogonal_map(first, second), found, atol=1e-12)
 
 
 def test_stability_by_hand():
@@ -246,22 +246,22 @@ def folder(tmp_path):
     ],
 )
 def test_senses_and_parts_of_speech_by_hand(folder, word, senses, part):
-    wordnet = reliability.features.read_wordnet(folder)
+    wordnet = reliability.features._read_wordnet(folder)
     assert wordnet.senses(word) == senses
     assert wordnet.part_of_speech(word) == part
 
 
 def test_a_synset_of_two_base_forms_counts_once(folder):
     (folder / "noun.exc").write_text("axes ax axe axis\n", encoding="utf-8")
-    assert reliability.features.read_wordnet(folder).senses("axes") == 3
+    assert reliability.features._read_wordnet(folder).senses("axes") == 3
 
 
 def test_index_sense_in_place_of_the_list_of_counts(folder):
     (folder / "cntlist.rev").unlink()
     with pytest.raises(bb.InputError, match=re.escape(f"{str(folder)!r}, where cntlist.rev is missing")):
-        reliability.features.read_wordnet(folder)
+        reliability.features._read_wordnet(folder)
     (folder / "index.sense").write_text("bank%1:14:00:: 00000030 1 2\nbank%2:40:00:: 00000130 1 1\n", encoding="utf-8")
-    assert reliability.features.read_wordnet(folder).part_of_speech("bank") == "NOUN"
+    assert reliability.features._read_wordnet(folder).part_of_speech("bank") == "NOUN"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_index_sense_in_place_of_the_list_of_counts(folder):
 def test_damaged_files(folder, name, content):
     (folder / name).write_text(content + "\n", encoding="utf-8")
     with pytest.raises(bb.InputError, match=rf"{name} is not of WordNet's format at"):
-        reliability.features.read_wordnet(folder)
+        reliability.features._read_wordnet(folder)
 
 
 def test_features_from_wordnet(folder):
@@ -296,7 +296,7 @@ def test_the_real_wordnet():
     place = os.environ.get("BAYESBIAS_WORDNET")
     if not place:
         pytest.skip("set BAYESBIAS_WORDNET to the folder dict of WordNet 3.0")
-    wordnet = reliability.features.read_wordnet(place)
+    wordnet = reliability.features._read_wordnet(place)
     senses = {"bank": 18, "nurse": 7, "men": 12, "houses": 14, "axes": 9, "appalled": 3, "singer_songwriter": 0}
     assert {word: wordnet.senses(word) for word in senses} == senses
     parts = {"bank": "NOUN", "any": "ADJ", "run": "VERB", "quickly": "ADV", "teacher": "NOUN", "better": "ADJ"}

@@ -321,7 +321,7 @@ def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
     expected = models.moments.mean_moments(spec, data, np.random.default_rng(0))
 
     def walked(log_density, start, chains, draws, rng):
-        drawn = models.marginal.importance_sample(log_density, start, 2048, rng)
+        drawn = models.marginal._importance_sample(log_density, start, 2048, rng)
         return models.marginal.resample(drawn, chains * draws, rng).reshape(chains, draws, -1), None
 
     monkeypatch.setattr(models.marginal, "MAX_PARETO_K", -np.inf)

@@ -110,8 +110,8 @@ def planted(redundant, size=1600, dimensions=30, seed=0):
 @pytest.mark.parametrize("redundant", [False, True])
 def test_planted_groups_are_found_only_where_they_are(redundant):
     words, before, after, groups = planted(redundant)
-    shared = comparison.effects.shared_vocabulary(before, after, words, None)
-    rows, labels = comparison.effects.most_biased(shared, groups, 150)
+    shared = comparison.effects._shared_vocabulary(before, after, words, None)
+    rows, labels = comparison.effects._most_biased(shared, groups, 150)
     assert np.bincount(labels).tolist() == [150, 150]
     assert not set(rows) & set(shared.rows([word for listed in groups.values() for word in listed]))
     side = np.array([int(shared.words[row][1:]) >= 800 for row in rows])
@@ -131,7 +131,7 @@ def test_planted_groups_are_found_only_where_they_are(redundant):
 @pytest.mark.full
 def test_any_direction_can_be_found_again_in_real_vectors(slice_vectors):
     """Random groups of 7 + 7 words whose difference is removed: a classifier finds their words' sides nonetheless."""
-    shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], None)
+    shared = comparison.effects._shared_vocabulary(slice_vectors, slice_vectors, [], None)
     groups = bb.load_words("gender").protected
     row = comparison.effects.recovery(shared, groups, 500, 0.89, seed=0).set_index("test").loc["classify"]
     assert 0.85 < row["reference"] < 0.98
@@ -142,8 +142,8 @@ def test_words_most_biased_are_those_of_the_projection(slice_vectors):
     """With two groups: the largest and smallest projections on the difference of the groups' means."""
     words = bb.load_words("gender").protected
     held = {name: [word for word in listed if word in slice_vectors] for name, listed in words.items()}
-    shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], None)
-    rows, labels = comparison.effects.most_biased(shared, held, 50)
+    shared = comparison.effects._shared_vocabulary(slice_vectors, slice_vectors, [], None)
+    rows, labels = comparison.effects._most_biased(shared, held, 50)
     unit = shared.before.astype(float)
     means = [unit[shared.rows(listed)].mean(axis=0) for listed in held.values()]
     direction = means[0] - means[1]
@@ -159,8 +159,8 @@ def test_three_groups():
     values = np.vstack([rng.normal(0, 0.3, (60, 12)) + 2 * np.eye(12)[at] for at in range(3)])
     words = [f"w{at}" for at in range(180)]
     kv = vectors(words, values)
-    shared = comparison.effects.shared_vocabulary(kv, kv, words, None)
-    labels = comparison.effects.most_biased(shared, {"a": words[:4], "b": words[60:64], "c": words[120:124]}, 500)[1]
+    shared = comparison.effects._shared_vocabulary(kv, kv, words, None)
+    labels = comparison.effects._most_biased(shared, {"a": words[:4], "b": words[60:64], "c": words[120:124]}, 500)[1]
     assert np.bincount(labels).tolist() == [15, 15, 15]
     groups = {"a": words[:4], "b": words[60:64], "c": words[120:124]}
     table = comparison.effects.recovery(shared, groups, 500, 0.89, seed=0).set_index("test")
@@ -193,7 +193,7 @@ def test_agreement_is_found_where_it_is():
     other = vectors([f"w{at}" for at in range(60)], rng.normal(0, 1, (60, 20)))
     pairs = [(f"w{a}", f"w{a + 1}", float(kv.similarity(f"w{a}", f"w{a + 1}"))) for a in range(59)]
     table, reason = comparison.effects.agreement(
-        comparison.effects.shared_vocabulary(kv, other, [], None), pairs, 0.89, 500, np.random.default_rng(0)
+        comparison.effects._shared_vocabulary(kv, other, [], None), pairs, 0.89, 500, np.random.default_rng(0)
     )
     rows = table.set_index("side")
     assert not reason
@@ -263,9 +263,9 @@ def test_intervals_of_shares_and_means():
 
 
 def test_neighbours_of_words_with_fewer_words_than_k(slice_vectors):
-    shared = comparison.effects.shared_vocabulary(slice_vectors, slice_vectors, [], 8)
+    shared = comparison.effects._shared_vocabulary(slice_vectors, slice_vectors, [], 8)
     with pytest.raises(bb.InputError, match="k is 8: give whole numbers from 1 to 7"):
-        comparison.effects.neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
+        comparison.effects._neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
 
 
 def test_embeddings_belong_to_their_tables(tables, slice_vectors, debiased):

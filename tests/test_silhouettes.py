@@ -59,7 +59,7 @@ def test_values_are_those_of_the_metric_on_the_words_used(kv, metric, vary):
     rng = np.random.default_rng(1)
     lists = getattr(asked, vary)
     orders = {name: [list(rng.permutation(words)) for _ in range(3)] for name, words in lists.items()}
-    found = silhouettes.studies.silhouette_in(in_orders(orders), kv, asked, metric, vary, 6, "saturate")
+    found = silhouettes.studies._silhouette_in(in_orders(orders), kv, asked, metric, vary, 6, "saturate")
     lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 6, "saturate")
     for run in range(3):
         for at, row in enumerate(lengths):
@@ -80,7 +80,7 @@ def test_any_metric_with_a_range_is_measured_on_the_words_used(kv, metric, vary)
     orders = {name: [[words[at] for at in run] for run in order] for name, words in lists.items()}
     if len(lists) == 1:
         orders = {"a": [list(rng.permutation(asked.attributes["a"])) for _ in range(2)]}
-    found = silhouettes.studies.silhouette_in(in_orders(orders), kv, asked, (name, options), vary, 12)
+    found = silhouettes.studies._silhouette_in(in_orders(orders), kv, asked, (name, options), vary, 12)
     lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 12, "trimmed")
     for run in range(2):
         for at, row in enumerate(lengths):

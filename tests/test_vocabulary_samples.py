@@ -5,7 +5,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.embeddings.formats import keyed_vectors, load_lists
-from bayesbias.embeddings.samples import SAMPLE, drawn_rows, ordered_by_frequency, rates_of_places, sample_of
+from bayesbias.embeddings.samples import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
 SIZE = 12_000
 
@@ -52,7 +52,7 @@ class TestRanks:
 
     def test_rates_are_densities_over_places(self):
         places = np.arange(1, 100_001)
-        rates = rates_of_places(100_000, [np.full(40, 999)])  # one place: the narrowest kernel
+        rates = _rates_of_places(100_000, [np.full(40, 999)])  # one place: the narrowest kernel
         density = rates * places
         assert places[np.argmax(density)] == pytest.approx(1000, rel=0.02)
         steps = np.diff(np.log(np.arange(0.5, 100_001)))
@@ -64,7 +64,7 @@ class TestRanks:
 
     def test_each_list_weighs_the_same(self):
         short, long = np.full(5, 99), np.full(500, 9999)
-        density = rates_of_places(100_000, [short, long]) * np.arange(1, 100_001)
+        density = _rates_of_places(100_000, [short, long]) * np.arange(1, 100_001)
         assert density[99] == pytest.approx(density[9999], rel=0.01)
 
     def test_the_seed_and_the_lists_decide_and_other_files_are_sampled_as_before(self, slice_vectors):

@@ -39,7 +39,7 @@ class MeanSquares:
     k: int
 
 
-def mean_squares(ratings: FloatArray) -> MeanSquares:
+def _mean_squares(ratings: FloatArray) -> MeanSquares:
     """Mean squares of tables (..., n, k), each with at least two rows and two columns."""
     n, k = ratings.shape[-2:]
     apart = ratings - ratings.mean(axis=(-2, -1), keepdims=True)
@@ -74,7 +74,7 @@ def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
     McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation coefficients.
     Psychological Methods 1(1). https://doi.org/10.1037/1082-989X.1.1.30
     """
-    squares = mean_squares(ratings)
+    squares = _mean_squares(ratings)
     model, averaged = int(form[4]), form[6] == "k"
     estimate = (
         _agreement(squares, prob)

@@ -86,7 +86,7 @@ def draw_gaussians(
             return cells[words]
     else:
         unknowns = sums.connections + len(sums.mean.effects)
-        beta = draw_beta_at(sums, scales, prior_sd, even_normals(points, unknowns, rng))
+        beta = _draw_beta_at(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
         mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
         kind_at = lru_cache(MOST_KINDS)(lambda number: _kind_at(totals, number, beta, scales, inverse))
 
@@ -231,12 +231,12 @@ def _draw_cells(
     return drawn
 
 
-def draw_beta_at(sums: CrossedSums, scales: Scales, prior_sd: float, normals: FloatArray) -> FloatArray:
+def _draw_beta_at(sums: CrossedSums, scales: Scales, prior_sd: float, normals: FloatArray) -> FloatArray:
     """A draw of (mu - m0, mean effects of patterns) at each of the scales' points, (B, N), from as many normals."""
     beta = np.empty_like(normals)
 
     def draw(part: slice) -> None:
-        beta[part] = draw_beta(mean_part(sums, scales.at(part), prior_sd), normals[part])
+        beta[part] = _draw_beta(mean_part(sums, scales.at(part), prior_sd), normals[part])
 
     in_blocks(draw, len(beta), max(FEWEST, BLOCK // beta.shape[1] ** 2))
     return beta
@@ -250,7 +250,7 @@ def beta_moments(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[Fl
     return np.einsum("bnm,bm->bn", root, part.x), root
 
 
-def draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
+def _draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
     """A draw of (mu - m0, mean effects of patterns) at each point, (B, N), from as many standard normals."""
     target = part.x + normals
     for i in range(target.shape[1] - 1, -1, -1):  # back substitution with L', all points at once
@@ -260,7 +260,7 @@ def draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
     return target
 
 
-def even_normals(points: int, size: int, rng: np.random.Generator) -> FloatArray:
+def _even_normals(points: int, size: int, rng: np.random.Generator) -> FloatArray:
     """Standard normals (points, size) that lie evenly, in random order: means over them vary little between seeds."""
     from scipy.stats import qmc  # loads slowly
 

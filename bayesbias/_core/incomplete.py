@@ -199,7 +199,7 @@ class PartFactor:
     right: FloatArray
 
 
-def part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: int) -> PartFactor:
+def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: int) -> PartFactor:
     """The Gaussian of a part's cells at the scales' points."""
     points, size = len(scales.sigma2), len(part.cells)
     inverse = 1 / scales.sigma2
@@ -270,10 +270,10 @@ class MeanFactor:
     x: FloatArray
 
 
-def mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple[MeanFactor, list[PartFactor]]:
+def _mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple[MeanFactor, list[PartFactor]]:
     """The Gaussian of mu at the scales' points, and those of the cells of each part given mu."""
     inverse = 1 / scales.sigma2
-    factors = [part_factor(part, scales, prior_sd, sums.connections) for part in sums.parts]
+    factors = [_part_factor(part, scales, prior_sd, sums.connections) for part in sums.parts]
     precision = np.eye(sums.connections) + sum(part.information for part in factors)
     chol = np.linalg.cholesky(precision)
     right = np.sum([part.right for part in factors], axis=0)
@@ -306,7 +306,7 @@ def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> Mean
     """The Gaussian of mu at the scales' points, a block at a time."""
 
     def evaluate(part: slice) -> MeanFactor:
-        return mean_factor(sums, scales.at(part), prior_sd)[0]
+        return _mean_factor(sums, scales.at(part), prior_sd)[0]
 
     blocks = in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums))
     return MeanFactor(
@@ -332,7 +332,7 @@ def draw_incomplete_cells(
 
     def draw(part: slice) -> None:
         here = distinct.at(part)
-        whole, factors = mean_factor(sums, here, prior_sd)
+        whole, factors = _mean_factor(sums, here, prior_sd)
         for i in range(part.stop - part.start):
             own = order[ends[part.start + i] : ends[part.start + i + 1]]
             standard = _back(whole.chol[i], whole.x[i] + mu[own])

@@ -439,7 +439,7 @@ def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread:
     return FactorGrid(np.exp(log_factor), mass / mass.sum(axis=1, keepdims=True))
 
 
-def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
+def _factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
     """Quantiles of the factors at probabilities u (..., A), from densities of the log that are linear between nodes."""
     logs, quantiles = np.log(grid.factor), np.empty_like(u)
     for i, mass in enumerate(grid.mass):
@@ -457,7 +457,7 @@ def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
 def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
     """Points (M, A), equally probable, of the posterior of some classes' factors; the others are 1."""
     middle = (np.arange(QUANTILES) + 0.5) / QUANTILES
-    own = factor_quantiles(grid, np.tile(middle[:, None], len(grid.mass)))
+    own = _factor_quantiles(grid, np.tile(middle[:, None], len(grid.mass)))
     places = np.indices((QUANTILES,) * len(classes)).reshape(len(classes), -1)
     points = np.ones((QUANTILES ** len(classes), len(grid.mass)))
     for i, kind in enumerate(classes):
@@ -467,7 +467,7 @@ def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
 
 def draw_factors(grid: FactorGrid, count: int, rng: np.random.Generator) -> FloatArray:
     """Draws (count, A) of the factors."""
-    return factor_quantiles(grid, rng.random((count, len(grid.mass))))
+    return _factor_quantiles(grid, rng.random((count, len(grid.mass))))
 
 
 def root_of(covariance: FloatArray) -> FloatArray:

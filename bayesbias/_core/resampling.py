@@ -192,14 +192,14 @@ def permutation_test(
 def partition_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterable[FloatArray]:
     """Sums of the first set, in blocks: of every partition where they are at most a million, else of random ones."""
     if comb(len(values), size) <= MOST_PARTITIONS:
-        return [subset_sums(values, size)]
+        return [_subset_sums(values, size)]
     return _random_sums(values, size, permutations, rng)
 
 
-def subset_sums(values: FloatArray, size: int) -> FloatArray:
+def _subset_sums(values: FloatArray, size: int) -> FloatArray:
     """The sums of all subsets of a size, from those of the values before each."""
     if 2 * size > len(values):  # the few that are left out are fewer
-        rest: FloatArray = values.sum() - subset_sums(values, len(values) - size)
+        rest: FloatArray = values.sum() - _subset_sums(values, len(values) - size)
         return rest
     sums: list[FloatArray] = [np.zeros(1), *(np.empty(0) for _ in range(size))]
     for i, value in enumerate(values):

@@ -29,7 +29,7 @@ BLOCK = 256
 """Covariance matrices that are factorised together."""
 
 
-def log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
+def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
     """Log density of half-Cauchy scales, with the Jacobian of their logarithm."""
     density: FloatArray = np.log(2 / np.pi) - np.log(width) - np.log1p((scale / width) ** 2) + np.log(scale)
     return density
@@ -197,11 +197,11 @@ def second_stage(
     start = _nodes(widths[-1], COARSE, REACH)
     for i, spread in enumerate(grid):
         rotated = _rotated(y, _known(covariance, effects, spread), design, effects[-1])
-        rough = rotated.log_likelihood(start) + log_half_cauchy(start, widths[-1])
+        rough = rotated.log_likelihood(start) + _log_half_cauchy(start, widths[-1])
         inner[i] = _narrowed(start, rough, 0, FINE)
-        value[i] = rotated.log_likelihood(inner[i]) + log_half_cauchy(inner[i], widths[-1])
+        value[i] = rotated.log_likelihood(inner[i]) + _log_half_cauchy(inner[i], widths[-1])
         value[i] += np.log(np.log(inner[i, 1] / inner[i, 0]))  # width of its cells
-        value[i] += sum(log_half_cauchy(s, w) for s, w in zip(spread, widths[:-1], strict=True))
+        value[i] += sum(_log_half_cauchy(s, w) for s, w in zip(spread, widths[:-1], strict=True))
     mass = np.exp(value - logsumexp(value))
     return SecondStage(y, covariance, design, tuple(effects), grid, inner, mass)
 
@@ -229,8 +229,8 @@ def _evaluated(
     value = np.empty((int(np.prod(shape[:-1])), len(inner)))
     for i, spread in enumerate(product(*outer)):
         rotated = _rotated(y, _known(covariance, effects, np.array(spread)), design, effects[-1])
-        value[i] = rotated.log_likelihood(inner) + log_half_cauchy(inner, widths[-1])
-        value[i] += sum(float(log_half_cauchy(np.array(s), w)) for s, w in zip(spread, widths[:-1], strict=True))
+        value[i] = rotated.log_likelihood(inner) + _log_half_cauchy(inner, widths[-1])
+        value[i] += sum(float(_log_half_cauchy(np.array(s), w)) for s, w in zip(spread, widths[:-1], strict=True))
     return value.reshape(shape)
 
 
@@ -308,11 +308,11 @@ def latent_relation(
         mean, apart, of_x = (x, np.zeros_like(covariance), 0.0)
         if not known:
             mean, apart, of_x = _shrunken(x, noise, scale**2 * residual, ones)
-            of_x += float(log_half_cauchy(np.array(scale), x_spread))
+            of_x += float(_log_half_cauchy(np.array(scale), x_spread))
         sy, r = (part.ravel() for part in np.meshgrid(sigma_y, rho, indexing="ij"))
         slope, rest = r * sy / scale, sy**2 * (1 - r**2)
         value, centre = _intercepts(y, covariance, residual, mean, apart, slope, rest, ones)
-        value += of_x + log_half_cauchy(sy, width) + np.tile(log_rho, len(sigma_y))
+        value += of_x + _log_half_cauchy(sy, width) + np.tile(log_rho, len(sigma_y))
         values.append(value)
         centres.append(centre)
         slopes.append(np.column_stack([np.full(len(sy), scale), sy, r]))

@@ -218,7 +218,7 @@ def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     return moved
 
 
-def orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
+def _orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
     """The orthogonal R (dimensions, dimensions) that minimises ||first R - second|| in the Frobenius norm.
 
     With the singular values of first' second = U S V', it is U V'.
@@ -255,7 +255,7 @@ def word_stability(
     fitted
         Arrays (others, dimensions) of the words that the maps are fitted to; None takes the same.
     """
-    rotations = [orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
+    rotations = [_orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
     units = [unit_rows(vectors) for vectors in embeddings]
     cosines = [
         np.vecdot(first @ rotation, second)

@@ -83,8 +83,8 @@ class Ranks(Result):
             (
                 name,
                 place,
-                *spread_test(column, self.draws),
-                kolmogorov_smirnov(column, self.draws),
+                *_spread_test(column, self.draws),
+                _kolmogorov_smirnov(column, self.draws),
                 (column >= last).mean(),
             )
             for name, values in self.ranks.items()
@@ -98,7 +98,7 @@ class Ranks(Result):
         return self.uniformity
 
 
-def spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
+def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
     """How far ranks (replicates,) on 0..draws are spread beside uniform ones, and the two-sided p-value.
 
     The normal score of a rank is the normal quantile at (rank + 1/2) / (draws + 1). Of uniform ranks the sum of squared
@@ -113,7 +113,7 @@ def spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
     return float(np.sqrt(total / expected)), float(min(1.0, 2 * min(tails)))
 
 
-def kolmogorov_smirnov(ranks: NDArray[np.intp], draws: int) -> float:
+def _kolmogorov_smirnov(ranks: NDArray[np.intp], draws: int) -> float:
     """The p-value of the largest difference between the shares of ranks (replicates,) on 0..draws and uniform shares.
 
     Differences are taken between values only, where discrete uniform ranks have the distribution of continuous ones.
@@ -457,11 +457,11 @@ def _t_test_calls(data: Distances, others: list[str], rng: np.random.Generator, 
 def _weat_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
     if "different" not in others:
         return []
-    p = permutation_p(data, rng)
+    p = _permutation_p(data, rng)
     return [("weat", "associated - different", np.nan, np.nan, bool(p < 1 - prob))]
 
 
-def permutation_p(data: Distances, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
+def _permutation_p(data: Distances, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
     """Two-sided p-value of WEAT's permutation test: the groups of protected words are dealt out anew.
 
     The statistic is the sum over protected words of the mean distance to the stereotypes of their own group minus

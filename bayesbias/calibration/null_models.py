@@ -40,7 +40,7 @@ Cells = dict[str, FloatArray]
 """Mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)."""
 
 
-def named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
+def _named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
     """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
     if statistic == "mac":
         return known_mean(cells["list"].reshape(-1, cells["list"].shape[-1]), axis=0)
@@ -55,7 +55,7 @@ def parts_of(statistic: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in statistic.split(" - " if " - " in statistic else "-"))
 
 
-def stereotype_cells(near: FloatArray, places: Places) -> Cells:
+def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
     """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
     known = ~np.isnan(near)
     near = np.where(known, near, 0)
@@ -121,11 +121,11 @@ class Pool:
     candidates: int
 
 
-def places_of(data: Distances, slots: IntArray) -> Places:
+def _places_of(data: Distances, slots: IntArray) -> Places:
     """Where the words at ``slots`` stand in a table."""
     column = np.full(len(data.attribute_words), -1)
     column[slots] = np.arange(len(slots))
-    rows = stereotype_rows(data)
+    rows = _stereotype_rows(data)
     connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
     where = data.word[rows], column[data.attribute[rows]]
     connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
@@ -133,14 +133,14 @@ def places_of(data: Distances, slots: IntArray) -> Places:
     return Places(connection, attribute_class, data.group_index)
 
 
-def stereotype_rows(data: Distances) -> np.ndarray:
+def _stereotype_rows(data: Distances) -> np.ndarray:
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
-def drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
+def _drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
     """For each draw the table with the stereotype words replaced, and without the control words that have left."""
     classes, listed = np.unique(data.attribute_class, return_inverse=True)
-    rows = stereotype_rows(data)
+    rows = _stereotype_rows(data)
     labels: dict[str, Iterable[str]] = {
         "protected_word": data.protected_words,
         "group": data.group_names,
@@ -168,7 +168,7 @@ def drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.Dat
         yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
 
 
-def control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
+def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
     """Control words: those of the lists that the statistic names, else all."""
     listed = np.array(data.attribute_classes)[data.class_index]
     named = named or controls_of(data.connections.tolist())
@@ -189,7 +189,7 @@ def control_pool(data: Distances, needed: int, named: list[str], draws: int, rng
     return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
 
 
-def vocabulary_pool(
+def _vocabulary_pool(
     kv: KeyedVectors,
     lists: WordLists,
     data: Distances,
@@ -200,7 +200,7 @@ def vocabulary_pool(
 ) -> Pool:
     """Words of the embedding that stand in none of the lists; only those that are drawn are looked at."""
     taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
-    drawn, candidates = stand_ins(kv, taken, data.attribute_words[slots].tolist(), match, draws, rng)
+    drawn, candidates = _stand_ins(kv, taken, data.attribute_words[slots].tolist(), match, draws, rng)
     used, chosen = np.unique(drawn, return_inverse=True)
     protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
     parts = np.array_split(used, -(-used.size // PART))
@@ -209,7 +209,7 @@ def vocabulary_pool(
     return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
 
 
-def stand_ins(
+def _stand_ins(
     kv: KeyedVectors, taken: set[str], words: list[str], match: bool, draws: int, rng: np.random.Generator
 ) -> tuple[IntArray, int]:
     """Rows of the embedding that stand in for words, (draws, words), and how many could; none is among ``taken``."""
@@ -381,7 +381,7 @@ def null_distribution(
     if isinstance(words, Query):
         if source == "controls":
             raise InputError("a query has no control words: pass source='vocabulary' or leave it out")
-        return metric_null(kv, words, statistic, whole_number(draws, "draws"), seed, match_frequency)
+        return _metric_null(kv, words, statistic, whole_number(draws, "draws"), seed, match_frequency)
     if not callable(statistic) and not isinstance(statistic, str):
         raise InputError(f"statistic is {statistic!r}: give its name or a function of a distance table")
     draws, source = whole_number(draws, "draws"), source or "controls"
@@ -393,10 +393,10 @@ def null_distribution(
     if not len(slots):
         raise InputError("there are no stereotype words that random words could replace: give lists with stereotypes")
     if vectors is None or lists is None:
-        pool = control_pool(data, len(slots), controls_of(named), draws, rng)
+        pool = _control_pool(data, len(slots), controls_of(named), draws, rng)
     else:
-        pool = vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
-    places = places_of(data, slots)
+        pool = _vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
+    places = _places_of(data, slots)
     if isinstance(statistic, str):
         label, observed = statistic, _of_table(statistic, data)
         values = np.concatenate(list(_named_values(statistic, data, places, pool)))
@@ -412,7 +412,7 @@ def null_distribution(
     return NullDistribution(label, source, observed, values, float(np.median(values)), pool.candidates)
 
 
-def metric_null(
+def _metric_null(
     kv: Embedding | None, query: Query, statistic: object, draws: int, seed: int, match: bool
 ) -> NullDistribution:
     """A classic metric when random words of the embedding stand in for the attribute words of a query."""
@@ -425,7 +425,7 @@ def metric_null(
         raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
     words = [word for listed in query.attributes for word in observed.found.words[listed]]
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    drawn, candidates = stand_ins(vectors, words_of(query, observed), words, match, draws, rng)
+    drawn, candidates = _stand_ins(vectors, words_of(query, observed), words, match, draws, rng)
     values = with_attributes(observed, drawn)
     odd = int((~np.isfinite(values)).sum())
     if odd:
@@ -459,7 +459,7 @@ def _checked(statistic: str, data: Distances) -> tuple[str, ...]:
         raise InputError(f"statistic is {statistic!r}: valid are 'weat', 'mac', 'a - b' of two connections, a function")
     for name in named:
         one_of(name, valid, "the connection")
-    if statistic == "mac" and (data.attribute_class[stereotype_rows(data)] == "").any():
+    if statistic == "mac" and (data.attribute_class[_stereotype_rows(data)] == "").any():
         raise InputError("mac is a mean over stereotype lists: give the table the column attribute_class")
     if named and not set(named) & set(STEREOTYPES):
         raise InputError(f"{statistic!r} does not rest on the stereotype lists: name associated or different")
@@ -494,11 +494,11 @@ def _given(
 def _of_table(statistic: str, data: Distances) -> float:
     """A named statistic of a table as it is."""
     cells: Cells = {name: data.cells.mean[:, [i]] for i, name in enumerate(data.connections.tolist())}
-    rows = stereotype_rows(data)
+    rows = _stereotype_rows(data)
     names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
     reduced = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
     cells["list"] = reduced.mean.T[:, :, None]
-    return float(named_value(statistic, cells, data.group_index)[0])
+    return float(_named_value(statistic, cells, data.group_index)[0])
 
 
 def _named_values(statistic: str, data: Distances, places: Places, pool: Pool) -> Iterator[FloatArray]:
@@ -507,10 +507,10 @@ def _named_values(statistic: str, data: Distances, places: Places, pool: Pool) -
         for begin in range(0, len(pool.chosen), size):
             chosen = pool.chosen[begin : begin + size]
             near = pool.distances[:, chosen]
-            cells = stereotype_cells(near, places)
+            cells = _stereotype_cells(near, places)
             for name in set(parts_of(statistic)).intersection(controls_of(data.connections.tolist())):
                 cells[name] = _control_cell(data, name, near, pool.control[chosen] == name)
-            yield named_value(statistic, cells, places.group)
+            yield _named_value(statistic, cells, places.group)
             done(begin + len(chosen))
 
 
@@ -525,7 +525,7 @@ def _called(statistic: Metric, table: pd.DataFrame) -> float:
 
 def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> Iterator[float]:
     with progress("drawing words", len(pool.chosen)) as done:
-        for i, table in enumerate(drawn_tables(data, places, pool)):
+        for i, table in enumerate(_drawn_tables(data, places, pool)):
             yield _called(statistic, table)
             done(i + 1)
 

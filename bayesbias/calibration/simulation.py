@@ -124,7 +124,7 @@ def _connection(group: str, name: str, controls: Mapping[str, int]) -> str:
     return name if name in controls else STEREOTYPES[name != group]
 
 
-def shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
+def _shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
     """A ragged table, every distance 1: ``sizes`` of each connection, one fewer for every other protected word."""
     rows = [
         (f"p{word}", "gh"[word // 2 % 2], f"{connection}{i}", "c", connection, 1.0)

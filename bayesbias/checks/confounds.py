@@ -361,7 +361,7 @@ def _balance(
         notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
     protected = table["protected_word"].astype(str).unique().tolist()
     few = len(protected) <= MOST_PROTECTED
-    families = word_families(related if few else None, protected)
+    families = _word_families(related if few else None, protected)
     notes += _family_notes(families)
     if len(protected) > MOST_JUDGED and len(by_list.stereotypes) > 1:
         notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
@@ -372,7 +372,7 @@ def _balance(
     )
 
 
-def word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
+def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
     """Protected words of a group that are nearly one word: any two are correlated by more than :data:`FAMILY`."""
     columns = ["group", "words", "number", "effective"]
     if related is None:

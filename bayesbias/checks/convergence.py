@@ -132,10 +132,10 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     distances = read_distances(data, check=False)
     if distances.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    return scatter_of(distances)
+    return _scatter_of(distances)
 
 
-def scatter_of(data: Distances) -> pd.DataFrame:
+def _scatter_of(data: Distances) -> pd.DataFrame:
     """The table of :func:`check_relatedness`."""
     if len(data.attribute_words) > LOOKED_AT:
         chosen = np.random.default_rng(0).permutation(len(data.attribute_words))[:LOOKED_AT]
@@ -464,7 +464,7 @@ def _width_notes(result: Fit, words: int) -> list[str]:
         ]
     if connections < 2 or words < FEW_WORDS:
         return []
-    change = prior_width(result)
+    change = _prior_width(result)
     if words >= THIN_LIST and not abs(change) > MOST_WIDTH:
         return []
     return [
@@ -479,7 +479,7 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
     if {"sd_factor", "word_nu"} & set(result.posterior.data_vars):
         return []  # the one does not shrink the means of protected words, the other allows for such words
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
-    tests = [(*extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
+    tests = [(*_extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
     word, away, p, connection = min(tests, key=lambda each: each[2])
     if not p * len(tests) < EXTREME_P:
         return []
@@ -490,7 +490,7 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
     ]
 
 
-def extreme_word(means: pd.Series) -> tuple[str, float, float]:
+def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
     """The word farthest from the mean of the others in their standard deviations, how far, and a p-value.
 
     Grubbs' two-sided test of a single outlier; p is 1 for fewer than 4 words.
@@ -511,7 +511,7 @@ def extreme_word(means: pd.Series) -> tuple[str, float, float]:
     return str(means.index[place]), float(away), min(p, 1.0)
 
 
-def prior_width(result: Fit) -> float:
+def _prior_width(result: Fit) -> float:
     """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
 
     The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2.
@@ -537,7 +537,7 @@ def prior_width(result: Fit) -> float:
 
 def _scatter_notes(result: Fit) -> list[str]:
     """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    scatter = scatter_of(result.data)
+    scatter = _scatter_of(result.data)
     return [
         f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
         "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "

@@ -164,11 +164,11 @@ def draw_components(
     components = layout.components
     chosen = "nuts" if gaps or engine == "nuts" else "marginal"
     if chosen == "nuts":
-        drawn = draw_by_nuts(y, layout, chains, draws // chains, rng)
+        drawn = _draw_by_nuts(y, layout, chains, draws // chains, rng)
     else:
         nested = tuple(layout.facets.index(name) for name in layout.nested)
         sums = facet_sums(y, [layout.axes(component) for component in components], nested)
-        drawn = draw_by_marginal(sums, chains, draws // chains, rng)
+        drawn = _draw_by_marginal(sums, chains, draws // chains, rng)
     steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
     labels = [layout.label(component) for component in components]
     tree = xr.DataTree.from_dict(
@@ -194,7 +194,7 @@ def draw_components(
     return tree, drawn.faults
 
 
-def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
     """Importance sampling of the standard deviations' coordinates, in which the prior is standard normal."""
 
     def log_density(theta: FloatArray) -> FloatArray:
@@ -223,7 +223,7 @@ def draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Ge
     return Drawn(sds, finite_population, dict(sampled.stats), faults)
 
 
-def draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
     """Every effect sampled by NUTS."""
     import pymc as pm
 

@@ -57,7 +57,7 @@ PARTLY = 0.05
 """Share of unchanged distances from which on a note says that there are such."""
 
 
-def by_differences(
+def _by_differences(
     matched: Matched,
     spec: ModelSpec,
     engine: str,
@@ -102,7 +102,7 @@ def _one_change(
         scales={} if moved.post is None else _scales(moved.post, data),
         stats=_stats(fits),
         faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
-        notes=(*change_notes(data, change, fixed, label), *notes),
+        notes=(*_change_notes(data, change, fixed, label), *notes),
         engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
     )
 
@@ -160,7 +160,7 @@ def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mappin
     return slopes
 
 
-def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
+def _change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
     """Sentences on connections that changed as one, and on distances that did not change."""
     if len(fixed) == len(data.connections) and not any(fixed.values()):
         return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
@@ -243,7 +243,7 @@ def transform(size: int) -> FloatArray:
     return matrix
 
 
-def by_nuts(
+def _by_nuts(
     matched: Matched, specs: tuple[ModelSpec, ModelSpec], draws: int, chains: int, seed: int
 ) -> tuple[list[ChangeDraws], JointDraws]:
     """All embeddings at once: the changes between all pairs, and the draws behind them.
@@ -267,7 +267,7 @@ def by_nuts(
         change = matched.distances[:, after] - matched.distances[:, before]
         if fixed := fixed_values(data, change):
             raise InputError(
-                f"{change_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
+                f"{_change_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
             )
     matrix = transform(len(matched.embeddings))
     joint = sample_joint(
@@ -310,7 +310,7 @@ def _change_scale(level: str, covariance: FloatArray, weights: FloatArray) -> Fl
     return scale[:, :, 0] if level == "interaction" else scale
 
 
-def covariances_of(joint: JointDraws) -> dict[str, FloatArray]:
+def _covariances_of(joint: JointDraws) -> dict[str, FloatArray]:
     """Level to the covariances (chain, draw, size, E, E) of the embeddings."""
     back = np.linalg.inv(transform(joint.connection_mean.shape[2]))
     return {name: np.einsum("ec,sdkcg,fg->sdkef", back, value, back) for name, value in joint.covariances.items()}
@@ -345,7 +345,7 @@ def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]
     return first.with_sample(np.array(kept), np.concatenate(rows))
 
 
-def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> Relatedness | str:
+def _stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> Relatedness | str:
     """The relatedness of protected words in several embeddings, or why there is none.
 
     Similarities of words are those in the first embedding; the sample is what all samples share.
@@ -369,7 +369,7 @@ def stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> R
     )
 
 
-def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
+def _stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
     """The data of the pairs in one embedding and in all, or why there are none."""
     distances = Distances.read(matched.of(matched.distances[:, 0]), check=False)
     size = len(matched.embeddings)
@@ -378,18 +378,18 @@ def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distan
     known = set(found[0].attribute_words).issuperset(distances.attribute_words.tolist())
     if not known or any(not set(each.protected_words).issuperset(distances.protected_words.tolist()) for each in found):
         return "words of the tables are not known to their relatedness"
-    related = stacked_relatedness(found, distances.protected_words.tolist())
+    related = _stacked_relatedness(found, distances.protected_words.tolist())
     if isinstance(related, str):
         return related
     return replace(distances, relatedness=found[0]), stack(distances, matched.distances, related)
 
 
-def by_covariance(
+def _by_covariance(
     distances: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
 ) -> list[ChangeDraws]:
     """Draws of the changes between all pairs of embeddings from one posterior of all.
 
-    ``one`` and ``every`` are the pairs in the first embedding and in all, of :func:`stacked_data`.
+    ``one`` and ``every`` are the pairs in the first embedding and in all, of :func:`_stacked_data`.
     """
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
@@ -432,7 +432,7 @@ def by_covariance(
                 scales={"connection_sd": spread.reshape(*size, -1)},
                 stats={},
                 faults=(),
-                notes=tuple(change_notes(distances, change, fixed, label)),
+                notes=tuple(_change_notes(distances, change, fixed, label)),
                 engine="exact",
             )
         )
@@ -457,7 +457,7 @@ INDEPENDENT = (
 )
 
 
-def comparison_tree(
+def _comparison_tree(
     matched: Matched,
     spec: ModelSpec,
     changes: list[ChangeDraws],
@@ -522,7 +522,7 @@ def _posterior(changes: list[ChangeDraws], joint: JointDraws | None, embeddings:
     for name, like in known.items():
         drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
         values[f"change_{name}"] = ((*STEP, "change", *SCALE_DIMS[name]), _stacked(drawn))
-    for level, covariance in ({} if joint is None else covariances_of(joint)).items():
+    for level, covariance in ({} if joint is None else _covariances_of(joint)).items():
         dims = SCALE_DIMS[SCALES[level]]
         own = covariance if dims else covariance[:, :, 0]
         values[f"{level}_covariance"] = ((*STEP, *dims, "embedding", "embedding_other"), own)
@@ -678,15 +678,15 @@ def compare(
         )
     joint = None
     if engine == "nuts":
-        changes, joint = by_nuts(matched, (load_model(LEVELS_MODEL), spec), draws, chains, used)
+        changes, joint = _by_nuts(matched, (load_model(LEVELS_MODEL), spec), draws, chains, used)
     else:
         total = len(matched.embeddings) * (len(matched.embeddings) - 1) // 2
         with progress("comparing embeddings", total) as done:
-            changes = by_differences(matched, spec, engine, draws, chains, used, done)
+            changes = _by_differences(matched, spec, engine, draws, chains, used, done)
     if is_auto(model) and related is not None:
         matched = replace(matched, notes=(*matched.notes, related))
     changes = over_frames(changes, framed, matched, used)
-    return Comparison(comparison_tree(matched, spec, changes, joint, used))
+    return Comparison(_comparison_tree(matched, spec, changes, joint, used))
 
 
 def _related_draws(
@@ -716,11 +716,11 @@ def _related_draws(
             if "truth" not in table.attrs:
                 check_distances(each, table)
         spec = model if isinstance(model, ModelSpec) else load_model(RELATED)
-        made = stacked_data(matched, known)
+        made = _stacked_data(matched, known)
         if not isinstance(made, str):
-            changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
+            changes = over_frames(_by_covariance(*made, matched, spec, *size), framed, matched, size[2])
             related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
-            return Comparison(comparison_tree(matched, spec, changes, None, size[2], GIVEN, related))
+            return Comparison(_comparison_tree(matched, spec, changes, None, size[2], GIVEN, related))
         reason = made
     if wanted:
         raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")

@@ -174,11 +174,11 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
     rows = Rows(raw.combined(weights[words][None]), raw, kept, weights, kind, tuple(_doubts(data, cells)))
     if kind == RAW or not isinstance(raw, NormalFunctionals):
         return rows
-    pooled = pooled_associations(raw, weights[words], data.group_index[words], POOL_SD * distance_sd(data))
+    pooled = _pooled_associations(raw, weights[words], data.group_index[words], POOL_SD * distance_sd(data))
     return Rows(rows.whole, pooled, kept, weights, kind, rows.notes)
 
 
-def pooled_associations(raw: NormalFunctionals, weights: FloatArray, groups: IntArray, scale: float) -> Functionals:
+def _pooled_associations(raw: NormalFunctionals, weights: FloatArray, groups: IntArray, scale: float) -> Functionals:
     """Associations whose deviations from the whole list are partially pooled.
 
     Parameters

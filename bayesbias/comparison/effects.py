@@ -56,7 +56,7 @@ class Shared:
         return np.array([place[word] for word in dict.fromkeys(words) if word in place], dtype=np.intp)
 
 
-def shared_vocabulary(
+def _shared_vocabulary(
     first: KeyedVectors, second: KeyedVectors, wanted: Iterable[str], most: int | None, case: Case = "as-is"
 ) -> Shared:
     """The first ``most`` words of an embedding (None: all) and the wanted ones, as far as another holds them too.
@@ -94,7 +94,7 @@ def shared_vocabulary(
 NEIGHBOUR_COLUMNS = ["kind", "k", "words", "kept", "low", "high"]
 
 
-def neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
+def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
     """One row a word and k: ``kind``, ``word``, ``k``, ``kept``, the share of its k nearest neighbours that it keeps.
 
     Raises
@@ -120,7 +120,7 @@ def neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequ
     return pd.concat(pieces, ignore_index=True)
 
 
-def mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
+def _mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
     """Means over words with t intervals within [0, 1]: ``kind``, ``k``, ``words``, ``kept``, ``low``, ``high``."""
     rows = [
         (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob))
@@ -134,7 +134,7 @@ FEWEST_JUDGEMENTS = 5
 SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
 
-def checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
+def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
     """Pairs of words with a score, from a DataFrame of three columns or an iterable of triples.
 
     Raises
@@ -207,7 +207,7 @@ RECOVERY_COLUMNS = [
 ]
 
 
-def most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int) -> tuple[IntArray, IntArray]:
+def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int) -> tuple[IntArray, IntArray]:
     """Rows of the words most biased towards each group before, as many for each, and their groups by number.
 
     The bias of a word towards a group is its mean cosine with the group's protected words, less what that is for the
@@ -242,7 +242,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
     ``reference``, ``reference_low``, ``reference_high``: mean, smallest and largest share of ten random draws.
     """
     rng = np.random.default_rng(seed)
-    rows, labels = most_biased(shared, groups, count)
+    rows, labels = _most_biased(shared, groups, count)
     sizes = [len(shared.rows(words)) for words in groups.values()]
     drawn = [_random_groups(shared, sizes, count, rng) for _ in range(REFERENCES)]
     pieces = []
@@ -264,7 +264,7 @@ def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.ran
     """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
     parts = draw_any(len(shared.words), sizes, rng)
     groups = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
-    rows, labels = most_biased(shared, groups, count)
+    rows, labels = _most_biased(shared, groups, count)
     means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
     directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
     left = shared.before[rows].astype(np.float64)
@@ -539,7 +539,7 @@ def side_effects(
     words, draws = whole_number(words, "words"), whole_number(draws, "draws")
     seed = whole_number(seed, "seed", least=0, most=2**32 - 1)
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
-    pairs = None if similarity is None else checked_pairs(similarity)
+    pairs = None if similarity is None else _checked_pairs(similarity)
     kvs = [opened(kv) for kv in (kv_a, kv_b)]
     with progress("looking for side effects", 4) as done:
         compared = compare(before=before, after=after, seed=seed) if comparison is None else _of_two(comparison)
@@ -551,10 +551,10 @@ def side_effects(
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for first, other, _ in pairs or [] for word in (first, other)]
         _check_belonging(compared, kvs, case)
-        shared = shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
+        shared = _shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]
         done(2)
-        by_word = neighbours_kept(shared, kinds, ks)
+        by_word = _neighbours_kept(shared, kinds, ks)
         rng = np.random.default_rng(seed)
         done(3)
         similar, reason = pd.DataFrame(columns=SIMILARITY_COLUMNS), ""
@@ -563,7 +563,7 @@ def side_effects(
         recovered, why = _recovery(shared, groups, words, prob, seed)
         done(4)
     return SideEffects(
-        neighbours=mean_kept(by_word, prob),
+        neighbours=_mean_kept(by_word, prob),
         neighbours_by_word=by_word,
         controls=_controls(compared, prob),
         similarity=similar,
@@ -651,7 +651,7 @@ def _recovery(
     known = {name: listed for name, listed in groups.items() if name and len(shared.rows(listed))}
     if len(known) < 2:
         return nothing, ["Whether the old bias can be found was not tested: that needs two groups of protected words"]
-    rows, _ = most_biased(shared, known, words)
+    rows, _ = _most_biased(shared, known, words)
     each = len(rows) // len(known)
     if each < FEWEST_BIASED:
         return nothing, [

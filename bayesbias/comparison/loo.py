@@ -229,9 +229,9 @@ def _left_out_exactly(spec: ModelSpec, data: Distances) -> _Score | None:
 def _leave_words(result: Fit, spec: ModelSpec, table: pd.DataFrame, data: Distances, unit: Unit, done: Done) -> _Score:
     """Log predictive density of each attribute or protected word's distances given all others."""
     if unit == "protected":
-        density = protected_densities(result, data, np.arange(len(data.protected_words)))
+        density = _protected_densities(result, data, np.arange(len(data.protected_words)))
     else:
-        density = word_densities(result, data, np.arange(len(data.attribute_words)))
+        density = _word_densities(result, data, np.arange(len(data.attribute_words)))
     values, k = _left_out(density)
     bad = np.flatnonzero(~(k <= MAX_PARETO_K))
     unresolved = 0
@@ -266,10 +266,10 @@ def _refitted(
         return float(result.tree.attrs["log_evidence"] - without.attrs["log_evidence"])
     if empties:
         return None
-    return float(logsumexp(word_densities(Fit(without), data, np.array([word]))) - np.log(size))
+    return float(logsumexp(_word_densities(Fit(without), data, np.array([word]))) - np.log(size))
 
 
-def word_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
+def _word_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some attribute words, given cells and scales of a fit.
 
     Parameters
@@ -300,7 +300,7 @@ def word_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
     return word_log_likelihood(patterns, blocks, scales, cells)
 
 
-def protected_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
+def _protected_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some protected words, their cell means integrated out.
 
     Given the population's means mu and sds s, the effects of attribute words and the residual sds sigma, the distances
@@ -309,7 +309,7 @@ def protected_densities(result: Fit, data: Distances, words: IntArray) -> FloatA
     Parameters
     ----------
     post, data
-        As in :func:`word_densities`.
+        As in :func:`_word_densities`.
     words
         Indices of protected words of ``data``.
     """

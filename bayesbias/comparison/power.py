@@ -119,12 +119,12 @@ class Question:
 
     def answer(self, design: Design) -> PlannedSize:
         """Width and power of a design."""
-        sd, z = contrast_sd(design, self), ndtri((1 + self.prob) / 2)
+        sd, z = _contrast_sd(design, self), ndtri((1 + self.prob) / 2)
         seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
         return PlannedSize(*design.sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
-def contrast_sd(design: Design, question: Question) -> FloatArray:
+def _contrast_sd(design: Design, question: Question) -> FloatArray:
     """Posterior sd (B,) of a contrast of connection means given scales at B points, from the design alone.
 
     The Gaussian of :func:`bayesbias._core.marginal.mean_part`, whose precision is linear in (i, e) of each connection
@@ -172,7 +172,7 @@ def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
     return effects, variance / design.words[effects[:, 0]]
 
 
-def design_of(data: Distances, first: str, second: str) -> Design:
+def _design_of(data: Distances, first: str, second: str) -> Design:
     """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
     groups = data.group_index
     stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
@@ -274,7 +274,7 @@ class RelatedQuestion:
         return PlannedSize(*design.sizes(lengths), width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
-def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
+def _related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     """The lists behind a contrast of a table that knows how its words are related."""
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
@@ -314,7 +314,7 @@ def _shares(data: Distances, member: NDArray[np.bool_], connection: str) -> Floa
     return np.where(total > 0, counts / np.maximum(total, 1), np.nan)
 
 
-def related_question(posterior: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
+def _related_question(posterior: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
     """The question with the posteriors of a table's own factors."""
     return RelatedQuestion(effect, prob, factor_points(posterior.grid, range(len(posterior.grid.mass))))
 
@@ -468,7 +468,7 @@ def plan(
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))
     valid = data.connections.tolist()
     first, second = contrasted(first, second, valid, data.filled)
-    design = design_of(data, first, second)
+    design = _design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
     ways = _ways(design)
     needed = pd.DataFrame([_needed(design, name, way, question, power) for name, way in ways.items()])
@@ -509,8 +509,8 @@ def _related_plan(
 ) -> Plan:
     """The plan for given protected words: lists grow by alike or by unrelated words."""
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
-    design = related_design(data, first, second)
-    question = related_question(related_posterior(spec, data), effect, prob)
+    design = _related_design(data, first, second)
+    question = _related_question(related_posterior(spec, data), effect, prob)
     now = design.words.astype(float)
     ways = {
         name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)

@@ -178,12 +178,12 @@ class Sides:
     def p_shrank(self) -> FloatArray:
         """Probability (m,) of a value nearer to 0 after than before."""
         # |after| < |before| where the change and the sum of the two have opposite signs
-        return p_opposite(self.change, self._combined(2.0, 1.0))
+        return _p_opposite(self.change, self._combined(2.0, 1.0))
 
     @cached_property
     def p_reversed(self) -> FloatArray:
         """Probability (m,) of opposite signs before and after."""
-        return np.where(self.unchanged, 0.0, p_opposite(self.before, self.after))
+        return np.where(self.unchanged, 0.0, _p_opposite(self.before, self.after))
 
     def draws(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Joint draws (size, m) of the values before and of those after."""
@@ -214,7 +214,7 @@ class Sides:
         return replace(self, joint=shifted(joint, np.repeat(-centre * scale @ [1.0, 0.0], self.size)))
 
 
-def p_opposite(first: Functionals, second: Functionals) -> FloatArray:
+def _p_opposite(first: Functionals, second: Functionals) -> FloatArray:
     """Probability (m,) that two quantities of one posterior have opposite signs."""
     if not isinstance(first, NormalFunctionals) or not isinstance(second, NormalFunctionals):
         shares: FloatArray = (drawn(first) * drawn(second) < 0).mean(axis=0)
@@ -239,7 +239,7 @@ def shifted(functionals: Functionals, by: FloatArray) -> Functionals:
     return DrawnFunctionals(drawn(functionals) + by)
 
 
-def linked(functionals: Functionals, sums: Sums) -> Functionals:
+def _linked(functionals: Functionals, sums: Sums) -> Functionals:
     """From the parts of values before and of changes, (2 p,), the quantities themselves, (2 m,)."""
     return functionals.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
 
@@ -296,7 +296,7 @@ class Stacked:
         weights = [self._of(sums.parts, before), self._of(moving, after) - self._of(moving, before)]
         functionals = related_functionals(self.spec, self.every, self.cells, sparse.csr_array(sparse.vstack(weights)))
         offset = sums.parts @ np.nan_to_num(known).ravel()
-        return linked(shifted(functionals, np.concatenate([np.zeros(len(offset)), offset])), sums)
+        return _linked(shifted(functionals, np.concatenate([np.zeros(len(offset)), offset])), sums)
 
     def _of(self, parts: sparse.csr_array, embedding: int) -> sparse.csr_array:
         """Weights of one embedding's cells among those of all."""

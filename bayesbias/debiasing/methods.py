@@ -93,7 +93,7 @@ NOTHING = 1e-6
 """Length of what is left of a unit vector that lay within what was removed."""
 
 
-def complete_sets(
+def _complete_sets(
     vocabulary: Vocabulary, sets: object, name: str, least: int = 2
 ) -> tuple[tuple[Words, ...], list[str]]:
     """Sets of which the embedding holds every word, and sentences on the others.
@@ -103,7 +103,7 @@ def complete_sets(
     InputError
         These are no sets of words, or none is whole.
     """
-    every = as_sets(sets, name, least)
+    every = _as_sets(sets, name, least)
     present = find_words(vocabulary.kv, list(dict.fromkeys(word for words in every for word in words))).keys
     whole = tuple(words for words in every if all(word in present for word in words))
     notes = [
@@ -117,7 +117,7 @@ def complete_sets(
     return whole, notes
 
 
-def as_sets(sets: object, name: str, least: int) -> list[Words]:
+def _as_sets(sets: object, name: str, least: int) -> list[Words]:
     """Sets of words as tuples; the name of a list of pairs stands for its pairs."""
     if isinstance(sets, str):
         return list(pairs_given(sets, name))
@@ -272,7 +272,7 @@ def hard(
     Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
     both words.
     """
-    if larger := [words for words in as_sets(definitional, "definitional", 2) if len(words) > 2]:
+    if larger := [words for words in _as_sets(definitional, "definitional", 2) if len(words) > 2]:
         raise InputError(
             f"hard takes defining pairs, given is {larger[0]!r}: use method='hard_multiclass' with sets= for larger"
         )
@@ -280,7 +280,7 @@ def hard(
     pairs: tuple[Words, ...] = ()
     if equalize is not None:
         row_of = vocabulary.kv.key_to_index
-        wanted = as_sets(equalize, "equalize", 2)
+        wanted = _as_sets(equalize, "equalize", 2)
         whole = {pair: [form for form in _forms(pair) if all(word in row_of for word in form)] for pair in wanted}
         pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
         gone = [pair for pair, forms in whole.items() if not forms]
@@ -313,7 +313,7 @@ def hard_multiclass(
     """
     one_of(order, ORDERS, "order")
     used, directions, shares, notes = defined(vocabulary, sets, components)
-    also, more = (used, []) if equalize is None else complete_sets(vocabulary, equalize, "equalize")
+    also, more = (used, []) if equalize is None else _complete_sets(vocabulary, equalize, "equalize")
     rows, lost = rows_to_change(vocabulary, neutralize, ignore)
     changed = vocabulary.without(directions, rows)
     _equalise(vocabulary, changed, also, directions, order)
@@ -327,7 +327,7 @@ def defined(
     vocabulary: Vocabulary, sets: object, components: int
 ) -> tuple[tuple[Words, ...], FloatArray, FloatArray, list[str]]:
     """Whole defining sets, their principal directions, shares of variance, and notes."""
-    whole, notes = complete_sets(vocabulary, sets, "definitional")
+    whole, notes = _complete_sets(vocabulary, sets, "definitional")
     most = min(sum(len(words) - 1 for words in whole), vocabulary.kv.vector_size)
     if whole_number(components, "components") > most:
         raise InputError(f"components is {components}: these sets differ in at most {most} directions")
@@ -385,7 +385,7 @@ def half_sibling(
     A word's vector is the response and its dimensions are the observations; the defining words are the predictors.
     """
     penalty = finite_number(penalty, "penalty", positive=True)
-    sets, notes = complete_sets(vocabulary, definitional, "definitional", least=1)
+    sets, notes = _complete_sets(vocabulary, definitional, "definitional", least=1)
     words = tuple(dict.fromkeys(word for words in sets for word in words))
     rows, lost = rows_to_change(vocabulary, neutralize, (*ignore, *words))
     group = vocabulary.vectors(words)
@@ -514,14 +514,14 @@ def soft(
     sets, directions, shares, notes = defined(vocabulary, definitional, components)
     rows, lost = rows_to_change(vocabulary, neutralize, ignore)
     gram = _gram(vocabulary, None)
-    solution = softened(gram, gram if rows is None else _gram(vocabulary, rows), directions, strength)
+    solution = _softened(gram, gram if rows is None else _gram(vocabulary, rows), directions, strength)
     if solution.gradient > GRADIENT:
         notes.append(f"not converged: the gradient is {solution.gradient:.1g}")
     record = Debiasing("soft", directions, shares, sets, len(vocabulary), trace=solution.trace, notes=(*notes, *lost))
     return vocabulary.mapped(solution.matrix.T, None), record
 
 
-def softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> Softened:
+def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> Softened:
     """The symmetric T that minimises the objective of :func:`soft`.
 
     With M the sum of x x' over all vectors and A = T'T, the objective is quadratic in A~ = M^1/2 A M^1/2, and its

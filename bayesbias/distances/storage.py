@@ -308,7 +308,7 @@ OPTIONAL = ("ranks", "forms", "form_of")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
 
-def arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
+def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
     """The numbers and words of relatedness as arrays; everything else as JSON in the array ``facts``."""
     facts = {
         "embedding": dict(relatedness.embedding),
@@ -337,8 +337,8 @@ def arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
     }
 
 
-def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
-    """Relatedness from the arrays of :func:`arrays_of`.
+def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
+    """Relatedness from the arrays of :func:`_arrays_of`.
 
     Raises
     ------
@@ -394,13 +394,13 @@ def packed(relatedness: Relatedness) -> str:
 
 def _file(relatedness: Relatedness) -> bytes:
     content = io.BytesIO()
-    np.savez(content, **arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
+    np.savez(content, **_arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
     return content.getvalue()
 
 
 def _read(content: bytes, where: str) -> Relatedness:
     try:
-        return relatedness_from(read_arrays(io.BytesIO(content), where))
+        return _relatedness_from(read_arrays(io.BytesIO(content), where))
     except InputError as error:
         raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
 
@@ -447,7 +447,7 @@ def relatedness_group(relatedness: Relatedness) -> xr.Dataset:
     """Relatedness as a group of a fit."""
     import xarray as xr
 
-    arrays = arrays_of(relatedness)
+    arrays = _arrays_of(relatedness)
     data = {name: (dims, arrays[name]) for name, dims in DIMS.items() if name in arrays}
     coords = {name: arrays[name] for name in WORDS}
     return xr.Dataset(data, coords=coords, attrs={"facts": str(arrays["facts"])})
@@ -459,7 +459,7 @@ def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
         return None
     group = post[KEY]
     arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
-    return relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
+    return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
 
 
 def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:

@@ -91,7 +91,7 @@ def relatedness(
     0  math      8
     1  arts      8
     """
-    carried = carried_relatedness(kv)
+    carried = _carried_relatedness(kv)
     if carried is not None:
         if words is not None:
             raise InputError("a table or a fit carries its own relatedness: leave words out, or give an embedding")
@@ -115,7 +115,7 @@ def few_words(relatedness: Relatedness) -> str:
     )
 
 
-def carried_relatedness(holder: object) -> Relatedness | None:
+def _carried_relatedness(holder: object) -> Relatedness | None:
     """The relatedness that a table or a fit carries; None for an embedding.
 
     Raises
@@ -160,7 +160,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
             "keeps a sample of the others"
         )
     vectors = unit_rows(drawn.vectors)
-    half = [half_units(looked, words) for words in (protected, attributes)]
+    half = [_half_units(looked, words) for words in (protected, attributes)]
     centre = vectors.mean(axis=0).astype(np.float32).astype(float)
     units = unit_rows(vectors - centre)
     pairs = sample_pairs(units, np.random.default_rng([seed, 1]))
@@ -184,7 +184,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         pairs=pairs,
         protected_curve=_curve_of_words(means, vectors, pairs),
         ranks=np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
-        forms=half_units(looked.of_forms, [form for _, form in several]) if several else None,
+        forms=_half_units(looked.of_forms, [form for _, form in several]) if several else None,
         form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
     )
 
@@ -223,7 +223,7 @@ def _drawn(
     return _Drawn(tuple(kv.index_to_key[row] for row in rows), kv.vectors[rows], kind, places)
 
 
-def half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
+def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
     """Unit vectors in half precision, by blocks of rows; of concepts the means of their forms'."""
     half = np.empty((len(words), looked.forms.vectors.shape[1]), dtype=np.float16)
     for begin in range(0, len(words), ROWS):

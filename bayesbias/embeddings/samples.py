@@ -102,12 +102,12 @@ def drawn_rows(
     if kind == "ranks":
         # the smallest of exponential numbers with these rates: drawn one by one, in proportion to the rates
         uniform = (hashed.astype(float) + 1) / 2.0**64
-        order = np.argsort(-np.log(uniform) / rates_of_places(len(keys), followed or ())[outside], kind="stable")
+        order = np.argsort(-np.log(uniform) / _rates_of_places(len(keys), followed or ())[outside], kind="stable")
     # vectors without a direction are passed over: more words are drawn than needed
     return outside[order[: 2 * sample]], kind
 
 
-def rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
+def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
     """How likely a word of each place (size,) of a file is drawn, so that the sample follows the places of lists.
 
     The density of the logarithm of places is the mean over lists of Gaussian kernels around their words', and in a

@@ -75,7 +75,7 @@ def keyed_vectors(
     return kv
 
 
-def save_trained(kv: KeyedVectors, record: Record, file: Path) -> None:
+def _save_trained(kv: KeyedVectors, record: Record, file: Path) -> None:
     """Write vectors, counts and what they depend on, whole or not at all."""
     with whole_file(file) as temporary:
         np.savez(
@@ -87,8 +87,8 @@ def save_trained(kv: KeyedVectors, record: Record, file: Path) -> None:
         )
 
 
-def load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
-    """Vectors that :func:`save_trained` wrote.
+def _load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
+    """Vectors that :func:`_save_trained` wrote.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def train_embeddings(
         for setting in [Setting(text.name, kind, size, seed)]
     ]
     read = {
-        task.setting: load_trained(task.setting, task.record(), task.file)
+        task.setting: _load_trained(task.setting, task.record(), task.file)
         for task in tasks
         if task.file and task.file.exists()
     }
@@ -370,7 +370,7 @@ def _finished(task: _Task, passes: _Passes) -> KeyedVectors:
     """Train one model, and write it where it has a file."""
     kv = _trained(task, passes)
     if task.file is not None:
-        save_trained(kv, task.record(), task.file)
+        _save_trained(kv, task.record(), task.file)
     return kv
 
 

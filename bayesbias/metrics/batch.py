@@ -264,7 +264,7 @@ def prepared(
     Without ``how`` the arguments of the look-up may stand among the options.
     """
     if how is None:
-        how, options = split_options(options)
+        how, options = _split_options(options)
     chosen, parsed = find_metric(name), as_query(query)
     used = checked_options(chosen, options, how.normalise)
     _check_template(chosen, parsed)
@@ -273,12 +273,12 @@ def prepared(
     vectors = kv.keyed_vectors() if isinstance(kv, ContextVectors) else opened(kv)
     sets, owners = look_up(vectors, parsed, how, chosen.paired), None
     if chosen.sentences and isinstance(kv, ContextVectors):
-        sets, owners = sentence_sets(kv, sets, parsed)
+        sets, owners = _sentence_sets(kv, sets, parsed)
     space = vocabulary(vectors) if chosen.space else None
     return Prepared(chosen, parsed, used, how, vectors, sets, space, owners=owners)
 
 
-def sentence_sets(
+def _sentence_sets(
     vectors: ContextVectors, found: FoundSets, query: Query
 ) -> tuple[FoundSets, dict[str, tuple[IntArray, ...]]]:
     """Sets of all sentences of their words, and for each sentence the place of its word in the set."""
@@ -307,7 +307,7 @@ def sentence_sets(
     return replace(found, targets=sets["targets"], attributes=sets["attributes"], words=words), owners
 
 
-def split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
+def _split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
     """The look-up that options ask for, and the options of the metric."""
     lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
     return Lookup.checked(**lookup), {name: value for name, value in options.items() if name not in lookup}

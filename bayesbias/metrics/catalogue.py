@@ -272,7 +272,7 @@ def _ripa_sides(targets: Sets, attributes: Sets) -> Sides:
     return Sides(np.concatenate([share, -share]), np.full(len(attributes[0]), 1 / len(attributes[0])))
 
 
-def principal_direction(first: FloatArray, second: FloatArray) -> FloatArray:
+def _principal_direction(first: FloatArray, second: FloatArray) -> FloatArray:
     """First principal direction of pairs of unit vectors, each pair centred; it points from the second to the first."""
     apart = unit_rows(first) - unit_rows(second)
     direction: FloatArray = np.linalg.svd(apart, full_matrices=False)[2][0]
@@ -285,7 +285,7 @@ def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measu
         return no_value(
             "the words of each pair have one direction, so that nothing sets them apart", len(attributes[0])
         )
-    direction = principal_direction(*targets)
+    direction = _principal_direction(*targets)
     by_word: FloatArray = np.abs(unit_products(attributes[0], direction)) ** exponent
     return Measured(float(by_word.mean()), by_word)
 

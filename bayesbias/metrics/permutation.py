@@ -69,7 +69,7 @@ def against_random_lists(
     InputError
         Too few words of the vocabulary lie outside of the sets.
     """
-    related, weights = weighted_cosines(linear, kv, sets, options["seed"])
+    related, weights = _weighted_cosines(linear, kv, sets, options["seed"])
     totals = weights.sum(axis=1)
     totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
     mean = linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
@@ -85,7 +85,7 @@ def against_random_lists(
     )
 
 
-def weighted_cosines(linear: Linear, kv: KeyedVectors, sets: FoundSets, seed: int) -> tuple[Relatedness, FloatArray]:
+def _weighted_cosines(linear: Linear, kv: KeyedVectors, sets: FoundSets, seed: int) -> tuple[Relatedness, FloatArray]:
     """The relatedness of the words of some sets, and the weights (J, W) of their cosines in a metric.
 
     Words that are in several sets, or several times in one, have the sum of their weights.

@@ -75,7 +75,7 @@ def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatAr
     return result
 
 
-def fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
+def _fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
     """The least-squares spline of distances (J, N) on the words' values (N,), those beyond its ends among them."""
     low, high = np.quantile(x, ENDS)
     if not high > low:
@@ -215,7 +215,7 @@ def adjusted_table(
         x: FloatArray = values.of(related.sample_words)[enough]
         rest = related.scatter.astype(float)[:, enough] - curve.at(x)
         changed = related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
-        changed = without_levels(changed, curve, x, values.of(related.attribute_words))
+        changed = _without_levels(changed, curve, x, values.of(related.attribute_words))
         how, words = "vocabulary", len(enough)
     else:
         slope = control_slope(rows, values)
@@ -240,14 +240,14 @@ def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[Curve, I
     known = np.flatnonzero(np.isfinite(x))
     if len(known) < FEWEST or np.ptp(x[known]) <= 0:
         return None
-    return fitted_curve(x[known], related.scatter.astype(float)[:, known]), known
+    return _fitted_curve(x[known], related.scatter.astype(float)[:, known]), known
 
 
 LEAST_REST = 0.1
 """Least share of a vector's squared length that is left when the part that goes with its value is taken out."""
 
 
-def without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: FloatArray) -> Relatedness:
+def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: FloatArray) -> Relatedness:
     """Relatedness whose similarities are those beyond what the words' values make of them.
 
     Frequent words are alike as such. Once frequency is out of the distances, that part of their similarity predicts

@@ -49,7 +49,7 @@ def related_cell_errors(result: Fit, connections: tuple[str, ...], topic: bool) 
     # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
     factors = np.sqrt(np.diag(posterior.grid.products))[sums.kind][chosen]
     refuse_many_cells(len(sums.y))
-    covariance = within_topics(data) if topic else sums.covariance
+    covariance = _within_topics(data) if topic else sums.covariance
     return CellErrors(
         data=data,
         word=data.protected_words[sums.word[chosen]],
@@ -61,7 +61,7 @@ def related_cell_errors(result: Fit, connections: tuple[str, ...], topic: bool) 
     )
 
 
-def within_topics(data: Distances) -> FloatArray:
+def _within_topics(data: Distances) -> FloatArray:
     """Covariance (n, n) of cells' means for further words on the topics of their lists, for a factor of 1.
 
     In each component the words of a list share the part that their similarity says, which belongs to the topic; what is

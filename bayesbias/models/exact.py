@@ -105,7 +105,7 @@ def grids_of(
     """Connections that share a sigma (each its own, or all one), what the quadrature needs of them, and their grid."""
     every = list(range(len(data.connections)))
     for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
-        members = [sums_of(data, k, priors.mean) for k in block]
+        members = [_sums_of(data, k, priors.mean) for k in block]
         try:
             yield block, members, scale_grid(members, priors)
         except ValueError as error:
@@ -124,7 +124,7 @@ def priors_of(spec: ModelSpec) -> Priors:
     return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)
 
 
-def sums_of(data: Distances, k: int, prior_mean: float) -> Connection:
+def _sums_of(data: Distances, k: int, prior_mean: float) -> Connection:
     """What the quadrature needs of a connection's cells."""
     cells = data.filled[:, k]
     return connection_sums(data.cells.n[cells, k], data.cells.mean[cells, k], data.cells.ssd[cells, k], prior_mean)

@@ -201,7 +201,7 @@ class Independent:
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
         scales: Truth = {}
-        for name, size in scale_sizes(spec, data).items():
+        for name, size in _scale_sizes(spec, data).items():
             prior = spec.priors[name]
             if isinstance(prior, Pooled):
                 common = spec.priors[common_of(name)].draw(rng, 1)
@@ -210,13 +210,13 @@ class Independent:
             else:
                 drawn = prior.draw(rng, max(size, 1))
                 scales[name] = drawn if size else drawn[0]
-        return with_effects(spec, data, scales, rng)
+        return _with_effects(spec, data, scales, rng)
 
     def completed_truth(
         self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
     ) -> Truth:
         """Given parameters as arrays, with what is not given of the effects drawn."""
-        sizes = scale_sizes(spec, data)
+        sizes = _scale_sizes(spec, data)
         effects = ("word_mean", "attribute_effect", "interaction_effect")
         unknown = sorted(set(truth) - set(sizes) - set(effects))
         missing = sorted(set(sizes) - set(truth))
@@ -224,8 +224,8 @@ class Independent:
             fault = f"does not know {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
             raise InputError(f"the truth {fault}: the model {spec.name!r} has {', '.join(sizes)}")
         labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
-        values = {name: as_array(name, truth[name], size, labels) for name, size in sizes.items()}
-        drawn = with_effects(spec, data, values, rng)
+        values = {name: _as_array(name, truth[name], size, labels) for name, size in sizes.items()}
+        drawn = _with_effects(spec, data, values, rng)
         for name in set(truth) & set(effects):
             array = np.asarray(truth[name], dtype=float)
             needed = drawn[name].shape if name in drawn else ()
@@ -383,7 +383,7 @@ class Related(Independent):
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Factors from their prior; the means of cells are the observed ones."""
         factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
-        return {"sd_factor": factors, "word_mean": observed_means(data)}
+        return {"sd_factor": factors, "word_mean": _observed_means(data)}
 
     def completed_truth(
         self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
@@ -396,7 +396,7 @@ class Related(Independent):
             )
         labels = {"connection": data.connections.tolist(), "attribute_class": data.connection_classes}
         size = len(data.connection_classes)
-        values: Truth = {"sd_factor": as_array("sd_factor", truth["sd_factor"], size, labels)}
+        values: Truth = {"sd_factor": _as_array("sd_factor", truth["sd_factor"], size, labels)}
         if "word_mean" in truth:
             values["word_mean"] = np.asarray(truth["word_mean"], dtype=float)
             if values["word_mean"].shape != data.filled.shape:
@@ -404,10 +404,10 @@ class Related(Independent):
                     f"the truth's word_mean has the shape {values['word_mean'].shape}, needed is {data.filled.shape}"
                 )
         elif "connection_mean" in truth:
-            mean = as_array("connection_mean", truth["connection_mean"], len(data.connections), labels)
+            mean = _as_array("connection_mean", truth["connection_mean"], len(data.connections), labels)
             values["word_mean"] = np.where(data.filled, mean, np.nan)
         else:
-            values["word_mean"] = observed_means(data)
+            values["word_mean"] = _observed_means(data)
         return values
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
@@ -454,12 +454,12 @@ def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatAr
     return value
 
 
-def observed_means(data: Distances) -> FloatArray:
+def _observed_means(data: Distances) -> FloatArray:
     """Mean distance of each cell, NaN where there is none."""
     return np.where(data.filled, data.cells.mean, np.nan)
 
 
-def scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
+def _scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
     """Parameter above the effects to its number of values, 0 for a single number."""
     k = len(data.connections)
     sizes = {"connection_mean": k, "connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 0}
@@ -474,7 +474,7 @@ def scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
     return sizes
 
 
-def as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]]) -> FloatArray:
+def _as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]]) -> FloatArray:
     """A parameter as an array (size,), from a number, numbers, or a mapping by label of its dimension."""
     if isinstance(given, Mapping):
         valid = labels.get(DIMS.get(name, ("",))[0], [])
@@ -493,7 +493,7 @@ def as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]]) 
     return np.broadcast_to(values, (size,) if size else ()).copy()
 
 
-def with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:
+def _with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:
     """Parameters above the effects, with means of cells and effects drawn given these."""
     shape = (len(data.protected_words), len(data.connections))
     heavy = spec.terms.protected_words == "student_t"

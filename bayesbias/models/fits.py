@@ -62,7 +62,7 @@ ENGINES = (
 """The fastest first: ``auto`` takes the first that can fit the model."""
 
 
-def engines_for(spec: ModelSpec) -> list[str]:
+def _engines_for(spec: ModelSpec) -> list[str]:
     """Names of the engines that can fit a model, the fastest first."""
     return [engine.name for engine in ENGINES if engine.obstacle(spec) is None]
 
@@ -75,7 +75,7 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     InputError
         No such engine, or one that cannot fit the model.
     """
-    able, every = engines_for(spec), {engine.name: engine for engine in ENGINES}
+    able, every = _engines_for(spec), {engine.name: engine for engine in ENGINES}
     one_of(name, ["auto", *every], "engine")
     engine = every[able[0] if name == "auto" else name]
     if (reason := engine.obstacle(spec)) is not None:
@@ -184,7 +184,7 @@ def fit(
     by_frame, table = table, averaged(table)
     data = read_distances(table)
     frames = frame_data(by_frame, data)
-    spec, note = chosen_model(model, data)
+    spec, note = _chosen_model(model, data)
     if priors is not None:
         spec = with_priors(spec, priors)
         note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
@@ -231,7 +231,7 @@ def _adjusted_fit(
     return recorded(with_slope(fit(adjusted, **how), adjustment, how["seed"]), adjustment, raw)
 
 
-def chosen_model(model: str | Path | ModelSpec, data: Distances) -> tuple[ModelSpec, tuple[str, ...]]:
+def _chosen_model(model: str | Path | ModelSpec, data: Distances) -> tuple[ModelSpec, tuple[str, ...]]:
     """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
     if not is_auto(model):
         return load_model(model), ()
@@ -277,7 +277,7 @@ def list_models() -> pd.DataFrame:
     'marginal, nuts'
     """
     specs = {path: load_model(path) for path in bundled_models().values()}
-    rows = [(s.name, s.description, ", ".join(engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
+    rows = [(s.name, s.description, ", ".join(_engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
     return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])
 
 

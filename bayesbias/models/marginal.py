@@ -84,7 +84,7 @@ class WeightedPoints:
     stages: int
 
 
-def importance_sample(log_density: Density, start: FloatArray, size: int, rng: np.random.Generator) -> WeightedPoints:
+def _importance_sample(log_density: Density, start: FloatArray, size: int, rng: np.random.Generator) -> WeightedPoints:
     """Points with weights for a density, given up to a constant.
 
     From the mode and the curvature there, each stage draws scrambled Sobol points from a mixture of a multivariate t
@@ -306,7 +306,7 @@ class CrossedTarget:
         inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
         if len(inside):
             points = theta[inside]
-            likelihood = marginal_log_likelihood(self.sums, self.variances(points), self.mean.sd)
+            likelihood = _marginal_log_likelihood(self.sums, self.variances(points), self.mean.sd)
             value[inside] = likelihood + self.log_prior(points)
         return value
 
@@ -394,7 +394,7 @@ def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | Inc
     return crossed_sums(patterns, blocks, groups, k, by_group)
 
 
-def marginal_log_likelihood(sums: CrossedSums | IncompleteSums, scales: Scales, prior_sd: float) -> FloatArray:
+def _marginal_log_likelihood(sums: CrossedSums | IncompleteSums, scales: Scales, prior_sd: float) -> FloatArray:
     """Log marginal likelihood (B,) of the distances at scales, constants included."""
     if isinstance(sums, IncompleteSums):
         return incomplete_log_likelihood(sums, scales, prior_sd)
@@ -495,7 +495,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     theta = sampled.drawn(size, rng)
     effects = EFFECTS if spec.terms.word_x_group else EFFECTS[:1]
     taker = DrawsOfWords(data, size, effects, target.mean.mean)
-    posterior = draw_given_scales(target, data, theta, rng, taker)
+    posterior = _draw_given_scales(target, data, theta, rng, taker)
     by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
     return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
 
@@ -527,9 +527,9 @@ class Explored:
 def explored(
     log_density: Density, start: FloatArray, points: int, chains: int, draws: int, rng: np.random.Generator
 ) -> Explored:
-    """Importance sampling of a density with so many points, and NUTS where :func:`weights_fault` asks for it."""
-    sampled = importance_sample(log_density, start, points, rng)
-    if (fault := weights_fault(sampled, points)) is None:
+    """Importance sampling of a density with so many points, and NUTS where :func:`_weights_fault` asks for it."""
+    sampled = _importance_sample(log_density, start, points, rng)
+    if (fault := _weights_fault(sampled, points)) is None:
         return Explored(sampled, None, None, {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess})
     walked, diverging = walk(log_density, sampled.weights @ sampled.points, chains, draws, rng)
     return Explored(sampled, f"{fault} after {sampled.stages} stages", walked, {"diverging": diverging})
@@ -540,7 +540,7 @@ def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
     return 1 << int(np.ceil(np.log2(max(POINTS_PER_DRAW * draws, fewest))))
 
 
-def weights_fault(weighted: WeightedPoints, points: int) -> str | None:
+def _weights_fault(weighted: WeightedPoints, points: int) -> str | None:
     """Why the weights cannot be trusted, or None."""
     if weighted.pareto_k > MAX_PARETO_K:
         return f"Pareto k of the importance weights was {weighted.pareto_k:.2f}, above {MAX_PARETO_K},"
@@ -578,7 +578,7 @@ def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
             )
 
 
-def draw_given_scales(
+def _draw_given_scales(
     target: CrossedTarget, data: Distances, theta: FloatArray, rng: np.random.Generator, taker: Taker
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) at points theta (B, d), but for those of single words, which go to a taker."""

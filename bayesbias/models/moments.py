@@ -81,7 +81,7 @@ def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
         A model that neither engine fits, or distances without spread.
     """
     if exact.obstacle(spec) is None:
-        return exact_moments(spec, data)
+        return _exact_moments(spec, data)
     if (reason := marginal.obstacle(spec)) is not None:
         raise InputError(f"the model {spec.name!r} needs draws by NUTS: {reason}; fit 'crossed' or 'published' instead")
     return scale_points(spec, data, rng).moments
@@ -105,7 +105,7 @@ def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> Scale
     target = crossed_target(spec, data)
     if target.places != points.places:
         return None
-    log_density, means, covariances = conditional_means(target, points.theta)
+    log_density, means, covariances = _conditional_means(target, points.theta)
     weights, k = smoothed_weights(log_density - points.log_density + np.log(points.weights))
     if k > MAX_PARETO_K or 1 / np.sum(weights**2) < LEAST_SHARE * len(weights):
         return None
@@ -113,7 +113,7 @@ def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> Scale
 
 
 def _weighted(target: CrossedTarget, theta: FloatArray, log_weights: FloatArray) -> ScalePoints:
-    log_density, means, covariances = conditional_means(target, theta)
+    log_density, means, covariances = _conditional_means(target, theta)
     weights = np.exp(log_weights - logsumexp(log_weights))
     return ScalePoints(target.places, theta, weights, log_density, _averaged(weights, means, covariances))
 
@@ -125,7 +125,7 @@ def _averaged(weights: FloatArray, means: FloatArray, covariances: FloatArray) -
     return mean, np.tensordot(weights, covariances, 1) + (apart * weights[:, None]).T @ apart
 
 
-def conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log density (B,), and mean (B, K) and covariance (B, K, K) of the connection means, at points (B, d)."""
     prior, k = target.mean, target.sums.connections
     log_likelihood, means = np.empty(len(theta)), np.empty((len(theta), k))
@@ -154,7 +154,7 @@ def _pattern_means(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[
     return part.log_likelihood + within_part(sums, scales), means, columns.transpose(0, 2, 1) @ columns
 
 
-def exact_moments(spec: ModelSpec, data: Distances) -> Moments:
+def _exact_moments(spec: ModelSpec, data: Distances) -> Moments:
     """Mean and covariance of the connection means by quadrature over the scales."""
     priors = exact.priors_of(spec)
     size = len(data.connections)

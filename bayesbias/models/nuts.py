@@ -56,7 +56,7 @@ def _sample_related(spec: ModelSpec, data: Distances, chains: int, draws: int, r
     """Draws of the cells and the factors by NUTS; the population's, which nothing flows back from, given these."""
     priors = related.priors_of(spec)
     sums = related.related_sums(data)
-    sampled = run_nuts(build_related(sums, priors), chains, draws, rng)
+    sampled = run_nuts(_build_related(sums, priors), chains, draws, rng)
     cells, factors = scatter_cells(sampled.values["cell_mean"], data.filled), sampled.values["sd_factor"]
     flat = (cells.reshape(-1, *data.filled.shape), factors.reshape(-1, factors.shape[-1]))
     posterior = related.completed(*flat, sums, data, priors, rng)
@@ -67,7 +67,7 @@ def _sample_related(spec: ModelSpec, data: Distances, chains: int, draws: int, r
     )
 
 
-def build_related(sums: RelatedSums, priors: related.RelatedPriors) -> pymc.Model:
+def _build_related(sums: RelatedSums, priors: related.RelatedPriors) -> pymc.Model:
     """The model of related words in PyMC: what is sampled is the standardised errors of the cells, not their means."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -132,7 +132,7 @@ def build(spec: ModelSpec, data: Distances) -> pymc.Model:
     import pytensor.tensor as pt
 
     word, connection = np.nonzero(data.filled)
-    centred = centred_connections(data)
+    centred = _centred_connections(data)
     coords = {"connection": data.connections, "cell": np.arange(len(word))}
     with pm.Model(coords=coords) as model:
         if spec.terms.intercept:
@@ -181,7 +181,7 @@ def _attribute_effects(spec: ModelSpec, data: Distances) -> Any:
     number = cell_numbers(met)
     model.add_coord("met", np.arange(met.sum()))
     interaction_sd = spec.priors["interaction_sd"].in_pymc("interaction_sd")
-    if centred_interactions(data):
+    if _centred_interactions(data):
         interaction = pm.Normal("interaction_effect", sigma=interaction_sd, dims="met")
     else:
         raw = pm.Normal("interaction_raw", dims="met")
@@ -201,7 +201,7 @@ def _scales(spec: ModelSpec, name: str, dims: str) -> Any:
     return pm.Deterministic(name, common * pm.math.exp(prior.spread * raw), dims=dims)
 
 
-def centred_connections(data: Distances) -> NDArray[np.bool_]:
+def _centred_connections(data: Distances) -> NDArray[np.bool_]:
     """Connections (K,) whose cells have means known more sharply than the means vary between cells."""
     cells = data.cells
     freedom = (np.maximum(cells.n - 1, 0)).sum(axis=0)
@@ -214,7 +214,7 @@ def centred_connections(data: Distances) -> NDArray[np.bool_]:
     return sharp
 
 
-def centred_interactions(data: Distances) -> bool:
+def _centred_interactions(data: Distances) -> bool:
     """Whether a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
     residual = data.y - data.cells.mean[data.word, data.connection]
     met = data.compared
@@ -319,7 +319,7 @@ def sample_joint(
     rng
         Generator of the sampler's seed.
     """
-    model = build_joint(specs, data, components)
+    model = _build_joint(specs, data, components)
     with warnings.catch_warnings():
         # the sampler's own compiler takes care of the small products, and needs no BLAS
         warnings.filterwarnings("ignore", message="PyTensor could not link to a BLAS", category=UserWarning)
@@ -348,7 +348,7 @@ def _covariance(packed: FloatArray, size: int) -> FloatArray:
     return covariance
 
 
-def build_joint(specs: Sequence[ModelSpec], data: Distances, components: FloatArray) -> pymc.Model:
+def _build_joint(specs: Sequence[ModelSpec], data: Distances, components: FloatArray) -> pymc.Model:
     """The model in PyMC: every level a set of vectors over components, drawn directly where the data know them well."""
     import pymc as pm
     import pytensor.tensor as pt

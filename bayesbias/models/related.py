@@ -107,7 +107,7 @@ def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
 
 def factor_posterior(spec: ModelSpec, data: Distances) -> FactorGrid:
     """The posteriors of the factors alone: the scatter of words within lists informs them."""
-    return factors_of(spec, list_fields(data))
+    return factors_of(spec, _list_fields(data))
 
 
 def factors_of(spec: ModelSpec, fields: ListFields) -> FactorGrid:
@@ -135,11 +135,11 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
         attrs={"grid_mass_outside": float(fitted.grid.mass[:, [0, -1]].sum(axis=1).max())}
         | independent_words(fitted.sums, data),
-        notes=sampled_note(fitted.sums, data),
+        notes=_sampled_note(fitted.sums, data),
     )
 
 
-def sampled_note(sums: RelatedSums, data: Distances) -> tuple[str, ...]:
+def _sampled_note(sums: RelatedSums, data: Distances) -> tuple[str, ...]:
     """Says that further words are learnt of from some of many protected words."""
     used, every = len(sums.sampled), len(data.protected_words)
     if used == every:
@@ -359,12 +359,12 @@ class ListFields:
     expected: FloatArray
 
 
-def list_fields(data: Distances) -> ListFields:
+def _list_fields(data: Distances) -> ListFields:
     """The lists of a table that knows how its words are related."""
     relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
     overlaps = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-    observed = counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
+    observed = _counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
     return fields_of(data, parts, lists, overlaps, observed)
 
 
@@ -381,7 +381,7 @@ def fields_of(
     """
     same, shares = overlaps
     correlations = list_correlations(parts.correlations, same, shares)
-    freedom, expected = scatter_within(data, parts, lists, same, shares, correlations)
+    freedom, expected = _scatter_within(data, parts, lists, same, shares, correlations)
     known = freedom > 0
     scatter = np.divide(observed, expected, out=np.ones(len(known)), where=known)
     return ListFields(lists, parts, correlations, freedom, scatter, expected)
@@ -389,7 +389,7 @@ def fields_of(
 
 def related_sums(data: Distances) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
-    fields = list_fields(data)
+    fields = _list_fields(data)
     lists = fields.lists
     sampled, families = relatedness_for(data).sampled_families(data.protected_words.tolist())
     return RelatedSums(
@@ -430,7 +430,7 @@ def refuse_many_cells(cells: int) -> None:
         )
 
 
-def scatter_within(
+def _scatter_within(
     data: Distances,
     parts: Components,
     lists: CellLists,
@@ -476,7 +476,7 @@ def counted_connections(data: Distances) -> NDArray[np.bool_]:
     return np.array([name != "different" or "associated" not in names for name in names])
 
 
-def counted_squares(data: Distances, deviations: FloatArray) -> FloatArray:
+def _counted_squares(data: Distances, deviations: FloatArray) -> FloatArray:
     """Sums of squares (B, A) of deviations (B, rows) from the means of their cells, for each attribute class."""
     counted = counted_connections(data)[data.connection]
     kinds = data.connection_class[data.connection]
@@ -607,7 +607,7 @@ def draw_errors(data: Distances, factors: FloatArray, rng: np.random.Generator) 
     for part in _parts_of(drawn):
         deviations = drawn[part]
         deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
-        squares = counted_squares(data, deviations)
+        squares = _counted_squares(data, deviations)
         ratio = np.divide(wanted[part], squares, out=np.ones_like(squares), where=known & (squares > 0))
         scale = np.sqrt(ratio) * factors[part]
         deviations *= scale[:, data.connection_class[data.connection]]

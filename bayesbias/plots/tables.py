@@ -225,7 +225,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
     """
-    relatedness = held_relatedness(holder, "plot_relatedness")
+    relatedness = _held_relatedness(holder, "plot_relatedness")
     with mpl.rc_context(FONT):
         return _drawn(
             [_attributes(relatedness), _protected(relatedness)],
@@ -435,8 +435,8 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_variogram(table).savefig("variogram.png")
     """
-    relatedness = held_relatedness(holder, "plot_variogram")
-    within = {kind: similarities_within(relatedness, kind) for kind in KINDS}
+    relatedness = _held_relatedness(holder, "plot_variogram")
+    within = {kind: _similarities_within(relatedness, kind) for kind in KINDS}
     within = {kind: values for kind, values in within.items() if len(values)}
     met: FloatArray = MIDDLES[relatedness.pairs.counts > 0].astype(float)
     least = min([met[0], *(values.min() for values in within.values())])
@@ -452,7 +452,7 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     return figure
 
 
-def held_relatedness(holder: object, plot: str) -> Relatedness:
+def _held_relatedness(holder: object, plot: str) -> Relatedness:
     """Relatedness as given, or of a table or a fit.
 
     Raises
@@ -470,7 +470,7 @@ def held_relatedness(holder: object, plot: str) -> Relatedness:
     )
 
 
-def similarities_within(relatedness: Relatedness, kind: str) -> FloatArray:
+def _similarities_within(relatedness: Relatedness, kind: str) -> FloatArray:
     """Similarities of all pairs of different words of one list, one list of a kind after the other."""
     parts = [np.empty(0)]
     for _, listed, words in relatedness.lists:

@@ -182,7 +182,7 @@ def _scores(
             scores.append(unit_rows(vectors) @ apart.T)
         else:
             rows = np.array([kv.key_to_index[word] for word in words], dtype=np.intp)
-            scores.append(neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
+            scores.append(_neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
     return np.stack(scores)
 
 
@@ -195,7 +195,7 @@ def _ripa(vectors: FloatArray, first: FloatArray, second: FloatArray, pairs: lis
     return scores
 
 
-def neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neighbours: int) -> FloatArray:
+def _neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neighbours: int) -> FloatArray:
     """NBM (rows, pairs) of words of a vocabulary of unit vectors, by the pairs' differences (pairs, dimensions)."""
     check_neighbours(neighbours, len(unit))
     first = np.ascontiguousarray((unit @ apart.T >= 0).T.astype(np.uint8))

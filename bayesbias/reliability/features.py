@@ -99,7 +99,7 @@ class WordNet:
         return [form for form in dict.fromkeys([plain, *base]) if (part, form) in self.synsets]
 
 
-def read_wordnet(folder: str | Path) -> WordNet:
+def _read_wordnet(folder: str | Path) -> WordNet:
     """Read the index files of WordNet.
 
     Parameters
@@ -225,7 +225,7 @@ def word_features(
 
     wanted, named = words_given(words, "words"), seeds_of(kvs)
     _check_embeddings(named)
-    senses = None if wordnet is None else read_wordnet(wordnet)
+    senses = None if wordnet is None else _read_wordnet(wordnet)
     known = {label: find_words(kv, wanted) for label, kv in named.items()}
     shared = [word for word in wanted if all(word in entry.keys for entry in known.values())]
     notes = _lost(wanted, known)

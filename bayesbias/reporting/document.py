@@ -33,7 +33,7 @@ CARE = (
 
 def svg(picture: Picture) -> Markup:
     """A picture as an element of the page: our own drawing, whose words are escaped."""
-    return Markup(inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
+    return Markup(_inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
 
 
 def data_address(picture: Picture) -> str:
@@ -120,7 +120,7 @@ def _plain(text: str) -> str:
     return MARKED.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def inline_svg(figure: Figure, name: str, title: str) -> str:
+def _inline_svg(figure: Figure, name: str, title: str) -> str:
     """The figure as an ``<svg>`` element for inlining.
 
     Style attributes become presentation attributes, ids get the prefix ``name`` so that they are unique on a page, and

@@ -65,7 +65,7 @@ COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
 """Models that are set beside a fit's own; the published one alone where nothing else is said."""
 
 
-def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
+def _side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     """Whole-list contrasts of these protected words under a fit's model and others, fitted to the same distances.
 
     Columns ``contrast``, ``model``, ``mean``, ``low``, ``high``, ``width``. Counterparts are the published
@@ -86,8 +86,8 @@ def side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["contrast", "model", "mean", "low", "high", "width"])
 
 
-def what_changed(table: pd.DataFrame) -> list[str]:
-    """A sentence for each contrast of :func:`side_by_side`: how the width changed, and whether the conclusion did."""
+def _what_changed(table: pd.DataFrame) -> list[str]:
+    """A sentence for each contrast of :func:`_side_by_side`: how the width changed, and whether the conclusion did."""
     sentences = []
     pairs = [
         (contrast, first, rows[-1])
@@ -615,14 +615,14 @@ def _checks(facts: _Given) -> Iterator[Block]:
 
 def _sensitivity(facts: _Given) -> Iterator[Block]:
     """What the model, the prior and single words change."""
-    models = side_by_side(facts.post, facts.prob)
+    models = _side_by_side(facts.post, facts.prob)
     if not models.empty:
         yield MODEL_SENTENCES.get(facts.post.attrs["attribute_words"], "")
         names = ("mean", "low", "high", "width")
         columns = {"contrast": ("contrast", "text"), "model": ("model", "text")}
         columns |= {name: (name, "number") for name in names}
         yield table_of("Whole-list contrasts under several models of the same distances", models, columns)
-        yield Items(what_changed(models))
+        yield Items(_what_changed(models))
     if facts.plan is None or facts.other is None or {*HEAVY, "m"} & set(facts.post["posterior"].data_vars):
         return
     yield facts.plan.text()

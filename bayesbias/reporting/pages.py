@@ -98,7 +98,7 @@ def report(
     folder = None if pictures is None else home_folder(pictures)
     if folder is not None and not folder.is_dir():
         raise InputError(f"pictures is {folder}: there is no such folder")
-    result = presented(post, topics, flag(sensitivity, "sensitivity"))
+    result = _presented(post, topics, flag(sensitivity, "sensitivity"))
     options: dict[str, Any] = {} if effects is None else {"effects": effects}
     if prob is not None:
         if "prob" not in inspect.signature(result.front).parameters:
@@ -130,7 +130,7 @@ def _works(result: Result) -> list[Block]:
         return []
 
 
-def presented(given: object, topics: TopicNull | None = None, sensitivity: bool = True) -> Result:
+def _presented(given: object, topics: TopicNull | None = None, sensitivity: bool = True) -> Result:
     """Anything that has a report as a result: fits and tables of metrics are none by themselves.
 
     Raises

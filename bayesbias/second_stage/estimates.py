@@ -297,7 +297,7 @@ def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
     related = stacked_scatter(relatedness, [part.data.protected_words.tolist() for part in parts])
     if isinstance(related, str):
         return related
-    units = joined_units(relatedness, names)
+    units = _joined_units(relatedness, names)
     related = replace(
         related, attribute_words=tuple(names), attributes=units.astype(np.float16), centre=np.zeros(units.shape[1])
     )
@@ -326,7 +326,7 @@ def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
     return covariance
 
 
-def joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArray:
+def _joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArray:
     """Vectors of words whose products are their mean similarities over embeddings, (words, sum of dimensions)."""
     parts = []
     for each in found:

@@ -137,7 +137,7 @@ def _prefix_means(values: FloatArray, lengths: np.ndarray) -> FloatArray:
     return mean
 
 
-def weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
+def _weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Effect sizes while target sets grow: means and spreads from prefix sums of s."""
     s = associations(targets, attributes)
     centre = np.concatenate(s).mean()  # sums of squares about a near value lose nothing to rounding
@@ -152,7 +152,7 @@ def weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     return ratio(means[0] - means[1], spread)
 
 
-def weat_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
+def _weat_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Effect sizes while attribute sets grow: s of every target word from prefix sums of cosines."""
     units = [unit_rows(vectors) for vectors in targets]
     cosines = [np.vstack(units) @ unit_rows(vectors).T for vectors in attributes]
@@ -168,7 +168,7 @@ def weat_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArr
     return np.stack(values)
 
 
-def ect_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
+def _ect_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Spearman correlations while target sets grow: ranks of the attribute words for each pair of prefix means."""
     # the order of cosines with a mean is that of inner products with its sum
     products = [vectors @ unit_rows(attributes[0]).T for vectors in targets]
@@ -182,7 +182,7 @@ def ect_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     return np.stack(values)
 
 
-def ect_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
+def _ect_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Spearman correlations while the attribute set grows: ranks within prefixes from one table of comparisons."""
     unit = unit_rows(attributes[0])
     cosines = [unit @ vectors.mean(axis=0) for vectors in targets]
@@ -203,7 +203,7 @@ def _prefix_spearman(left: FloatArray, right: FloatArray, lengths: np.ndarray) -
     return ratio((a * b).sum(axis=1), scale)
 
 
-def rnsb_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
+def _rnsb_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Divergences while target sets grow: one classifier, asked about the prefix means of the groups."""
     x = np.vstack(attributes)
     alpha, b = fit_in_rows(x @ x.T, np.arange(len(x)) < len(attributes[0]))
@@ -223,7 +223,7 @@ def _divergence(margins: FloatArray) -> FloatArray:
     return value
 
 
-def rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
+def _rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
     """Divergences while attribute sets grow: each classifier starts from that of the size before."""
     x = np.vstack(attributes)
     gram = x @ x.T
@@ -241,10 +241,10 @@ def rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArr
 
 
 CURVES = {
-    "weat_effect_size": Curves(weat_targets, weat_attributes, lambda groups: (-2.0, 2.0), 0.0, ((2, 2), 2)),
-    "ect": Curves(ect_targets, ect_attributes, lambda groups: (-1.0, 1.0), 1.0, ((2, 2), 1)),
+    "weat_effect_size": Curves(_weat_targets, _weat_attributes, lambda groups: (-2.0, 2.0), 0.0, ((2, 2), 2)),
+    "ect": Curves(_ect_targets, _ect_attributes, lambda groups: (-1.0, 1.0), 1.0, ((2, 2), 1)),
     "rnsb": Curves(
-        rnsb_targets, rnsb_attributes, lambda groups: (0.0, float(np.log(groups))), 0.0, ((2, None), 2), (0.0, 1.0)
+        _rnsb_targets, _rnsb_attributes, lambda groups: (0.0, float(np.log(groups))), 0.0, ((2, None), 2), (0.0, 1.0)
     ),
 }
 
@@ -411,7 +411,7 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
     True
     """
     by_name_or_none(compat, ["published"], "compat")
-    check_comparable(biased, unbiased)
+    _check_comparable(biased, unbiased)
     low, high = biased.bounds
     range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero
     area = biased._area(np.abs(biased.mean - biased.zero) - np.abs(unbiased.mean - unbiased.zero))
@@ -443,7 +443,7 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     >>> 0 <= bb.silhouettes.silhouette_separation(biased, unbiased) <= 1
     True
     """
-    check_comparable(biased, unbiased)
+    _check_comparable(biased, unbiased)
     far, near = biased._from_no_bias().T, unbiased._from_no_bias().T
     apart = far[:, :, None] - near[:, None, :]
     share = np.where(np.isnan(apart), np.nan, (np.sign(apart) + 1) / 2).mean(axis=(1, 2))
@@ -452,7 +452,7 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     return biased._area(share) / int(biased.sizes[-1] - biased.sizes[0])
 
 
-def check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
+def _check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
     """Refuse silhouettes of different metrics, lists or sizes."""
     for result in (biased, unbiased):
         if not isinstance(result, Silhouette):
@@ -535,7 +535,7 @@ def silhouette_uncertainty(
     one_of(method, METHODS, "method")
     resamples, prob = whole_number(resamples, "resamples", least=2), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    check_comparable(biased, biased if unbiased is None else unbiased)
+    _check_comparable(biased, biased if unbiased is None else unbiased)
     runs = len(biased.values)
     if unbiased is not None and len(unbiased.values) != runs:
         raise InputError(f"the silhouettes have {runs} and {len(unbiased.values)} runs: give the same runs of both")

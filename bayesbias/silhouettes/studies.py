@@ -101,7 +101,7 @@ class Subject:
     notes: tuple[str, ...] = ()
 
 
-def study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
+def _study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """A metric of the study, all sizes of a run in one pass."""
     curves = CURVES[name]
     (least, most), attributes = curves.sets
@@ -111,7 +111,7 @@ def study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Sub
             f"{name} takes {least}{'' if most else ' or more'} target and {attributes} attribute sets; the query "
             f"{query.name!r} has {shape[0]} and {shape[1]}: take one of query.subqueries({least}, {attributes})"
         )
-    sets, notes = found_sets(kv, query, how, paired=False)
+    sets, notes = _found_sets(kv, query, how, paired=False)
 
     def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
         curve = curves.targets if vary == "targets" else curves.attributes
@@ -129,7 +129,7 @@ def study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Sub
     )
 
 
-def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
+def _registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """A metric of the registry, measured anew at every size."""
     metric = find_metric(name)
     used = untested(checked_options(metric, options))
@@ -139,7 +139,7 @@ def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, 
     if not np.isfinite(bounds).all():
         raise InputError(
             f"{name} has no smallest and largest value, which the scores of a silhouette need: those of "
-            f"{', '.join(with_range())} are known, that of rnd with ('rnd', {{'distance': 'cos'}})"
+            f"{', '.join(_with_range())} are known, that of rnd with ('rnd', {{'distance': 'cos'}})"
         )
 
     def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
@@ -169,7 +169,7 @@ def registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, 
     )
 
 
-def with_range() -> list[str]:
+def _with_range() -> list[str]:
     """Metrics of the registry whose smallest and largest value are known; the sum of WEAT's grows with the lists."""
     defaults = {
         name: {option: entry.default for option, entry in metric.options.items()} for name, metric in METRICS.items()
@@ -181,7 +181,7 @@ def with_range() -> list[str]:
     ]
 
 
-def found_sets(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> tuple[FoundSets, tuple[str, ...]]:
+def _found_sets(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> tuple[FoundSets, tuple[str, ...]]:
     """The sets with the words that the embedding holds, and sentences on the others."""
     looked = look_up(kv, query, how, paired)
     return looked, _checked(looked)
@@ -271,7 +271,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if unknown := [name for name in options if name not in OPTIONS]:
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
     used: dict[str, Any] = OPTIONS | dict(options)
-    sets, notes = found_sets(kv, query, how, paired=False)
+    sets, notes = _found_sets(kv, query, how, paired=False)
     words = {kind: {name: sets.words[name] for name in getattr(query, kind)} for kind in VARIED}
     lists = word_lists_of(Query(words["targets"], words["attributes"], name=query.name, language=query.language))
     if isinstance(lists, str):
@@ -421,10 +421,10 @@ def silhouette(
     def in_random_order(grown: Mapping[str, Sequence[str]], together: bool) -> tuple[IntArray, ...]:
         return shuffled([len(words) for words in grown.values()], runs, seed, compat == "published", together)
 
-    return silhouette_in(in_random_order, kv, query, metric, vary, step, sizes, compat, case, twins)
+    return _silhouette_in(in_random_order, kv, query, metric, vary, step, sizes, compat, case, twins)
 
 
-def silhouette_in(
+def _silhouette_in(
     order: Callable[[Mapping[str, Sequence[str]], bool], tuple[IntArray, ...]],
     kv: Embedding,
     query: AnyQuery,
@@ -474,7 +474,7 @@ def silhouette_in(
 def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
     name = "weat_effect_size" if isinstance(name, str) and name == "weat" else name
-    valid = [*CURVES, *(other for other in with_range() if other not in CURVES), studies.NAME]
+    valid = [*CURVES, *(other for other in _with_range() if other not in CURVES), studies.NAME]
     if not isinstance(name, str) or not isinstance(options, Mapping):
         raise InputError(
             f"metric is {shown(metric)}: give a name ({', '.join(valid)}), or a pair of a name and its options"
@@ -482,10 +482,10 @@ def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> 
     if name == studies.NAME:
         return studies.contrast_subject(options, kv, query, how)
     if name in CURVES and not options:
-        return study_subject(name, kv, query, how)
+        return _study_subject(name, kv, query, how)
     if name in CURVES:
         raise InputError(f"{name} takes no options here, given are {', '.join(options)}: give its name alone")
-    return registered_subject(name, options, kv, query, how)
+    return _registered_subject(name, options, kv, query, how)
 
 
 def _lengths(subject: Subject, sizes: str) -> Lengths:

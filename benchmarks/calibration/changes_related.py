@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.changes import stacked_relatedness
+from bayesbias.comparison.changes import _stacked_relatedness
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
 from bayesbias.distances.distances import Distances
 from bayesbias.models.cells import cells_of
@@ -84,7 +84,7 @@ def setting_of(topic, vectors):
     taken = set(groups).union(*sets)
     return Setting(
         groups,
-        stacked_relatedness([read_distances(table).relatedness for table in tables], list(groups)),
+        _stacked_relatedness([read_distances(table).relatedness for table in tables], list(groups)),
         tuple(units_of(one) for one in (kv, after)),
         words,
         np.array([place[word] for word in groups]),

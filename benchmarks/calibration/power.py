@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from bayesbias.calibration.false_positives import kolmogorov_smirnov, spread_test
+from bayesbias.calibration.false_positives import _kolmogorov_smirnov, _spread_test
 
 DRAWS = 199
 TABLES = (20, 60, 200, 1000)
@@ -39,7 +39,7 @@ def drawn_ranks(width, shift, tables, rng):
 def rates(width, shift, tables, rng):
     """Share of calibrations that each test calls wrong."""
     p_values = [
-        (spread_test(ranks, DRAWS)[1], kolmogorov_smirnov(ranks, DRAWS))
+        (_spread_test(ranks, DRAWS)[1], _kolmogorov_smirnov(ranks, DRAWS))
         for ranks in (drawn_ranks(width, shift, tables, rng) for _ in range(REPLICATES))
     ]
     return (np.array(p_values) <= LEVEL).mean(axis=0)

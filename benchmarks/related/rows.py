@@ -132,7 +132,7 @@ class Associations:
 
     def pooled(self, theta=0.0, scale=1.0):
         """Pooled rows after a planted bias is added, with a multiple of the prior's scale."""
-        return contrast.pooled_associations(self.moved(theta), self.weights, self.groups, scale * self.scale)
+        return contrast._pooled_associations(self.moved(theta), self.weights, self.groups, scale * self.scale)
 
     def planted(self, fields):
         """Associations (J,) of a bias that moves the distance of word j to list l by ``fields`` (J, G)."""

@@ -50,7 +50,7 @@ def followed(record, kv, metric, sizes, vary, **options):
             for name, words in grown.items()
         )
 
-    return silhouettes.studies.silhouette_in(
+    return silhouettes.studies._silhouette_in(
         order, kv, asked(record, metric, sizes), metric, vary, sizes=sizes, **options
     )
 
