@@ -35,11 +35,6 @@ def one_thread() -> Iterator[None]:
     """Numeric libraries use one thread, so that bits do not depend on how many threads a machine or a worker has.
 
     With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
-
-    Raises
-    ------
-    InputError
-        Another thread of this process holds a limit of its own.
     """
     import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
@@ -62,13 +57,7 @@ def workers_asked(workers: int | None) -> int:
 
 
 def executors(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
-    """Where executors come from; a pool of processes is made anew when one of them dies.
-
-    Raises
-    ------
-    InputError
-        Another name, a scheduler that does not answer, or Dask is not installed.
-    """
+    """Where executors come from; a pool of processes is made anew when one of them dies."""
     named = executor if isinstance(executor, str) else ""
     if named == "processes":
         return lambda: _processes(workers)
@@ -118,13 +107,7 @@ class _Serial(Executor):
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
-    """Processes with one thread each, which end when this one does.
-
-    Raises
-    ------
-    InputError
-        None of them starts.
-    """
+    """Processes with one thread each, which end when this one does."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)

@@ -30,13 +30,7 @@ DEEP_KEY = re.compile(r'(?:^|[\[{,])\s*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t
 
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
-    """The path to write to.
-
-    Raises
-    ------
-    InputError
-        It does not end as ``what`` does.
-    """
+    """The path to write to."""
     file = home_folder(path)
     if file.suffix not in suffixes and "".join(file.suffixes[-2:]) not in suffixes:
         raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
@@ -44,13 +38,7 @@ def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path
 
 
 def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
-    """The path to write to, checked before the work begins.
-
-    Raises
-    ------
-    InputError
-        It does not end as ``what`` does, or its folder does not exist.
-    """
+    """The path to write to, checked before the work begins."""
     file = check_suffix(path, suffixes, what)
     if not file.parent.is_dir():
         raise InputError(f"cannot write {file.name}: there is no folder {file.parent}")
@@ -58,13 +46,7 @@ def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path
 
 
 def home_folder(path: str | Path) -> Path:
-    """The path with ``~`` expanded.
-
-    Raises
-    ------
-    InputError
-        It is no path, or none that a file can have.
-    """
+    """The path with ``~`` expanded."""
     if not isinstance(path, str | Path):
         raise InputError(f"given is {type(path).__name__}: give the path of a file")
     try:
@@ -156,13 +138,7 @@ def from_json(text: str | bytes) -> Any:
 
 
 def check_unpacked(size: int, packed: int, where: str) -> None:
-    """Refuse what would fill the memory: ``size`` bytes out of a file of ``packed`` bytes.
-
-    Raises
-    ------
-    InputError
-        The file unpacks to more than any vectors do.
-    """
+    """Refuse what would fill the memory: ``size`` bytes out of a file of ``packed`` bytes."""
     if size > TIMES * packed + ROOM:
         raise InputError(
             f"{where} unpacks to more than {TIMES} times its size, as no vectors do: it is damaged or made to fill the "
@@ -172,13 +148,7 @@ def check_unpacked(size: int, packed: int, where: str) -> None:
 
 @contextmanager
 def archive_of(content: BinaryIO, where: str) -> Iterator[ZipFile]:
-    """An .npz file; whatever goes wrong while it is read is one error that names it.
-
-    Raises
-    ------
-    InputError
-        It is damaged, or unpacks to more than any vectors do.
-    """
+    """An .npz file; whatever goes wrong while it is read is one error that names it."""
     try:
         with ZipFile(content) as archive:
             check_unpacked(sum(member.file_size for member in archive.infolist()), content.seek(0, os.SEEK_END), where)
@@ -190,13 +160,7 @@ def archive_of(content: BinaryIO, where: str) -> Iterator[ZipFile]:
 
 
 def read_arrays(content: BinaryIO, where: str) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz file.
-
-    Raises
-    ------
-    InputError
-        It is damaged, or unpacks to more than any vectors do.
-    """
+    """The arrays of an .npz file."""
     from numpy.lib.format import read_array
 
     arrays = {}
@@ -214,13 +178,7 @@ class Document(BaseModel):
 
 
 def read_text(path: Path) -> str:
-    """The content of a file in UTF-8, without a byte-order mark.
-
-    Raises
-    ------
-    InputError
-        The file is not there, cannot be read or is not text.
-    """
+    """The content of a file in UTF-8, without a byte-order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
@@ -230,24 +188,12 @@ def read_text(path: Path) -> str:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a TOML file.
-
-    Raises
-    ------
-    InputError
-        The file is not there, not text or not TOML.
-    """
+    """The content of a TOML file."""
     return parse_toml(read_text(path), str(path))
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """The content of a TOML text; ``where`` names it in errors.
-
-    Raises
-    ------
-    InputError
-        It is not TOML, holds a number of thousands of digits, or is nested too deeply.
-    """
+    """The content of a TOML text; ``where`` names it in errors."""
     try:
         if DEEP_KEY.search(text):  # tomllib takes quadratic time for these
             raise ValueError("a key has more than 20 parts")
@@ -257,13 +203,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 
 def check[D: Document](kind: type[D], content: dict[str, Any], where: str) -> D:
-    """The content as a ``kind``; ``where`` names the file in errors.
-
-    Raises
-    ------
-    InputError
-        A key is unknown or missing, or a value is of the wrong type; the message lists every fault.
-    """
+    """The content as a ``kind``; ``where`` names the file in errors."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:

@@ -64,13 +64,7 @@ class Result:
         return " ".join([*self.findings(), *self.notes])
 
     def figure(self, **options: Any) -> Figure | None:
-        """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none.
-
-        Raises
-        ------
-        InputError
-            An option that the picture does not have.
-        """
+        """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
         valid = () if self.picture is None else _options_of(self.picture)
         if unknown := [name for name in options if name not in valid]:
             picture = "has no picture" if self.picture is None else f"is drawn with {', '.join(valid)}"

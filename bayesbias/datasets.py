@@ -122,12 +122,6 @@ def dataset_path(name: str) -> Path:
     Path
         The whole file, unchanged.
 
-    Raises
-    ------
-    InputError
-        No such name; ``BAYESBIAS_DATA`` is no folder; the content of a local file has another hash; no file is here and
-        it cannot be fetched. The message names the file, its source, and the folder to put it in.
-
     Examples
     --------
     >>> bb.datasets.dataset_path("weat_7_google").name  # doctest: +SKIP
@@ -161,11 +155,6 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
         A distance table as :func:`read_distance_table` gives it, in which a pair of words counts once; a gensim
         KeyedVectors; of word lists one row a word with the columns ``list``, ``category`` and ``word``; of frequencies
         the columns ``word`` and ``count``.
-
-    Raises
-    ------
-    InputError
-        What :func:`dataset_path` refuses.
 
     Examples
     --------
@@ -209,13 +198,7 @@ def _cache() -> Path:
 
 
 def _folders() -> list[Path]:
-    """Where a file may be: the folder of the user, then the cache.
-
-    Raises
-    ------
-    InputError
-        The folder of the user is none.
-    """
+    """Where a file may be: the folder of the user, then the cache."""
     setting = os.environ.get(FOLDER)
     if not setting:
         return [_cache()]

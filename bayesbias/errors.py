@@ -5,7 +5,11 @@ from collections.abc import Sequence
 
 
 class InputError(ValueError):
-    """What was given cannot be used; the message says what is valid and what to do."""
+    """What was given cannot be used; the message says what is valid and what to do.
+
+    Every function of this package raises it for arguments, tables and files that it cannot take. Docstrings list under
+    Raises only what else a function may raise.
+    """
 
 
 def listed(words: Sequence[str], most: int = 8) -> str:

@@ -69,11 +69,6 @@ def to_latex(
         The table. LaTeX's special characters are escaped, numbers below 0 have a proper minus sign, the row of the
         whole list is named, and what is missing is left empty; columns without any value are left out.
 
-    Raises
-    ------
-    InputError
-        No table, no result, or a file that does not end in ``.tex``.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")

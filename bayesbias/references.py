@@ -94,11 +94,6 @@ def cite(result: Any) -> Citations:
     Citations
         ``text()`` in lines, ``table()`` with DOIs, ``bibtex()`` for a bibliography.
 
-    Raises
-    ------
-    InputError
-        Something else, or a table that was not made by this package.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")

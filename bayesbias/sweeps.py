@@ -170,13 +170,7 @@ class Sweep(Result):
         return self.contrasts[self.contrasts["protected_word"] == WHOLE].reset_index(drop=True)
 
     def load(self, name: str) -> xr.DataTree:
-        """A fit, by its name in the column ``fit``.
-
-        Raises
-        ------
-        InputError
-            No such fit, one that failed, or a plan with ``save = false``.
-        """
+        """A fit, by its name in the column ``fit``."""
         done = set(self.fits.loc[self.fits["status"] == "done", "fit"])
         if name not in done or not self._kept:
             reason = "the plan does not save fits" if name in done else "no fit of that name is done"
@@ -260,13 +254,7 @@ def _read_plan(plan: Mapping[str, Any] | str | Path) -> tuple[SweepPlan, Path, s
 
 
 def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
-    """Every fit of a plan, those of one embedding together.
-
-    Raises
-    ------
-    InputError
-        Nothing to fit; a name or file that is not there; a setting twice.
-    """
+    """Every fit of a plan, those of one embedding together."""
     if bool(plan.embeddings) != bool(plan.words) or not (plan.embeddings or plan.tables):
         raise InputError(f"{where}: give embeddings and words, or tables, or both")
     checked_draws(plan.draws, plan.chains)
@@ -355,13 +343,7 @@ def _said(task: Task) -> str:
 
 
 def _prepare(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> None:
-    """The folder with its manifest; that of another plan is refused.
-
-    Raises
-    ------
-    InputError
-        There is a sweep of another plan, or something else.
-    """
+    """The folder with its manifest; that of another plan is refused."""
     wanted = from_json(_json({"plan": plan.model_dump(), "fits": {task.name: task.settings for task in tasks}}))
     manifest = folder / MANIFEST
     if manifest.is_file():

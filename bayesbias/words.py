@@ -80,12 +80,6 @@ class WordLists:
     grammar
         Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, for the
         sentences that :func:`encode` makes. A word that is nowhere here fills only the frames for any part of speech.
-
-    Raises
-    ------
-    InputError
-        A list is empty, a stereotype has no group, a word is in two groups, a form in two concepts of a list, the name
-        or label of a control is none, the language is no tag, or the provenance is unknown.
     """
 
     name: str
@@ -146,13 +140,7 @@ class WordLists:
         return tuple(dict.fromkeys(form for forms in self.concepts.values() for form in forms))
 
     def single_forms(self, what: str) -> None:
-        """Refuse concepts of several forms.
-
-        Raises
-        ------
-        InputError
-            There is one; ``what`` begins the message.
-        """
+        """Refuse concepts of several forms."""
         for name, forms in self.forms.items():
             raise InputError(f"{what} takes single words, and {name!r} has {len(forms)} forms: choose one form of each")
 
@@ -279,13 +267,7 @@ def _no_text(value: object) -> object:
 
 
 def language_tag(value: object) -> str | None:
-    """None, or a BCP 47 tag (RFC 5646).
-
-    Raises
-    ------
-    InputError
-        It is no tag.
-    """
+    """None, or a BCP 47 tag (RFC 5646)."""
     if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
         return value
     raise InputError(f"the language is {shown(value)}: give a BCP 47 tag, such as 'de', 'pt-BR' or 'zh-Hant'")
@@ -302,13 +284,7 @@ in their base form."""
 
 
 def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
-    """Part of speech to words.
-
-    Raises
-    ------
-    InputError
-        No such mapping, or an unknown part of speech.
-    """
+    """Part of speech to words."""
     if not isinstance(grammar, Mapping):
         raise InputError(f"grammar is {shown(grammar)}: give a mapping of parts of speech to words")
     for kind, words in grammar.items():
@@ -360,11 +336,6 @@ def load_words(name_or_path: str | Path) -> WordLists:
         ``[grammar]`` (part of speech to words).
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
-    Raises
-    ------
-    InputError
-        No such list, an unknown key, an empty list, a stereotype without a group, and what :class:`WordLists` refuses.
-
     Examples
     --------
     >>> words = bb.load_words("weat7")
@@ -405,11 +376,6 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
         A name such as ``"occ16"``, ``"neutral"`` or ``"gender_pairs"``, or the path of a TOML file with
         ``kind = "list"`` and ``words``, or ``kind = "pairs"`` and ``pairs``.
 
-    Raises
-    ------
-    InputError
-        No such list, an unknown key, an empty list.
-
     Examples
     --------
     >>> bb.load_list("gender_pairs").pairs[:2]
@@ -430,13 +396,7 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
 
 
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
-    """Words as they were given, or those of a list that :func:`load_list` takes, each once.
-
-    Raises
-    ------
-    InputError
-        No word, or something else than words.
-    """
+    """Words as they were given, or those of a list that :func:`load_list` takes, each once."""
     loaded: object = load_list(words) if isinstance(words, str | Path) else words
     entries = list(loaded) if isinstance(loaded, Iterable) and not isinstance(loaded, PairList) else []
     if not entries or not all(isinstance(word, str) for word in entries):
@@ -445,13 +405,7 @@ def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
 
 
 def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[WordLists | None, tuple[str, ...]]:
-    """Word lists as they are or by name or file, None where words alone are given; and all of their words.
-
-    Raises
-    ------
-    InputError
-        No word, or something else than words.
-    """
+    """Word lists as they are or by name or file, None where words alone are given; and all of their words."""
     lists = load_words(words) if isinstance(words, str | Path) else words
     if isinstance(lists, WordLists):
         return lists, lists.every_word()
@@ -459,26 +413,14 @@ def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[Word
 
 
 def written_words(words: Iterable[str] | str | Path, name: str) -> list[str]:
-    """Words as :func:`words_given` takes them, in normal form C, as word lists hold them, each once.
-
-    Raises
-    ------
-    InputError
-        No word, or one that cannot be shown.
-    """
+    """Words as :func:`words_given` takes them, in normal form C, as word lists hold them, each once."""
     known = words_given(words, name)
     _check_words(name, known)
     return list(dict.fromkeys(normalize("NFC", word) for word in known))
 
 
 def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:
-    """Pairs of words as they were given, or those of a list that :func:`load_list` takes, each once.
-
-    Raises
-    ------
-    InputError
-        No pair, or something else than pairs of words.
-    """
+    """Pairs of words as they were given, or those of a list that :func:`load_list` takes, each once."""
     loaded: object = load_list(pairs) if isinstance(pairs, str | Path) else pairs
     entries = list(loaded) if isinstance(loaded, Iterable) and not isinstance(loaded, WordList) else []
     pairs_of_words = [tuple(pair) for pair in entries if isinstance(pair, Sequence) and not isinstance(pair, str)]
@@ -505,11 +447,6 @@ def list_words(language: str | None = None) -> pd.DataFrame:
         Columns ``name``, ``kind`` (``words`` for :func:`load_words`, ``list`` and ``pairs`` for
         :func:`load_list`), ``language``, ``provenance``, ``groups``, ``protected``, ``attributes`` (numbers),
         ``description``, ``source``, ``doi``, ``path``.
-
-    Raises
-    ------
-    InputError
-        The language is no tag.
 
     Examples
     --------

@@ -230,11 +230,6 @@ def false_positive_rate(
         Columns ``method``, ``contrast``, ``rate``, ``se``, ``nominal``, ``width`` (mean width of the interval, NaN for
         tests) and ``replicates``.
 
-    Raises
-    ------
-    InputError
-        A truth with bias, an unknown model or metric.
-
     Examples
     --------
     >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
@@ -291,11 +286,6 @@ def null_false_positive_rate(
     -------
     DataFrame
         As of :func:`false_positive_rate`.
-
-    Raises
-    ------
-    InputError
-        The table has no known groups or stereotype words, or the control list has too few words.
 
     Examples
     --------

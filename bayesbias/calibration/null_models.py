@@ -358,12 +358,6 @@ def null_distribution(
         From the vocabulary, draw the stand-in of a word among the 200 nearest to it in frequency rank, which is taken
         to be the order of the embedding.
 
-    Raises
-    ------
-    InputError
-        An unknown statistic or source, too few words to draw from, a statistic that is not a finite number, or an
-        embedding in alphabetical order, which cannot be matched by rank.
-
     References
     ----------
     Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain

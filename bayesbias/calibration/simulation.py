@@ -60,11 +60,6 @@ def simulate(
     DataFrame
         A distance table; ``attrs["truth"]`` holds the parameters as arrays. Distances are not confined to [0, 2].
 
-    Raises
-    ------
-    InputError
-        A parameter is missing, unknown or of the wrong size, or the shape is none.
-
     Examples
     --------
     >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
@@ -278,12 +273,6 @@ def simulate_null_weat(
         Of the default sample.
     prob
         Probability of all intervals.
-
-    Raises
-    ------
-    InputError
-        Sizes below 2 words or 1 attribute, an sd that is not positive, a sample of another shape or not of finite
-        numbers, or one whose words all have the same s.
 
     References
     ----------

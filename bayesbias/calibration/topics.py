@@ -251,12 +251,6 @@ def topic_null(
     TopicNull
         Its ``table``, ``coherence``, ``similarity``, ``values`` and ``sentence``; :func:`plot_topic_null` draws it.
 
-    Raises
-    ------
-    InputError
-        An unknown kind or metric, a query without a metric or with other sets than the metric takes, lists without
-        stereotypes, too few words to draw from, or a metric that is not a finite number.
-
     Examples
     --------
     >>> kv = bb.load_embedding("google-news-slice")

@@ -268,12 +268,6 @@ def balance(
         contrast is warned about where the standard deviation over embeddings of what the mean slope predicts is more
         than half that of the contrast, and the slope is beyond two standard errors in most embeddings.
 
-    Raises
-    ------
-    InputError
-        No source of frequencies, or none that knows a word of the table; counts that are not above 0; fewer than two
-        named embeddings.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")

@@ -118,11 +118,6 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
         (to the ratio of all pairs), ``z`` (log of ``relative`` in jackknife standard errors; of ``ratio`` for all
         pairs) and ``fault``: ``relative`` below 1 / 1.5 or above 3, with z beyond 3. NaN with fewer than 20 pairs.
 
-    Raises
-    ------
-    InputError
-        No relatedness.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")

@@ -77,11 +77,6 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         (cosine distance) and ``n``: distances in the cell, in the connection, of the attribute word, or in all. Cells
         without a distance have no row.
 
-    Raises
-    ------
-    InputError
-        An unknown kind of interval.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -231,11 +226,6 @@ def cluster_interval(
     prob
         Confidence of the interval.
 
-    Raises
-    ------
-    InputError
-        A connection that the table does not hold, or the same one twice.
-
     References
     ----------
     Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics
@@ -266,11 +256,6 @@ def contrasted(
     filled
         Which protected words have which connections (J, K). Connections that some word has beside ``first`` are
         chosen before others: with stereotypes of one group only, no word has both associated and different ones.
-
-    Raises
-    ------
-    InputError
-        A connection that is not there, the same one twice, or none to choose.
     """
     one_of(first, valid, "the connection")
     if second is None:

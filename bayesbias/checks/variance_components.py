@@ -139,11 +139,6 @@ def draw_components(
         ``finite_population_sd``, of what the observed levels add in the mean over those of the other facets. With few
         levels the first rests on its prior, the second does not.
 
-    Raises
-    ------
-    InputError
-        Gaps for the marginal engine.
-
     References
     ----------
     Gelman, A. (2005). Analysis of variance: why it is more important than ever. Annals of Statistics 33(1).

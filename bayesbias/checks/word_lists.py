@@ -166,11 +166,6 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
         missing words (capitals, underscores, hyphens, accents, British and American endings, plurals), the balance of
         frequencies, and what these lists cannot settle: ``text()`` in sentences, ``table()`` by list.
 
-    Raises
-    ------
-    InputError
-        No such lists or embedding, or frequencies that are given and cannot be read.
-
     Examples
     --------
     >>> found = bb.checks.check_words("weat7", "google-news-slice")

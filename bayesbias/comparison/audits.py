@@ -240,11 +240,6 @@ def audit(
     Audit
         ``table()`` (the words called), ``words`` (all), ``text()``, ``write("audit.parquet")``.
 
-    Raises
-    ------
-    InputError
-        Fewer than two groups with two words each that are found, a word in two groups, a level or rope out of range.
-
     References
     ----------
     Stephens, M. (2017). False discovery rates: a new deal. Biostatistics 18(2).

@@ -246,13 +246,7 @@ def transform(size: int) -> FloatArray:
 def _by_nuts(
     matched: Matched, specs: tuple[ModelSpec, ModelSpec], draws: int, chains: int, seed: int
 ) -> tuple[list[ChangeDraws], JointDraws]:
-    """All embeddings at once: the changes between all pairs, and the draws behind them.
-
-    Raises
-    ------
-    InputError
-        A model that cannot be joined, or embeddings of which all distances of a connection changed alike.
-    """
+    """All embeddings at once: the changes between all pairs, and the draws behind them."""
     levels, changes = specs
     levels = replace(levels, priors={name: prior for name, prior in levels.priors.items() if name in changes.priors})
     if (reason := joint_obstacle([levels, changes])) is not None:
@@ -643,11 +637,6 @@ def compare(
     -------
     Comparison
         Pairs that some table lacks are left out; :attr:`Comparison.notes` says how many. Repeated pairs count once.
-
-    Raises
-    ------
-    InputError
-        Tables that share no pair, a single table, one that is no distance table, an unknown model or engine.
 
     Examples
     --------

@@ -294,12 +294,6 @@ class Comparison(Result):
             row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for
             more than one change first ``before`` and ``after``. ``attrs`` hold ``rows`` and ``meaning``, which say what
             the rows are, and ``left_out``, the words without a row.
-
-        Raises
-        ------
-        InputError
-            A name that is no connection, the same one twice, no control words, or associations of tables that have
-            none.
         """
         names = [name for name in (first, second) if isinstance(name, str) and name in self.embeddings]
         if len(names) == 2 and not set(names) <= set(self.connections):
@@ -325,11 +319,6 @@ class Comparison(Result):
             to those words: the change of control words is a side effect.
         prob, standardise, paired, change, rows
             As in :meth:`contrasts`, which says what is returned too.
-
-        Raises
-        ------
-        InputError
-            A connection that is not there; no headline contrast and no connection asked for.
         """
         if connection is None:
             if self.headline is None:
@@ -371,11 +360,6 @@ class Comparison(Result):
             and ``observed_after`` are the same quantities of the observed pairs: what became of these attribute words,
             where the posterior speaks of words of their kind. For more than one change first ``before_embedding`` and
             ``after_embedding``.
-
-        Raises
-        ------
-        InputError
-            As :meth:`contrasts`.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -433,11 +417,6 @@ class Comparison(Result):
             Three rows for the whole list, then four for each protected word that has every part. Columns
             ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for more than one
             change first ``before`` and ``after``.
-
-        Raises
-        ------
-        InputError
-            A connection that the pairs do not hold, no associations, or no control words.
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
@@ -498,11 +477,6 @@ class Comparison(Result):
         Sides
             ``before``, ``after`` and ``change`` for the whole list first, then for the protected words that are
             ``kept``; each has ``mean``, ``sd``, ``quantile(p)``, ``below(x)`` and ``draws(size, rng)``.
-
-        Raises
-        ------
-        InputError
-            As :meth:`contrasts`.
         """
         change, standardise = self._known_change(change), flag(standardise, "standardise")
         for name in (first,) if second is None else (first, second):
@@ -555,13 +529,7 @@ class Comparison(Result):
         return sides.standardised((before, after), centre)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
-        """The place of a change among all, by its two embeddings; with two embeddings it need not be named.
-
-        Raises
-        ------
-        InputError
-            No such change, or more than one and none named.
-        """
+        """The place of a change among all, by its two embeddings; with two embeddings it need not be named."""
         pairs = self.pairs
         if before is None and after is None and len(pairs) == 1:
             return 0
@@ -657,11 +625,6 @@ class Comparison(Result):
             Two of the embeddings.
         prob, standardise, paired, rows
             As in :meth:`contrasts`, which says what is returned too.
-
-        Raises
-        ------
-        InputError
-            A name that is no embedding, the same one twice, or no contrast of associated words.
         """
         for name in (first, second):
             one_of(name, self.embeddings, "an embedding")
@@ -733,11 +696,6 @@ def similarity_shift(
     DataFrame
         One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit).
         ``attrs["mac"]`` and ``attrs["limit"]`` are the yardstick.
-
-    Raises
-    ------
-    InputError
-        There are no stereotype words to take MAC of, or a MAC outside [0, 2].
 
     References
     ----------

@@ -92,13 +92,7 @@ class Rows:
 
 
 def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
-    """Posteriors of a contrast for the whole list and for each protected word.
-
-    Raises
-    ------
-    InputError
-        Associations of a contrast or a table that has none.
-    """
+    """Posteriors of a contrast for the whole list and for each protected word."""
     data = result.data
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
@@ -276,12 +270,6 @@ def contrasts(
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``notes``.
-
-    Raises
-    ------
-    InputError
-        A connection that the fit does not hold, the same one twice, a rope that is no region, another population, or
-        associations of a table without groups, with stereotypes of one group only, or by two groups.
 
     References
     ----------
@@ -465,11 +453,6 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
         ``p_closer``. ``table.pivot(index="protected_word", columns="list", values="mean")`` is the matrix;
         :func:`plots.plot_association <bayesbias.plots.plot_association>` draws it.
 
-    Raises
-    ------
-    InputError
-        A table without groups, or with stereotypes of one group only; ``by="group"`` with two groups.
-
     Examples
     --------
     >>> post = bb.fit(bb.distance_table("google-news-slice", "religion"), seed=0)
@@ -617,11 +600,6 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
         how the expected distances were found.
 
-    Raises
-    ------
-    InputError
-        A fit of distances that are not adjusted.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -728,12 +706,6 @@ def decomposition(
         one group) has the three rows of the whole list for each word. Columns ``protected_word``,
         ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``,
         ``prob``, ``population`` and ``left_out``, the words without distances to one of the lists.
-
-    Raises
-    ------
-    InputError
-        A connection that the fit does not hold: with one group there are no stereotypes of others. Or ``second`` is
-        no control list, another population, or no protected word with distances to all lists.
 
     Examples
     --------
@@ -875,13 +847,7 @@ def decomposable_controls(result: Fit) -> list[str]:
 
 
 def control_of_parts(valid: list[str], second: str | None) -> str:
-    """The control list of a decomposition, of connections that have one.
-
-    Raises
-    ------
-    InputError
-        ``second`` is no control list, or one of the three connections is missing.
-    """
+    """The control list of a decomposition, of connections that have one."""
     known = controls_of(valid) or controls_of(CONTROLS)
     second = known[0] if second is None else one_of(second, known, "second")
     missing = [name for name in (OWN, OTHER, second) if name not in valid]
@@ -995,11 +961,6 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     Functionals
         ``mean`` and ``sd`` (m,), ``quantile(p)`` and ``below(x)`` (m,), ``draws(size, rng)`` (size, m), and
         ``combined(matrix)`` for sums of these sums.
-
-    Raises
-    ------
-    InputError
-        Another shape, numbers that are not finite, unknown labels, or weights of cells without a distance.
 
     Examples
     --------

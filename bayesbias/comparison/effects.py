@@ -59,13 +59,7 @@ class Shared:
 def _shared_vocabulary(
     first: KeyedVectors, second: KeyedVectors, wanted: Iterable[str], most: int | None, case: Case = "as-is"
 ) -> Shared:
-    """The first ``most`` words of an embedding (None: all) and the wanted ones, as far as another holds them too.
-
-    Raises
-    ------
-    InputError
-        Fewer than two are in both.
-    """
+    """The first ``most`` words of an embedding (None: all) and the wanted ones, as far as another holds them too."""
     unique = list(dict.fromkeys(wanted))
     keys = [find_words(kv, unique, case).keys for kv in (first, second)]
     known = {word: (keys[0][word], keys[1][word]) for word in unique if word in keys[0] and word in keys[1]}
@@ -95,13 +89,7 @@ NEIGHBOUR_COLUMNS = ["kind", "k", "words", "kept", "low", "high"]
 
 
 def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
-    """One row a word and k: ``kind``, ``word``, ``k``, ``kept``, the share of its k nearest neighbours that it keeps.
-
-    Raises
-    ------
-    InputError
-        A k that is not below the number of shared words.
-    """
+    """A row a word and k: ``kind``, ``word``, ``k``, ``kept``, the share of its k nearest neighbours that it keeps."""
     for k in ks:
         if k >= len(shared.words):
             raise InputError(
@@ -135,13 +123,7 @@ SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
 
 def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
-    """Pairs of words with a score, from a DataFrame of three columns or an iterable of triples.
-
-    Raises
-    ------
-    InputError
-        Something else, or a score that is no finite number.
-    """
+    """Pairs of words with a score, from a DataFrame of three columns or an iterable of triples."""
     rows: Iterable[Any] = pairs.itertuples(index=False, name=None) if isinstance(pairs, pd.DataFrame) else pairs
     advice = "give triples (word, word, score), or a DataFrame of three such columns"
     if isinstance(rows, str) or not isinstance(rows, Iterable):
@@ -512,12 +494,6 @@ def side_effects(
         As in :func:`distance_table`.
     comparison
         What :func:`compare` returned for the two tables, if there is one; otherwise they are compared here.
-
-    Raises
-    ------
-    InputError
-        Tables that share no pair, embeddings that share no word or that the tables were not made from, a k that is not
-        below the number of shared words, or similarities that are none.
 
     References
     ----------

@@ -74,13 +74,7 @@ class FrameEffects(Result):
         return self.by_frame
 
     def needed(self, share: float = ENOUGH) -> int | None:
-        """How many frames would bring their share of the variance under a number; None for more than 1,000.
-
-        Raises
-        ------
-        InputError
-            A share outside of 0 and 1, or sentences of a corpus.
-        """
+        """How many frames would bring their share of the variance under a number; None for more than 1,000."""
         share = probability(share, "share")
         if not len(self.sd):
             raise InputError("sentences of a corpus are no frames: draw more of them with contexts(per_word=...)")
@@ -142,11 +136,6 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     -------
     FrameEffects
         ``table()``, ``text()``, ``share``, ``sd``, ``needed()``; :func:`plot_templates` draws it.
-
-    Raises
-    ------
-    InputError
-        A fit without sentence frames, or a connection that it does not hold.
 
     Examples
     --------
@@ -277,11 +266,6 @@ def origin_sensitivity(
     OriginSensitivity
         ``table()`` and ``text()``.
 
-    Raises
-    ------
-    InputError
-        An unknown origin, or vectors without a vocabulary or control words for it.
-
     References
     ----------
     Mu, J. and Viswanath, P. (2018). All-but-the-top: simple and effective postprocessing for word representations.
@@ -322,13 +306,7 @@ def origin_sensitivity(
 def common_frames(
     tables: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame], tuple[str, ...]]:
-    """Mean distances over the sentence frames that all tables with frames have, the tables by frame, and notes.
-
-    Raises
-    ------
-    InputError
-        Tables that have no frame in common.
-    """
+    """Mean distances over the sentence frames that all tables with frames have, the tables by frame, and notes."""
     if not any(map(frame_columns, tables.values())):
         return dict(tables), {}, ()
     framed = {str(name): table for name, table in tables.items() if frame_columns(table)}

@@ -107,12 +107,6 @@ def compare_models(
         the names end in ``_protected`` in place of ``_word``; with ``unit="pair"`` there are ``diff_pair`` and
         ``diff_se_pair`` in their place. ``attrs`` holds ``notes``, ``seed``, ``rows`` and ``unit``.
 
-    Raises
-    ------
-    InputError
-        A table that cannot be fitted, no model or an unknown one, two models of one name, an unknown unit, or
-        ``related`` with ``unit="protected"``.
-
     References
     ----------
     Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out

@@ -91,13 +91,7 @@ class ChangeDraws:
 
 
 def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
-    """The pairs that all tables hold, under the same connection.
-
-    Raises
-    ------
-    InputError
-        Fewer than two tables, one that is no distance table, or no pair that all hold.
-    """
+    """The pairs that all tables hold, under the same connection."""
     one_of(case, CASES, "case")
     if len(tables) < 2:
         raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")

@@ -440,12 +440,6 @@ def plan(
     seed
         Seed of the fit, or of the spread of the scales.
 
-    Raises
-    ------
-    InputError
-        An effect of 0, a connection that the lists do not have, a fit of a model without effects of attribute words,
-        scales that are missing or not positive.
-
     Examples
     --------
     >>> found = bb.plan("weat7", effect=0.05)

@@ -183,11 +183,6 @@ def rank(
     twins
         As in :func:`metric`; words that have one vector in one of the embeddings count once in all.
 
-    Raises
-    ------
-    InputError
-        Fewer than two embeddings, an unknown metric, a benchmark that lacks an embedding or holds no number for it.
-
     References
     ----------
     Badilla, P., Bravo-Marquez, F. and Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.

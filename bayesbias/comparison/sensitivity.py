@@ -134,11 +134,6 @@ def prior_sensitivity(
     population
         What the contrast speaks about, as in :func:`contrasts`.
 
-    Raises
-    ------
-    InputError
-        A connection that the fit does not hold, the same one twice, or a factor that is not above 1.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -313,12 +308,6 @@ def influence(
         holds ``first``, ``second``, ``mean``, ``sd`` (with all words), ``population`` (``"given"`` where words are
         related, else ``"similar"``, as in :func:`contrasts`) and ``left_out``: kind, word and reason for each word
         without which there is no contrast.
-
-    Raises
-    ------
-    InputError
-        A model that needs NUTS, a connection that the fit does not hold, the same one twice, or an unknown kind of
-        words.
 
     Examples
     --------
@@ -584,11 +573,6 @@ def bootstrap_metric(
         Whether to fit the default model to the query's distances. Target sets are its groups, and the attribute sets,
         in order, their stereotypes (one attribute set is the first group's), so that the contrast associated -
         different is negative where the first target set is nearer to the first attribute set.
-
-    Raises
-    ------
-    InputError
-        As :func:`metric`, or the metric has no value for the words as they are.
 
     References
     ----------

@@ -65,13 +65,7 @@ class Sums:
 
 
 def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows: str | None = None) -> Sums:
-    """A contrast, or the mean distance to one connection, of the whole list and then of each protected word.
-
-    Raises
-    ------
-    InputError
-        Associations of a contrast or of tables that have none.
-    """
+    """A contrast, or the mean distance to one connection, of the whole list and then of each protected word."""
     if rows is not None:
         one_of(rows, ROWS, "rows")
     lacking = why_no_association(data, cells, first, second or "none")

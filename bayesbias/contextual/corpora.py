@@ -91,11 +91,6 @@ def contexts(
     Contexts
         What :func:`encode` takes in place of words.
 
-    Raises
-    ------
-    InputError
-        No such file, or a corpus that holds none of the words.
-
     References
     ----------
     Guo, W. and Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a

@@ -116,14 +116,6 @@ def encode(
         What :func:`distance_table` takes. Its ``notes`` say whose vectors these are, which words are cut into pieces,
         and which suit only some frames.
 
-    Raises
-    ------
-    InputError
-        A template without ``{}``; a word that suits no frame; an encoder that returns something else than one finite
-        vector of one length for each text, or two vectors for one text; a word beyond the tokenizer's limit; a cache
-        without a name, with a damaged file, or with the vectors of another encoder. What was encoded before stays in
-        the cache.
-
     References
     ----------
     May, C., Wang, A., Bordia, S., Bowman, S. R. and Rudinger, R. (2019). On measuring social biases in sentence
@@ -424,11 +416,6 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
     -------
     HFTokenEncoder
         With ``tokens`` for words, and callable for the mean over all tokens of a sentence.
-
-    Raises
-    ------
-    InputError
-        A tokenizer without offsets, or a layer that the model does not have.
 
     Examples
     --------

@@ -41,11 +41,6 @@ class Frame:
     texts
         Part of speech (one of :data:`KINDS`, or ``"any"``) to a text in which ``{}`` stands for the word, or ``{a}``
         for the word with *a* or *an*.
-
-    Raises
-    ------
-    InputError
-        No text, an unknown part of speech, a text without exactly one ``{}``, or one with other braces.
     """
 
     name: str
@@ -174,11 +169,6 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
         ``[[frames]]``, each with ``name`` and a text for ``any`` or for parts of speech; or several of these names and
         sentences with ``{}``, such as ``["seat", "mention", "I like {}."]``.
 
-    Raises
-    ------
-    InputError
-        No such set, a sentence without ``{}``, an unknown part of speech, two frames of one name.
-
     Examples
     --------
     >>> templates = bb.contextual.load_templates(["bare", "I like {}."])
@@ -230,13 +220,7 @@ def _english() -> _EnglishFile:
 
 
 def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
-    """Part of speech of words: those of the bundled English lists, then what the lists and the user declare.
-
-    Raises
-    ------
-    InputError
-        An unknown part of speech.
-    """
+    """Part of speech of words: those of the bundled English lists, then what the lists and the user declare."""
     english = lists is None or subtag(lists.language) in ("", "en")
     declared: list[Mapping[str, Sequence[str]]] = [_english().kinds] if english else []
     declared += [

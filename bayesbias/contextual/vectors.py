@@ -170,13 +170,7 @@ class ContextVectors:
         return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
 
     def frames_like(self, names: Iterable[str]) -> ContextVectors:
-        """The same with some of the frames only.
-
-        Raises
-        ------
-        InputError
-            No frame of that name, or sentences that are not made of frames.
-        """
+        """The same with some of the frames only."""
         chosen = [text(name, "names") for name in several(names)]
         if unknown := [name for name in chosen if name not in self.frames] or ([""] if not chosen else []):
             raise InputError(f"there is no frame {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
@@ -204,11 +198,6 @@ class ContextVectors:
         all_but_top
             Principal components of the vocabulary to take out after that (Mu and Viswanath 2018,
             https://doi.org/10.48550/arXiv.1702.01417).
-
-        Raises
-        ------
-        InputError
-            An unknown origin, lists without control words, or no vocabulary.
         """
         one_of(centre, CENTRES, "centre")
         top = whole_number(all_but_top, "all_but_top", least=0, most=self.vectors.shape[1] - 1)
@@ -284,11 +273,6 @@ class ContextVectors:
         frames
             ``"same"``: means over the same frames. ``"crossed"``: over all frames of one word and all of the other,
             equal ones among them, since no vectors have exactly the means over different frames.
-
-        Raises
-        ------
-        InputError
-            Two words without a common frame, or more words than can be taken together.
         """
         if len(self.words) > MOST_WORDS:
             raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
@@ -361,11 +345,6 @@ class ContextVectors:
 
 def load_context_vectors(path: str | Path) -> ContextVectors:
     """Read what :meth:`ContextVectors.save` wrote.
-
-    Raises
-    ------
-    InputError
-        No such file, or one that holds something else.
 
     Examples
     --------

@@ -96,13 +96,7 @@ NOTHING = 1e-6
 def _complete_sets(
     vocabulary: Vocabulary, sets: object, name: str, least: int = 2
 ) -> tuple[tuple[Words, ...], list[str]]:
-    """Sets of which the embedding holds every word, and sentences on the others.
-
-    Raises
-    ------
-    InputError
-        These are no sets of words, or none is whole.
-    """
+    """Sets of which the embedding holds every word, and sentences on the others."""
     every = _as_sets(sets, name, least)
     present = find_words(vocabulary.kv, list(dict.fromkeys(word for words in every for word in words))).keys
     whole = tuple(words for words in every if all(word in present for word in words))
@@ -135,13 +129,7 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
 
 
 def as_words(words: object, name: str) -> list[str]:
-    """Words as a list.
-
-    Raises
-    ------
-    InputError
-        Something else than words, or one string.
-    """
+    """Words as a list."""
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise InputError(f"{name} is {words!r}: give a list of words")
     listed = list(words)

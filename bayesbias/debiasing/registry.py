@@ -90,11 +90,6 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         sample of the vocabulary that stands beside the words of an embedding loaded in part is debiased with them; to
         ``"soft"``, which keeps the inner products of all words, it stands for the rest of the vocabulary.
 
-    Raises
-    ------
-    InputError
-        An unknown method or option, an option that is missing, sets of which none is whole.
-
     Examples
     --------
     >>> kv = bb.load_embedding("google-news-slice")
@@ -172,13 +167,7 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
 
 
 def find_method(name: object) -> Method:
-    """A debiasing method by name.
-
-    Raises
-    ------
-    InputError
-        There is none of that name.
-    """
+    """A debiasing method by name."""
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
     near = get_close_matches(str(name).lower(), METHODS, 1)

@@ -264,11 +264,6 @@ class Relatedness(Result):
         -------
         float or array (m, m)
             In squared cosine distance; positive semi-definite.
-
-        Raises
-        ------
-        InputError
-            Another shape, values that are not finite, or a word that is not known.
         """
         values = self._weights(weights)
         parts, several = self.components, values.reshape(-1, *values.shape[-2:])
@@ -357,11 +352,6 @@ class Relatedness(Result):
         The correlation of two words' distances to attribute lists, less its median over pairs of words of one group
         (or of two groups): words as alike as most of their group count as unrelated, *he, him, his* as little more
         than one word.
-
-        Raises
-        ------
-        InputError
-            More words than a matrix of each two of them is made for.
         """
         chosen = self.protected_words if words is None else tuple(several(words))
         known = set(self.protected_words)

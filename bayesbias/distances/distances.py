@@ -80,12 +80,6 @@ class Distances:
             A distance table.
         check
             Whether to hold the distances against the vectors that the table carries.
-
-        Raises
-        ------
-        InputError
-            A column is missing, there is no row, a word is empty, a connection is unknown, a distance is not a finite
-            number, a protected word is in two groups, or the table carries relatedness of other vectors.
         """
         if not isinstance(table, pd.DataFrame):
             raise InputError(
@@ -277,13 +271,7 @@ def _rows(table: pd.DataFrame) -> Distances:
 
 
 def refuse_repeats(table: pd.DataFrame, model: str) -> None:
-    """Refuse a table that repeats pairs without being marked so, for a model that counts every row.
-
-    Raises
-    ------
-    InputError
-        A pair occurs in several rows, and the table was not made or read with ``keep_duplicates=True``.
-    """
+    """Refuse a table that repeats pairs without being marked so, for a model that counts every row."""
     pairs = list(NEEDED[:2])
     if table.attrs.get("truth") is not None or (table.attrs.get("coverage") or {}).get("kept_duplicates"):
         return

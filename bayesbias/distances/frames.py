@@ -31,11 +31,6 @@ def averaged(table: pd.DataFrame) -> pd.DataFrame:
     """The table with one row for each pair and connection: the mean over frames.
 
     ``attrs`` stay. What is no table with frames stays as it is, and so does one that lacks a column or has one twice.
-
-    Raises
-    ------
-    InputError
-        A distance is no finite number.
     """
     whole = {*PAIR, "connection", "distance"} <= set(getattr(table, "columns", ()))
     if not frame_columns(table) or not whole or not table.columns.is_unique:
@@ -49,13 +44,7 @@ def averaged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def finite_distances(column: pd.Series) -> FloatArray:
-    """The distances of a table.
-
-    Raises
-    ------
-    InputError
-        One is no finite number.
-    """
+    """The distances of a table."""
     if column.dtype.kind in "bcmM":
         raise InputError(f"the column 'distance' holds {column.dtype}: give cosine distances as numbers")
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
@@ -174,13 +163,7 @@ def contexts_of(table: pd.DataFrame) -> Mapping[str, Any]:
 
 
 def checked_frames(table: pd.DataFrame) -> None:
-    """Refuse frames without a name.
-
-    Raises
-    ------
-    InputError
-        An empty or missing name of a frame.
-    """
+    """Refuse frames without a name."""
     for column in frame_columns(table):
         names = table[column]
         if names.isna().any() or (names.astype(str).str.strip() == "").any():

@@ -229,13 +229,7 @@ def _of_coverage() -> TypeAdapter[Coverage]:
 
 
 def coverage_from(stored: object) -> Coverage:
-    """The record from its plain values.
-
-    Raises
-    ------
-    InputError
-        They are others than :meth:`Coverage.as_dict` gives.
-    """
+    """The record from its plain values."""
     try:
         return _of_coverage().validate_python(stored)
     except ValidationError as error:
@@ -257,12 +251,6 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
         One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words) and
         ``missing`` (the words); ``asked`` is missing where the table was read from a file without its coverage.
         ``attrs["notes"]`` says in sentences what was left out or replaced.
-
-    Raises
-    ------
-    InputError
-        The table carries no coverage, because it was not made by :func:`distance_table` or
-        :func:`read_distance_table`.
 
     Examples
     --------
@@ -338,13 +326,7 @@ def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
 
 
 def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
-    """Relatedness from the arrays of :func:`_arrays_of`.
-
-    Raises
-    ------
-    InputError
-        They do not fit together.
-    """
+    """Relatedness from the arrays of :func:`_arrays_of`."""
     try:
         facts = from_json(str(arrays["facts"]))
         words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
@@ -406,13 +388,7 @@ def _read(content: bytes, where: str) -> Relatedness:
 
 
 def relatedness_of(table: pd.DataFrame) -> Relatedness | None:
-    """The relatedness that a table carries in ``attrs["relatedness"]``, or None.
-
-    Raises
-    ------
-    InputError
-        What it carries is none.
-    """
+    """The relatedness that a table carries in ``attrs["relatedness"]``, or None."""
     text = table.attrs.get(KEY)
     if text is None:
         return None
@@ -431,13 +407,7 @@ def write_relatedness(text: str, path: Path) -> None:
 
 
 def read_relatedness(path: Path) -> str:
-    """Packed relatedness from an .npz file.
-
-    Raises
-    ------
-    InputError
-        The file holds none.
-    """
+    """Packed relatedness from an .npz file."""
     content = path.read_bytes()
     _read(content, str(path))
     return base64.b64encode(content).decode("ascii")
@@ -470,13 +440,7 @@ def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:
 
 
 def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
-    """Refuse relatedness of other vectors than those that a table's distances were measured with.
-
-    Raises
-    ------
-    InputError
-        A word of the table is not known, or a distance is another one.
-    """
+    """Refuse relatedness of other vectors than those that a table's distances were measured with."""
     known = (relatedness.protected_words, relatedness.attribute_words)
     rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
     unknown = np.flatnonzero((rows < 0) | (columns < 0))

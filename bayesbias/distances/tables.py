@@ -78,13 +78,6 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     DataFrame
         The columns of :func:`distance_table`; ``group`` is missing where it cannot be known.
 
-    Raises
-    ------
-    InputError
-        No such file; a missing column, or one that is there twice; an empty word, or one that cannot be printed; an
-        unknown connection, NaN or a distance outside [0, 2] (the message names row and column); one pair with two
-        distances; relatedness of other vectors.
-
     References
     ----------
     Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
@@ -258,13 +251,7 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
 
 
 def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """The table with text and numbers as they should be; words of many rows are categories.
-
-    Raises
-    ------
-    InputError
-        An empty or unprintable word, an unknown connection, what is no distance; no row at all.
-    """
+    """The table with text and numbers as they should be; words of many rows are categories."""
     unknown = unknown_connections(table)
     checked_frames(table)
     if table["distance"].dtype.kind in "bcmM":
@@ -323,13 +310,7 @@ def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
 
 
 def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
-    """The rows of a table with each pair once, for the first of its connections in their order.
-
-    Raises
-    ------
-    InputError
-        A pair has two distances; the message begins with ``where`` and ends with ``remedy``.
-    """
+    """The rows of a table with each pair once, for the first of its connections in their order."""
     unit = [*PAIR, *frame_columns(table)]
     pairs = table.groupby(unit, sort=False)["distance"]
     odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
@@ -431,12 +412,6 @@ def distance_table(
         ``template`` (the frame of the protected word; crossed frames have ``attribute_template`` too); :func:`fit`
         takes their means, and the frames as a random effect. Words that do not suit all frames are left out, since
         distances differ between frames.
-
-    Raises
-    ------
-    InputError
-        A list of which no word is found; a vector with NaN; an unknown ``case``, ``twins``, ``frames`` or ``centre``;
-        frames or a centre for an embedding that is not one of words in sentences.
 
     Warns
     -----

@@ -71,12 +71,6 @@ def relatedness(
     Relatedness
         Its :meth:`~Relatedness.covariance`, :meth:`~Relatedness.effective_words` and :meth:`~Relatedness.variogram`.
 
-    Raises
-    ------
-    InputError
-        Fewer than 50 words outside of the lists; a list of which no word is found; a table or a fit without
-        relatedness.
-
     Warns
     -----
     UserWarning
@@ -116,13 +110,7 @@ def few_words(relatedness: Relatedness) -> str:
 
 
 def _carried_relatedness(holder: object) -> Relatedness | None:
-    """The relatedness that a table or a fit carries; None for an embedding.
-
-    Raises
-    ------
-    InputError
-        A table or a fit without one.
-    """
+    """The relatedness that a table or a fit carries; None for an embedding."""
     import pandas as pd
     import xarray as xr
 
@@ -333,12 +321,6 @@ def word_values(
         The relatedness of the table, which knows that order.
     language
         BCP 47 tag of the language of the words, whose frequencies wordfreq gives; None stands for English.
-
-    Raises
-    ------
-    InputError
-        A language of which wordfreq has no frequencies; another attribute, frequencies that cannot be read or are not
-        above 0, none for any word, or no source.
     """
     if isinstance(attribute, Mapping):
         values = _own_attribute(attribute)

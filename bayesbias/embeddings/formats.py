@@ -201,12 +201,6 @@ def load_embedding(
         float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is. What is
         read from a file has its name in the attribute ``bayesbias_name``, which distance tables record.
 
-    Raises
-    ------
-    InputError
-        No such name or file; a pickle that is not trusted; a truncated, empty or damaged file; vectors of different
-        lengths; NaN or infinite numbers; none of the words found.
-
     Warns
     -----
     UserWarning
@@ -237,13 +231,7 @@ def load_embedding(
 
 
 def load_lists(path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False) -> KeyedVectors:
-    """The vectors of word lists and of other words, with the sample of the vocabulary that the lists alone would have.
-
-    Raises
-    ------
-    InputError
-        As in :func:`load_embedding`.
-    """
+    """The vectors of word lists and of other words, with the sample of the vocabulary that the lists would have."""
     listed = _asked_lists(lists)
     others = frozenset(form for word in also for form in composed(word)) - listed.words
     wanted = _Asked(listed.words | others, listed.lists, others)
@@ -350,13 +338,7 @@ def list_embeddings() -> pd.DataFrame:
 
 
 def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
-    """Those of ``words``, all in ``kv``, whose vector is all zeros.
-
-    Raises
-    ------
-    InputError
-        A vector holds NaN or infinite numbers.
-    """
+    """Those of ``words``, all in ``kv``, whose vector is all zeros."""
     words = list(words)
     zero = []
     for begin in range(0, len(words), BLOCK):
@@ -367,13 +349,7 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
 
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words, dimensions) are not all zeros.
-
-    Raises
-    ------
-    InputError
-        A vector holds NaN or infinite numbers.
-    """
+    """Which vectors (words, dimensions) are not all zeros."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.vecdot(vectors, vectors)
     some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
@@ -438,13 +414,7 @@ def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
 
 
 def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
-    """The embedding with the sample of the vocabulary that its file holds, if it holds one.
-
-    Raises
-    ------
-    InputError
-        What the file holds does not fit together.
-    """
+    """The embedding with the sample of the vocabulary that its file holds, if it holds one."""
     arrays = stored_sample(path)
     if arrays is None:
         return kv

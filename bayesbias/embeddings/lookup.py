@@ -97,13 +97,7 @@ class FoundConcepts:
 def find_concepts(
     kv: KeyedVectors, concepts: Mapping[str, Sequence[str]], case: Case = "as-is", language: str | None = None
 ) -> FoundConcepts:
-    """Concepts of an embedding: all forms are looked up, as :func:`find_words` does.
-
-    Raises
-    ------
-    InputError
-        The unit vectors of a concept's forms add up to 0.
-    """
+    """Concepts of an embedding: all forms are looked up, as :func:`find_words` does."""
     words_found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
     present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
     result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})

@@ -117,11 +117,6 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
         The entries to keep; None keeps all. Lines of a text file that are not wanted are not parsed.
     done
         Called now and then with the bytes of the file read so far.
-
-    Raises
-    ------
-    InputError
-        The file is empty, truncated, a pickle, or of no known format.
     """
     with path.open("rb") as file:
         mark = file.read(9)
@@ -306,13 +301,7 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
 
 
 def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes, Vectors]:
-    """The word and the vector of a line.
-
-    Raises
-    ------
-    InputError
-        It holds no word with so many numbers.
-    """
+    """The word and the vector of a line."""
     parsed = _line_vector(line, dimensions)
     if parsed is None or _one_number_too_many(parsed[0]):
         raise InputError(
@@ -530,13 +519,7 @@ def _fasttext(path: Path, wanted: Wanted) -> Blocks:
 
 
 def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
-    """Words and memory-mapped vectors of a file whose format allows it.
-
-    Raises
-    ------
-    InputError
-        Another format, or vectors that are packed or not of single precision.
-    """
+    """Words and memory-mapped vectors of a file whose format allows it."""
     with path.open("rb") as file:
         mark = file.read(4)
     if mark == ZIP_MARK:

@@ -103,13 +103,7 @@ def _is_file(path: Path) -> bool:
 
 
 def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
-    """Counts and hash of a corpus, found in one pass.
-
-    Raises
-    ------
-    InputError
-        It has no sentence of two words, no word that is frequent enough, or holds what is no word.
-    """
+    """Counts and hash of a corpus, found in one pass."""
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
     sentences = longest = 0
@@ -339,11 +333,6 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     sentences
         How many sentences, of some 9 words.
 
-    Raises
-    ------
-    InputError
-        A bias outside [-1, 1].
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=100)
@@ -470,11 +459,6 @@ def resample_corpus(
     dict
         Name to sentences, each as many documents as the corpus has: what :func:`train_embeddings` takes. Give
         ``replicates`` of :func:`pool` the same name for all of them.
-
-    Raises
-    ------
-    InputError
-        No file, fewer than two documents, or what is no text.
 
     References
     ----------

@@ -88,13 +88,7 @@ def _save_trained(kv: KeyedVectors, record: Record, file: Path) -> None:
 
 
 def _load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
-    """Vectors that :func:`_save_trained` wrote.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, no record of training is in it, or the record is another.
-    """
+    """Vectors that :func:`_save_trained` wrote."""
     try:
         with file.open("rb") as opened:
             arrays = read_arrays(opened, file.name)

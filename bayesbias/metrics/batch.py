@@ -183,13 +183,7 @@ class Prepared:
     owners: Mapping[str, tuple[IntArray, ...]] | None = None
 
     def measure(self) -> Measured:
-        """The metric's value, with the test that was asked for; NaN with the reason where there are too few words.
-
-        Raises
-        ------
-        InputError
-            The test needs more words of the vocabulary.
-        """
+        """The metric's value, with the test that was asked for; NaN with the reason where there are too few words."""
         if self.found.reason is not None:
             return Measured(float("nan"), reason=self.found.reason)
         value = self._measured(self.found.targets, self.found.attributes)
@@ -448,13 +442,6 @@ def metric(
           the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
           :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
 
-    Raises
-    ------
-    InputError
-        An unknown metric or option, a query with other numbers of sets than the metric takes, pairs of unequal
-        length, missing words with ``on_missing="error"``; ``p_value="related"`` with fewer than 50 words of the
-        vocabulary outside of the sets.
-
     Warns
     -----
     UserWarning
@@ -509,11 +496,6 @@ def run_metrics(
         ``missing`` (words) and ``reason`` (of a NaN). A query with more sets than a metric takes appears as its
         sub-queries, named in ``subquery``. ``attrs["notes"]`` says which words are missing, stand in several sets or
         repeat.
-
-    Raises
-    ------
-    InputError
-        As :func:`metric`; a query with fewer sets than a metric takes.
 
     Examples
     --------

@@ -645,13 +645,7 @@ METRICS = {
 
 
 def find_metric(name: object) -> Metric:
-    """A metric by name.
-
-    Raises
-    ------
-    InputError
-        There is none of that name.
-    """
+    """A metric by name."""
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
     near = get_close_matches(str(name).lower().replace(" ", "_"), METRICS, 1)

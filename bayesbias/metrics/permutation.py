@@ -63,11 +63,6 @@ def against_random_lists(
 
     The value is a weighted sum of distances. Over random lists its mean is what the same weights give for the mean word
     of the vocabulary, its variance follows from the covariance of the distances; it is taken for normal.
-
-    Raises
-    ------
-    InputError
-        Too few words of the vocabulary lie outside of the sets.
     """
     related, weights = _weighted_cosines(linear, kv, sets, options["seed"])
     totals = weights.sum(axis=1)

@@ -53,12 +53,6 @@ class Query:
     repeats
         Set to the words that were listed in it more than once.
 
-    Raises
-    ------
-    InputError
-        No target set or no attribute set, an empty set, a set that is one string or holds something else than words, or
-        a name that stands for two sets.
-
     References
     ----------
     Badilla, P., Bravo-Marquez, F. and Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.
@@ -100,11 +94,6 @@ class Query:
             Word lists, or what :func:`load_words` takes.
         controls
             Whether the control lists are attribute sets too.
-
-        Raises
-        ------
-        InputError
-            A word has several forms.
         """
         controls = flag(controls, "controls")
         words = words if isinstance(words, WordLists) else load_words(words)
@@ -139,13 +128,7 @@ class Query:
         return tuple(notes)
 
     def subqueries(self, targets: int, attributes: int) -> tuple[Query, ...]:
-        """All queries of so many of the target sets and so many of the attribute sets, in their order.
-
-        Raises
-        ------
-        InputError
-            The query has fewer sets.
-        """
+        """All queries of so many of the target sets and so many of the attribute sets, in their order."""
         wanted = (whole_number(targets, "targets"), whole_number(attributes, "attributes"))
         if wanted[0] > self.template[0] or wanted[1] > self.template[1]:
             raise InputError(
@@ -188,11 +171,6 @@ def load_query(name_or_path: str | Path) -> Query:
         A name that :func:`list_queries` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
         keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
         a set to its words).
-
-    Raises
-    ------
-    InputError
-        No such query, an unknown key, or sets that :class:`Query` refuses.
 
     Examples
     --------
@@ -375,13 +353,7 @@ class FoundSets:
 
 
 def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
-    """Look a query's words up.
-
-    Raises
-    ------
-    InputError
-        Words are missing and ``on_missing`` is ``"error"``; two sets of pairs differ in length.
-    """
+    """Look a query's words up."""
     sets = {
         name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
         for name, words in query.distinct.items()

@@ -99,13 +99,7 @@ class Slope:
 
 
 def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
-    """The slope of the control words' distances on their values, within lists, a word counting once.
-
-    Raises
-    ------
-    InputError
-        Fewer than 8 control words with values, or values that do not differ.
-    """
+    """The slope of the control words' distances on their values, within lists, a word counting once."""
     rows = table[~table["connection"].isin(STEREOTYPES)]
     rows = rows.assign(value=values.of(rows["attribute_word"].astype(str)))
     rows = rows[rows["value"].notna()]
@@ -178,13 +172,7 @@ def adjusted_table(
     adjust: str | Mapping[str, Mapping[str, float]],
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
 ) -> tuple[pd.DataFrame, Adjustment]:
-    """A distance table less what the words' values let expect, and what was taken.
-
-    Raises
-    ------
-    InputError
-        As :func:`word_values` and :func:`control_slope`; a list of whose words none has a value; a constant attribute.
-    """
+    """A distance table less what the words' values let expect, and what was taken."""
     distances = Distances.read(table)
     related = distances.relatedness
     attributes = table["attribute_word"].astype(str)

@@ -43,11 +43,6 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
 
     Connections with a sigma of their own are independent of each other; with one sigma for all they share the outer
     grid.
-
-    Raises
-    ------
-    InputError
-        The distances of a connection do not vary, so that sigma has no posterior.
     """
     if spec.related:
         return related.sample(spec, data, chains, draws, rng)

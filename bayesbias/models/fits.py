@@ -68,13 +68,7 @@ def _engines_for(spec: ModelSpec) -> list[str]:
 
 
 def choose_engine(spec: ModelSpec, name: str) -> Engine:
-    """The engine of that name, or for ``"auto"`` the fastest that can fit the model.
-
-    Raises
-    ------
-    InputError
-        No such engine, or one that cannot fit the model.
-    """
+    """The engine of that name, or for ``"auto"`` the fastest that can fit the model."""
     able, every = _engines_for(spec), {engine.name: engine for engine in ENGINES}
     one_of(name, ["auto", *every], "engine")
     engine = every[able[0] if name == "auto" else name]
@@ -161,12 +155,6 @@ def fit(
         are not two known groups; :func:`diagnose` says either. Other models count every row, and refuse repeated pairs
         unless the table was made or read with ``keep_duplicates=True``.
 
-    Raises
-    ------
-    InputError
-        A table that lacks a column, has no row or holds values that are not finite; an unknown model or engine; an
-        engine that cannot fit the model; draws that do not split evenly; a prior that the model does not have.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -248,13 +236,7 @@ def is_auto(model: object) -> bool:
 
 
 def checked_draws(draws: int, chains: int) -> tuple[int, int]:
-    """Draws in all and chains.
-
-    Raises
-    ------
-    InputError
-        Either is no whole number of at least 1, or draws do not split evenly.
-    """
+    """Draws in all and chains."""
     draws, chains = whole_number(draws, "draws"), whole_number(chains, "chains")
     if draws % chains:
         raise InputError(f"draws={draws} do not split evenly over {chains} chains: give a multiple of {chains}")
@@ -322,13 +304,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
 
 
 def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
-    """The posterior at even steps: so many draws in all, or as many as the memory of a group allows.
-
-    Raises
-    ------
-    InputError
-        More draws than the fit has, or a number of them that is none.
-    """
+    """The posterior at even steps: so many draws in all, or as many as the memory of a group allows."""
     posterior, pairs = result.posterior, result.tree["observed_data"].sizes["pair"]
     chains, each = posterior.sizes["chain"], posterior.sizes["draw"]
     if draws is not None:

@@ -331,13 +331,7 @@ def drawn_scales(posterior: xr.Dataset) -> dict[str, FloatArray]:
 
 
 def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
-    """The model and the table as far as they go together: each pair once, word x group only between known groups.
-
-    Raises
-    ------
-    InputError
-        A pair has two distances.
-    """
+    """The model and the table as far as they go together: each pair once, word x group only between known groups."""
     notes = []
     rows_of_pair = np.bincount(data.word * len(data.attribute_words) + data.attribute)
     if rows_of_pair.max() > 1:
@@ -471,13 +465,7 @@ def obstacle(spec: ModelSpec) -> str | None:
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
-    """Draws by importance sampling of the scales, then exact Gaussian draws of everything else.
-
-    Raises
-    ------
-    InputError
-        The distances of a connection do not vary, so that its sigma has no posterior.
-    """
+    """Draws by importance sampling of the scales, then exact Gaussian draws of everything else."""
     target = crossed_target(spec, data)
     _refuse_constant(target, data)
     size = chains * draws

@@ -74,11 +74,6 @@ def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
         A table; for a crossed model each pair once, and the model as :func:`fit_for_crossed` leaves it.
     rng
         Generator of the points of a crossed model's scales; the exact engine's quadrature needs none.
-
-    Raises
-    ------
-    InputError
-        A model that neither engine fits, or distances without spread.
     """
     if exact.obstacle(spec) is None:
         return _exact_moments(spec, data)

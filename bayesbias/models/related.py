@@ -120,13 +120,7 @@ def _grid(priors: RelatedPriors, freedom: FloatArray, scatter: FloatArray) -> Fa
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
-    """Independent draws from the posterior.
-
-    Raises
-    ------
-    InputError
-        The table does not know how words are related, or pairs are missing in too many places.
-    """
+    """Independent draws from the posterior."""
     fitted = related_posterior(spec, data)
     factors = draw_factors(fitted.grid, chains * draws, rng)
     cells = scatter_cells(draw_cells(fitted.sums, factors, rng), data.filled)
@@ -267,13 +261,7 @@ def cell_lists(data: Distances) -> CellLists:
 
 
 def relatedness_for(data: Distances) -> Relatedness:
-    """The relatedness that a table's data carry.
-
-    Raises
-    ------
-    InputError
-        They carry none.
-    """
+    """The relatedness that a table's data carry."""
     if data.relatedness is None:
         raise InputError(
             "the model 'related' needs to know how words are related: make the table with distance_table(kv, words), "
@@ -302,13 +290,7 @@ def too_many_lists(data: Distances, lists: CellLists | None = None) -> str:
 
 
 def checked_lists(data: Distances) -> CellLists:
-    """The lists of a table.
-
-    Raises
-    ------
-    InputError
-        They are too many.
-    """
+    """The lists of a table."""
     lists = cell_lists(data)
     if reason := too_many_lists(data, lists):
         raise InputError(f"{reason}: drop the words with missing pairs, or fit the model 'crossed'")
@@ -416,13 +398,7 @@ def covariance_of_cells(sums: RelatedSums) -> FloatArray:
 
 
 def refuse_many_cells(cells: int) -> None:
-    """Refuse to make a covariance matrix of too many cells.
-
-    Raises
-    ------
-    InputError
-        More than :data:`MOST_CELLS` cells.
-    """
+    """Refuse to make a covariance matrix of too many cells."""
     if cells > MOST_CELLS:
         raise InputError(
             f"the table has {cells:,} cells (protected words x connections), and what needs the covariance of each two "
@@ -531,13 +507,7 @@ class Kernels:
 
 
 def kernels_of(data: Distances) -> Kernels:
-    """The correlations of a table's attribute words, which take the square of their number in memory.
-
-    Raises
-    ------
-    InputError
-        More than :data:`MOST_WORDS` words.
-    """
+    """The correlations of a table's attribute words, which take the square of their number in memory."""
     relatedness = relatedness_for(data)
     if len(data.attribute_words) > MOST_WORDS:
         raise InputError(
@@ -644,11 +614,6 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
 
     Given the factors, a word's distances to the protected words are normal around the means of the other words of its
     lists; the factors have their posteriors. NaN for a word that is alone in a list.
-
-    Raises
-    ------
-    InputError
-        More than :data:`MOST_PROTECTED` protected words, whose covariance is needed for each attribute word.
     """
     if len(data.protected_words) > MOST_PROTECTED:
         raise InputError(

@@ -117,13 +117,7 @@ class Fit:
 
     @classmethod
     def read(cls, given: object, where: str = "what was given") -> Fit:
-        """A fit, checked; one that was read before stays as it is.
-
-        Raises
-        ------
-        InputError
-            What is no fit.
-        """
+        """A fit, checked; one that was read before stays as it is."""
         tree = given.tree if isinstance(given, Fit) else given
         if not isinstance(tree, xr.DataTree):
             raise InputError(f"{where} is a {type(tree).__name__}: give the DataTree that fit returns")
@@ -166,13 +160,7 @@ class Fit:
 
     @cached_property
     def spec(self) -> ModelSpec:
-        """The model, read from the text that the fit carries.
-
-        Raises
-        ------
-        InputError
-            The text is missing or is no model.
-        """
+        """The model, read from the text that the fit carries."""
         text = self.tree.attrs.get("model_text")
         if not isinstance(text, str):
             raise InputError("the fit does not carry the text of its model: fit the distances again")
@@ -257,11 +245,6 @@ def read_distances(given: object, check: bool = True) -> Distances:
     """The distances of a table or of a fit.
 
     The vectors of a table are held against its distances, unless ``check`` is False.
-
-    Raises
-    ------
-    InputError
-        As in :meth:`Distances.read`; what is no fit.
     """
     if isinstance(given, xr.DataTree | Fit):
         return Fit.read(given).data
@@ -321,11 +304,6 @@ def _storage(post: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
 
 def load_fit(path: str | Path) -> xr.DataTree:
     """Read a fit that :func:`save_fit` or ``post.to_netcdf`` wrote.
-
-    Raises
-    ------
-    InputError
-        No such file, or one that holds no fit.
 
     Examples
     --------

@@ -372,11 +372,6 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
         A name that :func:`list_models` shows, or a path. ``fit(priors=...)`` changes priors without a file. A loaded
         model is returned as it is.
 
-    Raises
-    ------
-    InputError
-        No such model; an unknown key, term, distribution or prior; a prior that is missing or not positive.
-
     Examples
     --------
     >>> model = bb.load_model("crossed")
@@ -399,13 +394,7 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
 
 
 def model_of_text(text: str, where: str) -> ModelSpec:
-    """A model from the text of its file; ``where`` names it in errors.
-
-    Raises
-    ------
-    InputError
-        The text is no model, as in :func:`load_model`.
-    """
+    """A model from the text of its file; ``where`` names it in errors."""
     return _parsed(parse_toml(text, where), text, where)
 
 
@@ -419,11 +408,6 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
     priors
         Parameter name to what the model file gives for it, such as ``{"sigma": {"distribution": "half_normal",
         "sd": 0.2}}``. Without ``distribution`` the prior keeps its own, and fields that are not given stay.
-
-    Raises
-    ------
-    InputError
-        A parameter that has no prior in this model; fields that no prior has, are missing or not positive.
     """
     if not isinstance(priors, Mapping) or not priors:
         raise InputError(

@@ -48,11 +48,6 @@ def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
         first column, such as
         the name of a table, makes panels), or a result of :func:`sbc`.
 
-    Raises
-    ------
-    InputError
-        Something else was given.
-
     Examples
     --------
     >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
@@ -221,11 +216,6 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
         One of its statistics; by default the first.
     ax
         Axes to draw on; by default those of a new figure.
-
-    Raises
-    ------
-    InputError
-        Something else was given, or a statistic that it does not have.
 
     Examples
     --------

@@ -42,11 +42,6 @@ def plot_templates(
     ax
         Axes to draw on; by default those of a new figure.
 
-    Raises
-    ------
-    InputError
-        A fit without frames, or one of sentences of a corpus.
-
     Examples
     --------
     >>> def encoder(texts):  # in place of a sentence encoder

@@ -316,11 +316,6 @@ def plot_overview(
     Figure
         The headline contrast on top.
 
-    Raises
-    ------
-    InputError
-        A fit without a contrast of associated words, or ``topics`` is something else.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")

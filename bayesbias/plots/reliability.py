@@ -85,11 +85,6 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
     labels
         Whether each label has a row; None does so for at most 40 in all that stand once.
 
-    Raises
-    ------
-    InputError
-        No such table, or rows asked for labels that stand twice.
-
     References
     ----------
     Koo, T. K. and Li, M. Y. (2016). A guideline of selecting and reporting intraclass correlation coefficients for

@@ -266,11 +266,6 @@ def plot_bias_bootstrap(
     standardised
         Whether direct bias is taken over the yardstick of its embedding.
 
-    Raises
-    ------
-    InputError
-        An algorithm, a number of dimensions or a list that is not there.
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)

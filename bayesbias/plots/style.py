@@ -99,13 +99,7 @@ def new_figure(width: float, height: float) -> Picture:
 
 
 def one_panel(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
-    """The axes to draw on and their figure: those that were given, or those of a new figure of so many inches.
-
-    Raises
-    ------
-    InputError
-        ``ax`` is no Axes.
-    """
+    """The axes to draw on and their figure: those that were given, or those of a new figure of so many inches."""
     if ax is None:
         figure = new_figure(width, height)
         return figure, figure.add_subplot()

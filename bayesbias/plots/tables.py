@@ -71,11 +71,6 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     Figure
         Each row of points has its median (long mark) and quartiles (bar); the line at 1 is where unrelated words lie.
 
-    Raises
-    ------
-    InputError
-        A protected word that the table does not hold.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -214,11 +209,6 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     ----------
     holder
         A result of :func:`relatedness`, or a distance table or a fit that carries one.
-
-    Raises
-    ------
-    InputError
-        Something else was given, or a table or a fit without relatedness.
 
     Examples
     --------
@@ -425,11 +415,6 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     holder
         A result of :func:`relatedness`, or a distance table or a fit that carries one.
 
-    Raises
-    ------
-    InputError
-        Something else was given, or a table or a fit without relatedness.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -453,13 +438,7 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
 
 
 def _held_relatedness(holder: object, plot: str) -> Relatedness:
-    """Relatedness as given, or of a table or a fit.
-
-    Raises
-    ------
-    InputError
-        Something else was given, or a table or a fit without relatedness.
-    """
+    """Relatedness as given, or of a table or a fit."""
     if isinstance(holder, Relatedness):
         return holder
     if isinstance(holder, pd.DataFrame | xr.DataTree):

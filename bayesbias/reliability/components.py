@@ -283,11 +283,6 @@ class VarianceComponents(Result):
         DataFrame
             ``base_pairs`` (``targets`` where pairs are told apart), ``seeds``, ``mean``, ``low``, ``high`` and
             ``p_reliable``, the probability that the threshold is reached.
-
-        Raises
-        ------
-        InputError
-            The scores have one base pair, or one seed where several are asked for: what others do is not known.
         """
         import pandas as pd
 
@@ -319,11 +314,6 @@ class VarianceComponents(Result):
         dict
             ``median``, ``low`` and ``high`` (quantiles) of the smallest number, inf where no number is enough, and
             ``p_never``, the probability of that. With scores of one seed it is about that embedding.
-
-        Raises
-        ------
-        InputError
-            As :meth:`decision`.
         """
         facet = self._other(of)
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
@@ -410,12 +400,6 @@ def variance_components(
     -------
     VarianceComponents
         Posteriors of the components, and from them of every coefficient and of how many pairs or seeds are enough.
-
-    Raises
-    ------
-    InputError
-        No scores of :func:`bias_scores`, a measure whose scores do not vary, fewer than two facets with several levels,
-        or gaps for the marginal engine.
 
     References
     ----------

@@ -82,12 +82,6 @@ def bias_scores(
         ``attrs["notes"]`` names the words and pairs that some embedding lacks, which are left out of all, and those
         that have one vector.
 
-    Raises
-    ------
-    InputError
-        An unknown measure, the same vectors twice, a pair that is no pair, no target or no pair that all embeddings
-        hold, ``neighbours`` above the vocabulary.
-
     References
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
@@ -219,13 +213,7 @@ type Seeds = Mapping[Any, Embedding] | Sequence[Embedding] | Embedding
 
 
 def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
-    """Label to embedding: the seed of a :class:`Setting`, a name, or the place in a sequence.
-
-    Raises
-    ------
-    InputError
-        No embedding, settings that differ in more than the seed, or vectors of other dimensions.
-    """
+    """Label to embedding: the seed of a :class:`Setting`, a name, or the place in a sequence."""
     source: Any = kvs
     if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
         labelled: dict[Hashable, KeyedVectors] = {
@@ -328,11 +316,6 @@ def retest_reliability(
     DataFrame
         ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason`` (why there is no value).
 
-    Raises
-    ------
-    InputError
-        No scores of :func:`bias_scores`, one seed only, or a single row.
-
     References
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
@@ -402,11 +385,6 @@ def inter_rater_consistency(
     DataFrame
         ``label``, ``value``, ``low``, ``high`` and ``reason``.
 
-    Raises
-    ------
-    InputError
-        No scores of :func:`bias_scores`, one measure only, or a single row.
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
@@ -472,11 +450,6 @@ def internal_consistency(
         ``measure``, ``label`` (the query), ``value``, ``low``, ``high`` and ``reason``. ``attrs["notes"]`` names the
         words of queries without scores.
 
-    Raises
-    ------
-    InputError
-        No scores of :func:`bias_scores`, a query of which fewer than two words have scores, or a single base pair.
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
@@ -514,13 +487,7 @@ def internal_consistency(
 
 
 def check_scores(scores: object, gaps: bool = False) -> None:
-    """Refuse what :func:`bias_scores` did not return.
-
-    Raises
-    ------
-    InputError
-        Another type, other dimensions, or scores that are not finite (NaN may stand for gaps if ``gaps``).
-    """
+    """Refuse what :func:`bias_scores` did not return."""
     if not hasattr(scores, "dims") or set(DIMS) != set(scores.dims):
         shown = f"dims {', '.join(map(str, scores.dims))}" if hasattr(scores, "dims") else type(scores).__name__
         raise InputError(f"given is {shown}: give what bias_scores returns, a DataArray with dims {', '.join(DIMS)}")

@@ -108,11 +108,6 @@ def _read_wordnet(folder: str | Path) -> WordNet:
         Where ``index.noun``, ``index.verb``, ``index.adj``, ``index.adv``, the lists of exceptions (``noun.exc`` and
         so on) and ``cntlist.rev`` or ``index.sense`` are: the folder ``dict`` of WordNet 3.
 
-    Raises
-    ------
-    InputError
-        No such folder, a file that is missing or not of WordNet's format.
-
     References
     ----------
     Miller, G. A. (1995). WordNet: a lexical database for English. Communications of the ACM 38(11).
@@ -203,12 +198,6 @@ def word_features(
         it lacks; ``nn_similarity`` (cosine to the nearest other word) and ``l2_norm`` (of the raw vector), means over
         the embeddings; ``stability`` (mean over pairs of embeddings of the cosine of a word's vectors after an
         orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says what was left out.
-
-    Raises
-    ------
-    InputError
-        No embedding, no word that all hold, settings that differ in more than the seed, embeddings of different
-        dimensions or of a single word, wrong counts, or no WordNet there.
 
     References
     ----------

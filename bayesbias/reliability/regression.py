@@ -162,11 +162,6 @@ def reliability_regression(
     group_scale, prob
         Prior mean of the groupings' sds; mass of the intervals.
 
-    Raises
-    ------
-    InputError
-        A column that is missing, constant, not finite or follows from others; a grouping of one level; too few rows.
-
     References
     ----------
     Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.

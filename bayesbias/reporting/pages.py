@@ -131,13 +131,7 @@ def _works(result: Result) -> list[Block]:
 
 
 def _presented(given: object, topics: TopicNull | None = None, sensitivity: bool = True) -> Result:
-    """Anything that has a report as a result: fits and tables of metrics are none by themselves.
-
-    Raises
-    ------
-    InputError
-        Something that has no report.
-    """
+    """Anything that has a report as a result: fits and tables of metrics are none by themselves."""
     if isinstance(given, Result):
         return given
     if isinstance(given, pd.DataFrame) and set(COLUMNS) <= set(given.columns):

@@ -167,12 +167,6 @@ def criterion(
     Criterion
         ``table()``, ``text()``, ``words`` and ``tree``.
 
-    Raises
-    ------
-    InputError
-        Fewer than five words with a value, values that are all the same or not finite, a negative standard error, or a
-        connection that the fit does not hold.
-
     References
     ----------
     Fuller, W. A. (1987). Measurement Error Models. Wiley. https://doi.org/10.1002/9780470316665

@@ -112,13 +112,7 @@ class Contrasts:
 
 
 def checked_tables(tables: object, least: int, what: str) -> dict[str, pd.DataFrame]:
-    """Named distance tables, at least so many.
-
-    Raises
-    ------
-    InputError
-        No mapping of names to tables, an empty name, or too few tables.
-    """
+    """Named distance tables, at least so many."""
     if not isinstance(tables, Mapping) or not all(isinstance(table, pd.DataFrame) for table in tables.values()):
         raise InputError(
             f"tables is {shown(tables)}: give a mapping of names to distance tables, such as {{'de': table}}"
@@ -136,13 +130,7 @@ def checked_tables(tables: object, least: int, what: str) -> dict[str, pd.DataFr
 
 
 def checked_contrast(contrast: object) -> tuple[str, str]:
-    """Two connections.
-
-    Raises
-    ------
-    InputError
-        Anything but two different names.
-    """
+    """Two connections."""
     if (
         isinstance(contrast, tuple | list)
         and len(contrast) == 2
@@ -154,13 +142,7 @@ def checked_contrast(contrast: object) -> tuple[str, str]:
 
 
 def default_contrast(fits: Iterable[xr.DataTree]) -> tuple[tuple[str, str], tuple[str, ...]]:
-    """Associated - different where every fit has it, else associated - the first control list; and a note if so.
-
-    Raises
-    ------
-    InputError
-        No connection stands beside associated in every fit.
-    """
+    """Associated - different where every fit has it, else associated - the first control list; and a note if so."""
     from bayesbias.comparison.contrast import beside_associated
 
     first, *rest = [beside_associated(Fit(post)) for post in fits]
@@ -209,11 +191,6 @@ def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: 
     topic
         Whether errors are those of further words on the same topics (one embedding only). Otherwise they are those of
         attribute lists like these, whose topics differ too.
-
-    Raises
-    ------
-    InputError
-        A fit without one of the two connections, or too many means.
     """
     parts = []
     for name, post in fits.items():

@@ -130,13 +130,7 @@ class Pool(Staged):
         return [str(name) for name in self.tree["posterior/setting"].to_numpy()]
 
     def probability(self, first: str, second: str) -> float:
-        """Probability that the contrast of one setting is larger than that of another.
-
-        Raises
-        ------
-        InputError
-            A name that is not here.
-        """
+        """Probability that the contrast of one setting is larger than that of another."""
         for name in (first, second):
             if not isinstance(name, str) or name not in self.settings:
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(self.settings)}")
@@ -267,12 +261,6 @@ def pool(
     -------
     Pool
         ``table()``, ``text()``, ``probability(a, b)``, ``relation`` and ``tree``.
-
-    Raises
-    ------
-    InputError
-        Fewer than two embeddings, a table without one of the two connections, names in ``on``, ``groups`` or
-        ``replicates`` that are not those of the tables, constant or missing values, negative standard errors.
 
     References
     ----------

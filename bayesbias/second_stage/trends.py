@@ -127,13 +127,7 @@ class Trend(Staged):
         return table
 
     def change(self, before: str, after: str, prob: float = PROB) -> dict[str, float]:
-        """The change of the trend between two embeddings: mean, sd, interval, and ``p_rose``.
-
-        Raises
-        ------
-        InputError
-            A name that is not here.
-        """
+        """The change of the trend between two embeddings: mean, sd, interval, and ``p_rose``."""
         names = self.estimates["embedding"].tolist()
         for name in (before, after):
             if not isinstance(name, str) or name not in names:
@@ -239,12 +233,6 @@ def trend(
     -------
     Trend
         ``table()``, ``slopes()``, ``change(before, after)``, ``text()`` and ``tree``.
-
-    Raises
-    ------
-    InputError
-        Fewer than three embeddings, times that repeat or are no numbers, a table without one of the two connections, or
-        no protected word that all tables share.
 
     Examples
     --------

@@ -62,11 +62,6 @@ def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
     mode
         ``"trimmed"`` and ``"saturate"`` add as many words of each list until it is used up; ``"proportional"`` adds the
         same share of each.
-
-    Raises
-    ------
-    InputError
-        A list is shorter than its share of the step.
     """
     each = max(1, step // len(sizes))
     if min(sizes) < each:
@@ -336,13 +331,7 @@ class Silhouette(Result):
         return replace(self, values=self.values[chosen], low=low, high=high)
 
     def oriented(self) -> Silhouette:
-        """The same of optimum - value, for a metric whose value of no bias is not 0 (1 - ECT): there 0 is no bias.
-
-        Raises
-        ------
-        InputError
-            The metric is 0 without bias already.
-        """
+        """The same of optimum - value, for a metric whose value of no bias is not 0 (1 - ECT): there 0 is no bias."""
         if self.optimum == 0:
             raise InputError(f"{self.metric} is 0 without bias already: there is nothing to turn round")
         low, high = self.bounds
@@ -392,11 +381,6 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
         ``"published"`` divides by the whole range where no bias is 0, as the authors' program does against their own
         formula: that halves what the score says beyond 0.5 for ECT and WEAT.
 
-    Raises
-    ------
-    InputError
-        Silhouettes of different metrics or sizes.
-
     References
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis: towards assessing the quality of bias metrics
@@ -429,11 +413,6 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     ----------
     biased, unbiased
         Silhouettes of one metric with the same lists, in two embeddings.
-
-    Raises
-    ------
-    InputError
-        Silhouettes of different metrics or sizes.
 
     Examples
     --------
@@ -512,11 +491,6 @@ def silhouette_uncertainty(
         share of 89% intervals that we found to hold the score's mean over other runs: .77 for robustness (.82 to .87
         for weat1 and weat7 in the bundled vectors), whose intervals are too narrow. It is known for ``prob=0.89`` and
         ``method="half"`` and NaN otherwise.
-
-    Raises
-    ------
-    InputError
-        Fewer than ten runs, or silhouettes that cannot be compared.
 
     References
     ----------

@@ -399,11 +399,6 @@ def silhouette(
     Silhouette
         Words that the embedding lacks are left out first; ``notes`` names them.
 
-    Raises
-    ------
-    InputError
-        A metric whose range is not known, a query that does not fit it, a list shorter than a step.
-
     References
     ----------
     Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
@@ -533,11 +528,6 @@ def silhouette_study(
         ``accuracy`` and ``separation`` (:func:`silhouette_separation`) of the pair of models, NaN unless there are two,
         and ``coverage``: for a metric with intervals, the share that hold the value with all words, over all sizes but
         the last. ``attrs["notes"]`` says what was left out.
-
-    Raises
-    ------
-    InputError
-        No model, no query, or what :func:`silhouette` refuses.
 
     References
     ----------

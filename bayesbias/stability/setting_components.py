@@ -31,13 +31,7 @@ RANDOM_PAIRS = 1000
 
 
 def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
-    """Setting to embedding, by corpus, algorithm, dimensions and seed.
-
-    Raises
-    ------
-    InputError
-        No mapping, a key that is no setting, or dimensions that are not those of the vectors.
-    """
+    """Setting to embedding, by corpus, algorithm, dimensions and seed."""
     if not isinstance(kvs, Mapping) or not kvs:
         shown = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
         raise InputError(
@@ -77,13 +71,7 @@ def frame_of(settings: list[Setting]) -> pd.DataFrame:
 
 
 def yardsticks(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> tuple[FloatArray, int]:
-    """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same pairs for all, and words.
-
-    Raises
-    ------
-    InputError
-        The embeddings share fewer than two words.
-    """
+    """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same for all, and words."""
     common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
     if len(common) < 2:
         raise InputError(f"the embeddings share {len(common)} words: give embeddings with words in common")
@@ -145,11 +133,6 @@ class SettingComponents(Result):
             of :meth:`table`), with what they add from list to list of words. *Settings* are algorithm and dimensions;
             what they add from corpus to corpus changes how corpora compare, and is left out where a single seed cannot
             tell it from the chance of training. Seeds are single trainings.
-
-        Raises
-        ------
-        InputError
-            There is one corpus only, or nothing of the settings varies.
         """
         prob = probability(prob, "prob")
         if "corpus" not in self.sizes or not set(SETTINGS) & self.sizes.keys():
@@ -239,12 +222,6 @@ def setting_components(
     -------
     SettingComponents
         Posteriors of the components, and of the claim that settings outweigh corpora.
-
-    Raises
-    ------
-    InputError
-        No such column, numbers that are not finite (or not positive, for their logarithm) or do not vary, two rows of
-        one setting, or fewer than two facets that vary.
 
     Examples
     --------

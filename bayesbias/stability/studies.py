@@ -134,11 +134,6 @@ def metric_stability(
     case
         As in :func:`distance_table`.
 
-    Raises
-    ------
-    InputError
-        No settings, a query that a metric does not take, or sets that the crossed model does not take.
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
@@ -309,11 +304,6 @@ class DirectBiasStudy(Result):
             ``p_more``, the share of draws in which the first is larger. With several seeds of both, the chance of
             training is in the interval and the share (Student's t, Welch's degrees of freedom); with one it is not, and
             they speak of two embeddings, not of two corpora.
-
-        Raises
-        ------
-        InputError
-            There is one corpus only.
         """
         standardised = flag(standardised, "standardised")
         corpora = list(dict.fromkeys(self.rows["corpus"]))
@@ -385,12 +375,6 @@ def direct_bias_study(
     -------
     DirectBiasStudy
         Words and pairs that some embedding lacks are left out of all; ``notes`` names them.
-
-    Raises
-    ------
-    InputError
-        No settings, a setting whose dimensions are not those of its vectors, fewer than two pairs or words that all
-        embeddings hold, or pairs of one direction.
 
     References
     ----------
