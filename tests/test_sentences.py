@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chisquare
 
 import bayesbias as bb
-from bayesbias import models, sentences
+from bayesbias import contextual, models
 from bayesbias.contextual import templates
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import averaged
@@ -60,7 +60,7 @@ class Pieces(Letters):
                 at += len(word) + 1
             places = places[: self.limit]
             vectors = np.stack([self.word(text[begin:end].lower() + "#") for begin, end in places])
-            found.append(sentences.TokenVectors(vectors, np.array(places)))
+            found.append(contextual.TokenVectors(vectors, np.array(places)))
         return found
 
 
@@ -614,11 +614,11 @@ class TestMiniLM:
 
     def test_the_notebook_holds_what_the_model_gives(self):
         minilm = pytest.importorskip("benchmarks.minilm", reason="the benchmarks are not here")
-        kept = sentences.load_context_vectors(Path(__file__).parents[1] / "notebooks" / "minilm-word.npz")
-        frames = [frame for frame in sentences.load_templates(["seat", "mention"]).frames if frame.name in kept.frames]
+        kept = contextual.load_context_vectors(Path(__file__).parents[1] / "notebooks" / "minilm-word.npz")
+        frames = [frame for frame in contextual.load_templates(["seat", "mention"]).frames if frame.name in kept.frames]
         words = ["nurse", "mosque", "equations", "garlic"]
         words = [word for word in words if word in kept.words]
-        made = bb.encode(minilm.MiniLM(), words, sentences.Templates("six", tuple(frames)), vocabulary=0)
+        made = bb.encode(minilm.MiniLM(), words, contextual.Templates("six", tuple(frames)), vocabulary=0)
         own = kept.units()[[kept.words.index(word) for word in words]]
         assert set(made.texts) <= set(kept.texts)
         assert np.abs(made.units() - own).max() < 2e-3
