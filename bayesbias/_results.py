@@ -67,7 +67,7 @@ class Result:
         """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
         valid = () if self.picture is None else _options_of(self.picture)
         if unknown := [name for name in options if name not in valid]:
-            picture = "has no picture" if self.picture is None else f"is drawn with {', '.join(valid)}"
+            picture = "has no picture" if self.picture is None else f"is drawn with {', '.join(valid) or 'no options'}"
             raise InputError(f"{unknown[0]} is no option: {title_of(self).lower()} {picture}")
         return None if self.picture is None else drawing(self.picture, self, **options)
 
