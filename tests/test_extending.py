@@ -33,7 +33,7 @@ def extended(tmp_path_factory):
     folder = tmp_path_factory.mktemp("extended")
     for part in ("bayesbias", "models", "data", "tests", "docs"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
-    for part in ("pyproject.toml", "README.md"):
+    for part in ("pyproject.toml", "uv.lock", "README.md"):
         shutil.copy(ROOT / part, folder / part)
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     files, changes = NEW_FILE.findall(page), CHANGE.findall(page)
@@ -59,8 +59,7 @@ query = bb.Query({"x": ["he", "man"], "y": ["she", "woman"]}, {"a": ["engineer",
 unit = lambda v: v / np.linalg.norm(v)
 mean = lambda words: np.mean([unit(kv[word]) for word in words], axis=0)
 apart = mean(query.targets["x"]) - mean(query.targets["y"])
-raw = np.mean([kv[word] for word in query.attributes["a"]], axis=0)
-said["metric"] = float(bb.metric("centroid", kv, query).value), float(unit(apart) @ unit(raw))
+said["metric"] = float(bb.metric("centroid", kv, query).value), float(mean(query.attributes["a"]) @ unit(apart))
 said["metrics"] = bb.list_metrics()["name"].tolist()
 
 after = bb.debias(kv, "centre")

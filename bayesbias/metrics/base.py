@@ -157,7 +157,7 @@ class Metric:
     optimum: float
     bounds: Bounds
     source: str
-    doi: str
+    doi: str | None
     options: Mapping[str, Option] = field(default_factory=dict)
     of_test: tuple[str, ...] = ()
     linear: Linear | None = None

@@ -80,7 +80,7 @@ class MetricResult(Result):
     reason: str | None
     notes: tuple[str, ...]
     source: str
-    doi: str
+    doi: str | None
     null_mean: float | None = None
     null_sd: float | None = None
 

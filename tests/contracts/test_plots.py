@@ -157,19 +157,9 @@ def with_axes():
 
 
 def test_pictures_of_one_panel_take_axes():
-    assert set(with_axes()) == {
-        "plot_association",
-        "plot_audit",
-        "plot_contrasts",
-        "plot_decision",
-        "plot_distances",
-        "plot_overview",
-        "plot_pool",
-        "plot_relation",
-        "plot_templates",
-        "plot_topic_null",
-        "plot_trend",
-    }
+    of_one_panel = {name for name in bb.plots.__all__ if "one_panel(" in inspect.getsource(getattr(bb.plots, name))}
+    assert len(of_one_panel) > 8
+    assert of_one_panel <= set(with_axes())
     for plot in with_axes().values():
         assert "\nax\n    Axes to draw on" in inspect.cleandoc(plot.__doc__)
 
