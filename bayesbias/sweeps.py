@@ -172,8 +172,8 @@ class Sweep(Result):
     def load(self, name: str) -> xr.DataTree:
         """A fit, by its name in the column ``fit``."""
         done = set(self.fits.loc[self.fits["status"] == "done", "fit"])
-        if name not in done or not self._kept:
-            reason = "the plan does not save fits" if name in done else "no fit of that name is done"
+        if not isinstance(name, str) or name not in done or not self._kept:
+            reason = "no fit of that name is done" if self._kept else "the plan does not save fits"
             raise InputError(f"{name!r} cannot be loaded: {reason}; names are in the column 'fit' of .fits")
         return load_fit(self.folder / FITS / f"{name}.nc")
 
@@ -238,6 +238,8 @@ def sweep(
     with ExitStack() as stack:
         pools = executors(executor, workers, stack)
         pending = [task for task in tasks if not _finished(folder, task, read.save, retry)]
+        for task in pending:  # a record that is there from now on is of this run
+            (folder / RECORDS / f"{task.name}.json").unlink(missing_ok=True)
         if pending:
             at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
             _run(pending, folder, pools, at_once.get(str(executor), len(pending)))
@@ -267,7 +269,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         "tables": set[str](),
     }
     resolved = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
-    methods = [_method(each) for each in plan.debiasing]
+    methods = [_method(each, base) for each in plan.debiasing]
     options = plan.model_dump(include={"engine", "draws", "chains", "adjust", "case", "population", "save"})
     chosen: list[dict[str, Any]] = [
         {"embedding": embedding, "words": words, "debiasing": method}
@@ -278,12 +280,13 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     tasks = []
     for settings, model, seed in product(chosen, resolved["models"], plan.seeds):
         full = settings | {"model": model, "seed": seed}
-        paths = [str(value) for key, value in full.items() if key not in ("debiasing", "seed")]
-        files = [path for path in paths if Path(path).is_absolute()]
+        method = full.get("debiasing")
+        values = [*full.values(), *(method.values() if isinstance(method, dict) else ())]
+        files = [value for value in values if isinstance(value, str) and Path(value).is_absolute()]
         for file in files:
             if file not in known:
                 known[file] = _state(Path(file))
-        named = {key: known[value][2] if value in files else value for key, value in full.items()}
+        named = _by_content(full, {file: known[file][2] for file in files})
         name = sha256(_json({**named, **options}).encode()).hexdigest()[:20]
         tasks.append(Task(name, {**dict.fromkeys(SETTINGS), **full}, options, {file: known[file] for file in files}))
     twice = [name for name, count in Counter(task.name for task in tasks).items() if count > 1]
@@ -315,13 +318,24 @@ def _resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, wh
     return resolved
 
 
-def _method(method: str | dict[str, Any]) -> str | dict[str, Any]:
+def _by_content(value: Any, hashes: Mapping[str, str]) -> Any:
+    """Settings with the hash of a file in place of its path."""
+    if isinstance(value, dict):
+        return {key: _by_content(each, hashes) for key, each in value.items()}
+    return hashes.get(value, value) if isinstance(value, str) else value
+
+
+def _method(method: str | dict[str, Any], base: Path) -> str | dict[str, Any]:
+    """A method as it is given; files that its options name as absolute paths."""
     name = method if isinstance(method, str) else method.get("method")
     if not isinstance(name, str):
         raise InputError(f"debiasing holds {method}: give a name, or a table with 'method' and its options")
     if name != NONE:
         find_method(name)
-    return method
+    if isinstance(method, str):
+        return method
+    files = {key: base / home_folder(value) for key, value in method.items() if isinstance(value, str)}
+    return method | {key: str(file.resolve()) for key, file in files.items() if key != "method" and file.is_file()}
 
 
 def _state(file: Path) -> tuple[int, int, str]:

@@ -123,9 +123,12 @@ class TestTheSecondStage:
         theirs = found["theta"].to_numpy().reshape(-1, 9)
         assert (np.abs(ours.mean(0) - theirs.mean(0)) / theirs.std(0)).max() < 0.1
         assert np.allclose(ours.std(0), theirs.std(0), rtol=0.1)
-        slope = found["b"].to_numpy()[..., 1].ravel()
-        assert own.coefficients[:, 1].mean() == pytest.approx(slope.mean(), abs=0.1 * slope.std())
-        assert own.coefficients[:, 1].std() == pytest.approx(slope.std(), rel=0.1)
+        # With three groups and two coefficients the slope has no finite variance: quantiles are compared.
+        at = [0.055, 0.25, 0.5, 0.75, 0.945]
+        mine, slope = (np.quantile(draws, at) for draws in (own.coefficients[:, 1], found["b"].to_numpy()[..., 1]))
+        assert mine[2] == pytest.approx(slope[2], abs=0.05 * (slope[3] - slope[1]))
+        assert mine[3] - mine[1] == pytest.approx(slope[3] - slope[1], rel=0.05)
+        assert mine[4] - mine[0] == pytest.approx(slope[4] - slope[0], rel=0.1)
 
     def test_ranks_are_uniform(self):
         rng = np.random.default_rng(0)

@@ -238,6 +238,25 @@ def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, 
     found = bb.sweep(plan, tmp_path / "out", workers=2)
     assert found.fits["status"].tolist() == ["done", "failed", "done", "done"], found.fits["reason"].tolist()
     assert "its worker process died 3 times" in found.fits["reason"][1]
+    # with retry, the failure on record is not taken for the result of this run
+    monkeypatch.setattr("bayesbias.sweeps.executors", lambda *_: lambda: pool_of_processes(9))
+    assert bb.sweep(plan, tmp_path / "out", workers=2, retry=True).fits["status"].eq("done").all()
+
+
+def test_files_in_the_options_of_a_method_count_by_their_content(tables, tmp_path):
+    pairs = tmp_path / "mine.toml"
+    pairs.write_text('kind = "pairs"\nname = "mine"\npairs = [["he", "she"], ["man", "woman"]]\n')
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'embeddings = ["google-news-slice"]\nwords = ["weat7"]\nmodels = ["published"]\ndraws = 200\nchains = 1\n'
+        '[[debiasing]]\nmethod = "hard"\ndefinitional = "mine.toml"\n'
+    )
+    found = bb.sweep(plan, tmp_path / "out", "serial")
+    assert found.fits["status"].tolist() == ["done"], found.fits["reason"][0]
+    assert str(pairs.resolve()) in found.fits["debiasing"][0]
+    pairs.write_text('kind = "pairs"\nname = "mine"\npairs = [["he", "she"]]\n')
+    with pytest.raises(bb.InputError, match="the files of the plan have changed"):
+        bb.sweep(plan, tmp_path / "out", "serial")
 
 
 @pytest.mark.full

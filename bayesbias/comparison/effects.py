@@ -369,7 +369,7 @@ class SideEffects(Result):
 
     def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
         """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
-        if not isinstance(parts, Mapping):
+        if not isinstance(parts, dict) or not all(isinstance(sentences, list) for sentences in parts.values()):
             raise InputError(f"parts is {type(parts).__name__}: give what the method parts of a comparison returns")
         known = parts.get("Notes", [])
         notes = [*known, *(note for note in self.notes if note not in known)]

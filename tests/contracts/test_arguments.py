@@ -457,7 +457,7 @@ METHODS = {
     "Relatedness.covariance": lambda made: {"weights": np.eye(8, 24)},
     "Relatedness.families": lambda made: {"words": ["p", "q"]},
     "SideEffects.added_to": lambda made: {"parts": {"a": ["b"]}},
-    "Sweep.load": lambda made: {"name": "x"},
+    "Sweep.load": lambda made: {"name": bb.sweep(SWEEP, made.folder / "of", "serial").fits["fit"][0]},
     "TopicNull.lists": lambda made: {"replicate": 0},
     "TopicNull.of": lambda made: {"statistic": "associated - human"},
     "ToyCorpus.save": lambda made: {"path": made.folder / "toy.txt"},
