@@ -269,7 +269,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         "tables": set[str](),
     }
     resolved = {kind: _resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
-    methods = [_method(each, base) for each in plan.debiasing]
+    methods = [_method(each, base, bundled["words"]) for each in plan.debiasing]
     options = plan.model_dump(include={"engine", "draws", "chains", "adjust", "case", "population", "save"})
     chosen: list[dict[str, Any]] = [
         {"embedding": embedding, "words": words, "debiasing": method}
@@ -325,8 +325,8 @@ def _by_content(value: Any, hashes: Mapping[str, str]) -> Any:
     return hashes.get(value, value) if isinstance(value, str) else value
 
 
-def _method(method: str | dict[str, Any], base: Path) -> str | dict[str, Any]:
-    """A method as it is given; files that its options name as absolute paths."""
+def _method(method: str | dict[str, Any], base: Path, names: set[str]) -> str | dict[str, Any]:
+    """A method as it is given; files that its options name, and that are no bundled lists, as absolute paths."""
     name = method if isinstance(method, str) else method.get("method")
     if not isinstance(name, str):
         raise InputError(f"debiasing holds {method}: give a name, or a table with 'method' and its options")
@@ -334,8 +334,9 @@ def _method(method: str | dict[str, Any], base: Path) -> str | dict[str, Any]:
         find_method(name)
     if isinstance(method, str):
         return method
-    files = {key: base / home_folder(value) for key, value in method.items() if isinstance(value, str)}
-    return method | {key: str(file.resolve()) for key, file in files.items() if key != "method" and file.is_file()}
+    words = {key: each for key, each in method.items() if isinstance(each, str) and each not in names | {name}}
+    files = {key: base / home_folder(each) for key, each in words.items()}
+    return method | {key: str(file.resolve()) for key, file in files.items() if file.is_file()}
 
 
 def _state(file: Path) -> tuple[int, int, str]:

@@ -243,7 +243,7 @@ def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, 
     assert bb.sweep(plan, tmp_path / "out", workers=2, retry=True).fits["status"].eq("done").all()
 
 
-def test_files_in_the_options_of_a_method_count_by_their_content(tables, tmp_path):
+def test_files_in_the_options_of_a_method_count_by_their_content(tmp_path):
     pairs = tmp_path / "mine.toml"
     pairs.write_text('kind = "pairs"\nname = "mine"\npairs = [["he", "she"], ["man", "woman"]]\n')
     plan = tmp_path / "plan.toml"
@@ -254,6 +254,11 @@ def test_files_in_the_options_of_a_method_count_by_their_content(tables, tmp_pat
     found = bb.sweep(plan, tmp_path / "out", "serial")
     assert found.fits["status"].tolist() == ["done"], found.fits["reason"][0]
     assert str(pairs.resolve()) in found.fits["debiasing"][0]
+    named = tmp_path / "named.toml"  # a file does not stand in for the bundled list of its name
+    named.write_text(plan.read_text().replace("mine.toml", "gender_pairs"))
+    (tmp_path / "gender_pairs").write_text("no list")
+    settings = bb.sweep(named, tmp_path / "named", "serial").fits["debiasing"][0]
+    assert settings == '{"definitional": "gender_pairs", "method": "hard"}'
     pairs.write_text('kind = "pairs"\nname = "mine"\npairs = [["he", "she"]]\n')
     with pytest.raises(bb.InputError, match="the files of the plan have changed"):
         bb.sweep(plan, tmp_path / "out", "serial")

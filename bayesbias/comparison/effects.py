@@ -367,7 +367,7 @@ class SideEffects(Result):
         kept, recovered = self._kept(), self._recovered()
         return [*kept[:1], *recovered[-1:]]
 
-    def added_to(self, parts: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    def added_to(self, parts: dict[str, list[str]]) -> dict[str, list[str]]:
         """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
         if not isinstance(parts, dict) or not all(isinstance(sentences, list) for sentences in parts.values()):
             raise InputError(f"parts is {type(parts).__name__}: give what the method parts of a comparison returns")
