@@ -14,7 +14,11 @@ from .checks.convergence import check_predictions as check_predictions
 from .checks.convergence import diagnose as diagnose
 from .checks.summaries import summary as summary
 from .comparison import association as association
-from .comparison import audit as audit
+from .axes import angle as angle
+from .axes import audit as audit
+from .axes import axis as axis
+from .axes import list_axes as list_axes
+from .axes import quadrants as quadrants
 from .comparison import compare as compare
 from .comparison import contrasts as contrasts
 from .comparison import decomposition as decomposition

@@ -1,6 +1,5 @@
 """What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
 
-from bayesbias.comparison.audits import Audit, audit
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison, similarity_shift
 from bayesbias.comparison.contrast import (
@@ -39,7 +38,6 @@ __all__ = [
     "ONE_GROUP",
     "POPULATIONS",
     "SIMILAR",
-    "Audit",
     "Comparison",
     "FrameEffects",
     "MetricUncertainty",
@@ -50,7 +48,6 @@ __all__ = [
     "SideEffects",
     "adjustment",
     "association",
-    "audit",
     "beside_associated",
     "bootstrap_metric",
     "cluster_sentence",

@@ -1,0 +1,302 @@
+"""Offsets between poles: their covariance over the vocabulary, and what lies behind their mean.
+
+Words and offsets are held in coordinates in which the covariance of the vocabulary's vectors is the identity times its
+variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o has ``z = E'o / sqrt(v)``, and the place
+``(x - m)'o`` of the word on the axis is ``y'z``. Errors of z are independent over the components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtr, stdtr
+
+from bayesbias._core.related import factor_grid, sample_pairs, similarity_bins, variograms
+from bayesbias._core.vectors import FloatArray, unit_rows
+
+MEDIAN, SPREAD = 0.9608, 0.2
+"""Prior of the factor on standard deviations, log-normal: that of the model ``related``."""
+LEAST = 0.02
+"""Least variance between the offsets of one stratum, as a share of that of a vocabulary word."""
+SIGNALS = np.geomspace(0.02, 3.0, 40)
+"""Standard deviations of what lies behind an offset, in units of a vocabulary word's."""
+TYPICAL = 0.5
+"""Scale of the half-Cauchy prior of these."""
+NEGLIGIBLE = 1e-3
+"""Posterior mass of a node below which it is left out."""
+ROUNDING = 1e-8
+"""Components with less than this share of the largest variance are rounding."""
+SAME = 1 - 1e-6
+"""Similarity from which on two words are one."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a sample of the vocabulary tells of vectors.
+
+    Attributes
+    ----------
+    centre
+        Mean unit vector, (d,).
+    basis
+        Components of the covariance, (d, Q), columns.
+    variances
+        Theirs, (Q,), the largest first.
+    correlations
+        Correlation of two words' coordinates by the similarity of the words, (Q, BINS).
+    """
+
+    centre: FloatArray
+    basis: FloatArray
+    variances: FloatArray
+    correlations: FloatArray
+
+    @cached_property
+    def _scaled(self) -> FloatArray:
+        scaled: FloatArray = self.basis * np.sqrt(self.variances)
+        return scaled
+
+    def coordinates(self, vectors: FloatArray) -> FloatArray:
+        """Coordinates (n, Q) of centred vectors (n, d), in the precision of these."""
+        result: FloatArray = vectors @ self._scaled.astype(vectors.dtype)
+        return result
+
+    def offsets(self, differences: FloatArray) -> FloatArray:
+        """Coordinates (K, Q) of offsets (K, d)."""
+        result: FloatArray = differences @ (self.basis / np.sqrt(self.variances))
+        return result
+
+    def lengths(self, offsets: FloatArray) -> FloatArray:
+        """Lengths (...) in the space of the vectors of offsets (..., Q) in coordinates."""
+        result: FloatArray = np.sqrt((offsets**2 * self.variances).sum(axis=-1))
+        return result
+
+
+def field_of(sample: FloatArray, seed: int = 0) -> Field:
+    """The field of a vocabulary from unit vectors (N, d) of a sample of it."""
+    centre = sample.mean(axis=0)
+    apart = sample - centre
+    variances, basis = np.linalg.eigh(apart.T @ apart / len(sample))
+    leading = np.flatnonzero(variances > ROUNDING * variances[-1])[::-1]
+    variances, basis = variances[leading], basis[:, leading]
+    pairs = sample_pairs(unit_rows(apart), np.random.default_rng([seed, 1]))
+    fields = (apart @ basis / np.sqrt(variances)).T
+    return Field(centre, basis, variances, variograms(fields, pairs))
+
+
+@dataclass(frozen=True)
+class Strata:
+    """How the mean offset is made of words at the poles.
+
+    Attributes
+    ----------
+    vectors
+        Unit vectors (R, d) of the words, each once.
+    members
+        One matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of
+        the means over their offsets. Pairs are one stratum of differences; two lists are two of single words.
+    """
+
+    vectors: FloatArray
+    members: tuple[FloatArray, ...]
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Weights (R,) of the words in the mean offset."""
+        total: FloatArray = np.sum([member.mean(axis=0) for member in self.members], axis=0)
+        return total
+
+
+@dataclass(frozen=True)
+class MeanOffset:
+    """The mean offset of an axis and its errors.
+
+    Attributes
+    ----------
+    offsets
+        Coordinates (K, Q) of the offsets of each stratum.
+    mean
+        Coordinates (Q,) of their mean.
+    single
+        Variance (Q,) of one offset of each stratum together.
+    opposition
+        Variance (Q,) of the mean offset over oppositions of words as similar as these: with what its pairs have in
+        common. An axis without a meaning lies as far from 0.
+    pairs
+        Variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other.
+    factor
+        Posterior mean of the factor on standard deviations, which the scatter of the pairs informs.
+    freedom
+        Degrees of freedom of that scatter: offsets less strata.
+    """
+
+    offsets: tuple[FloatArray, ...]
+    mean: FloatArray
+    single: FloatArray
+    opposition: FloatArray
+    pairs: FloatArray
+    factor: float
+    freedom: int
+
+    def variances(self, population: str) -> FloatArray:
+        """``opposition`` or ``pairs``, by name."""
+        return self.opposition if population == "oppositions" else self.pairs
+
+
+def mean_offset(field: Field, strata: Strata) -> MeanOffset:
+    """The mean offset with its errors.
+
+    The coordinates of words are fields over the vocabulary whose correlation depends on the similarity of two words, as
+    the distances of the model of related words have it. The variance of the mean offset over oppositions is that of a
+    weighted sum of such words. Offsets of one stratum scatter around each other by their own variance less their mean
+    covariance; a factor on all variances has the posterior that the observed scatter gives it (Matheron 1963,
+    https://doi.org/10.2113/gsecongeo.58.8.1246).
+    """
+    units = unit_rows(strata.vectors - field.centre)
+    similarity = units @ units.T
+    bins, same = similarity_bins(similarity), similarity > SAME
+    offsets = tuple(field.offsets(member @ strata.vectors) for member in strata.members)
+    opposition, single, expected, observed = (np.zeros(len(field.variances)) for _ in range(4))
+    within = [np.zeros(len(field.variances)) for _ in offsets]
+    for q, curve in enumerate(field.correlations):
+        kernel = np.where(same, 1.0, curve[bins])
+        opposition[q] = strata.weights @ kernel @ strata.weights
+        for stratum, member in zip(within, strata.members, strict=True):
+            between = member @ kernel @ member.T
+            count = len(member)
+            own = np.trace(between) / count
+            single[q] += own
+            rest = (between.sum() - count * own) / max(count * (count - 1), 1)
+            stratum[q] = max(own - rest, LEAST * own)
+    counts = [len(own) for own in offsets]
+    for stratum, own, count in zip(within, offsets, counts, strict=True):
+        if count > 1:
+            expected += (count - 1) * stratum
+            observed += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
+    freedom = sum(counts) - len(counts)
+    square = _squared_factor(expected * field.variances, observed * field.variances, freedom)
+    pairs = sum((stratum / count for stratum, count in zip(within, counts, strict=True)), np.zeros(len(opposition)))
+    mean = np.sum([own.mean(axis=0) for own in offsets], axis=0)
+    # rounding and curves that no covariance has can take the variance below that of the scatter it holds
+    variances = [square * part for part in (single, np.maximum(opposition, pairs), pairs)]
+    return MeanOffset(offsets, mean, *variances, float(np.sqrt(square)), freedom)
+
+
+def covariances(field: Field, first: Strata, second: Strata, factors: float) -> tuple[FloatArray, FloatArray]:
+    """Covariances (Q,) of the mean offsets of two axes over oppositions, and over further pairs of either.
+
+    ``factors`` is the product of the two factors on standard deviations. Further pairs are drawn for each axis by
+    itself, but a pair that both hold is in both.
+    """
+    units = unit_rows(np.vstack([first.vectors, second.vectors]) - field.centre)
+    size = len(first.vectors)
+    similarity = units[:size] @ units[size:].T
+    bins, same = similarity_bins(similarity), similarity > SAME
+    opposition, pairs = (np.zeros(len(field.variances)) for _ in range(2))
+    one, other = (np.vstack([member @ part.vectors for member in part.members]) for part in (first, second))
+    shared = np.argwhere((np.abs(one[:, None] - other) < 1e-9).all(axis=2))
+    shares = [np.concatenate([np.full(len(m), 1 / len(m)) for m in part.members]) for part in (first, second)]
+    rows = [np.vstack(part.members) for part in (first, second)]
+    for q, curve in enumerate(field.correlations):
+        kernel = np.where(same, 1.0, curve[bins])
+        opposition[q] = first.weights @ kernel @ second.weights
+        if len(shared):
+            between = rows[0] @ kernel @ rows[1].T
+            own = between[tuple(shared.T)]
+            rest = (between.sum() - own.sum()) / max(between.size - len(own), 1)
+            pairs[q] = ((own - rest) * shares[0][shared[:, 0]] * shares[1][shared[:, 1]]).sum()
+    return factors * opposition, factors * pairs
+
+
+def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) -> float:
+    """Posterior mean of the square of the factor, from sums of squares by component; that of the prior without any."""
+    total = float(expected.sum())
+    # Satterthwaite: components of unequal variance have fewer degrees of freedom in all
+    effective = total**2 / float((expected**2).sum()) * freedom if freedom else 0.0
+    ratio = float(observed.sum()) / total if freedom else 1.0
+    grid = factor_grid(np.array([effective]), np.array([ratio]), MEDIAN, SPREAD)
+    return float(grid.products[0, 0])
+
+
+@dataclass(frozen=True)
+class Signal:
+    """The posterior of what lies behind a mean offset, given further pairs as its errors.
+
+    A priori the offset is normal around 0 with the covariance of the vocabulary times a variance; that variance is on a
+    grid, so that what the axis as a whole tells of its size is in the error of every word.
+
+    Attributes
+    ----------
+    sds, mass
+        Nodes and their posterior mass, (T,).
+    gains
+        What is left of the observed offset at each node, (T, Q).
+    offset, noise
+        The observed mean offset and the variance of its error, (Q,).
+    freedom
+        Degrees of freedom of the error.
+    """
+
+    sds: FloatArray
+    mass: FloatArray
+    gains: FloatArray
+    offset: FloatArray
+    noise: FloatArray
+    freedom: int
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean (Q,)."""
+        result: FloatArray = (self.mass @ self.gains) * self.offset
+        return result
+
+    @property
+    def variances(self) -> FloatArray:
+        """Posterior variances (Q,); the spread of the nodes' means is counted as independent over the components."""
+        gain = self.mass @ self.gains
+        between = self.mass @ (self.gains - gain) ** 2
+        result: FloatArray = gain * self.noise + between * self.offset**2
+        return result
+
+    def places(self, words: FloatArray, rope: float) -> Places:
+        """Posteriors of the places of words (n, Q): moments, and probabilities beyond a distance of 0 on either side."""
+        means = words @ (self.gains * self.offset).T.astype(words.dtype)  # (n, T)
+        sds = np.sqrt(words**2 @ (self.gains * self.noise).T.astype(words.dtype)) + np.finfo(float).tiny
+        mean = means @ self.mass
+        sd = np.sqrt(((means - mean[:, None]) ** 2 + sds**2) @ self.mass)
+        tail = ndtr if self.freedom > MANY else lambda x: stdtr(self.freedom, x)
+        above, below, positive = (
+            np.asarray(tail(values / sds)) @ self.mass for values in (means - rope, -means - rope, means)
+        )
+        return Places(mean, sd, above, below, positive)
+
+
+MANY = 200
+"""Degrees of freedom from which on Student's distribution is taken for normal."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Posteriors of n places: moments, and the probabilities of lying beyond the rope above and below, and above 0."""
+
+    mean: FloatArray
+    sd: FloatArray
+    above: FloatArray
+    below: FloatArray
+    positive: FloatArray
+
+
+def signal(axis: MeanOffset) -> Signal:
+    """The posterior of what lies behind the mean offset of an axis, as further pairs of its opposition would show it."""
+    noise = axis.pairs
+    total = SIGNALS[:, None] ** 2 + noise
+    log = -0.5 * (np.log(total) + axis.mean**2 / total).sum(axis=1) - np.log1p((SIGNALS / TYPICAL) ** 2)
+    mass = np.exp(log - log.max())
+    mass /= mass.sum()
+    kept = mass > NEGLIGIBLE
+    mass = mass[kept] / mass[kept].sum()
+    return Signal(
+        SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, max(axis.freedom, 1)
+    )

@@ -1,0 +1,138 @@
+"""Outside values of words regressed on their places, where the places have errors and words are related."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesbias._core.offsets import Signal
+from bayesbias._core.vectors import FloatArray
+
+NODES = 24
+"""Nodes of the variance of single words, and of that which related words share."""
+LEAST, MOST = 1e-3, 4.0
+"""Their ends, in units of the variance of the values."""
+SLOPES = np.sinh(np.linspace(-3.0, 3.0, 121)) / np.sinh(3.0) * 2.0
+"""Slopes, in standard deviations of the values for one of the places; denser near 0."""
+
+
+@dataclass(frozen=True)
+class OutsideRelation:
+    """Draws (D,) of the relation of latent outside values to latent places.
+
+    Attributes
+    ----------
+    correlation
+        Of latent values with latent places over words like these.
+    place_sd, value_sd
+        Standard deviations of latent places over the words, and of latent values.
+    shared
+        Share of the variance around the line that related words have in common.
+    fitted
+        Posterior mean of the places, (n,).
+    """
+
+    correlation: FloatArray
+    place_sd: float
+    value_sd: FloatArray
+    shared: FloatArray
+    fitted: FloatArray
+
+
+def outside_relation(
+    words: FloatArray,
+    behind: Signal,
+    values: FloatArray,
+    variances: FloatArray,
+    design: FloatArray,
+    draws: int,
+    rng: np.random.Generator,
+) -> OutsideRelation:
+    """How outside values depend on places.
+
+    Places are linear in the vectors of words, so that the places of more words than dimensions leave directions
+    without any place: a residual cannot be in the places, and it is in the values. With coordinates Y (n, Q), the mean
+    offset z and what lies behind it z* ~ N(m, C),
+
+        values = design a + b Y z* + Y u + e,    u ~ N(0, h I),    e ~ N(0, g I + diag(variances)),
+
+    so that ``values ~ N(design a + b Y m, Y (h I + b^2 C) Y' + g I + diag(variances))``. The term Y u is what values
+    owe to the meanings of words at large: any other axis may explain them as well as this one. It is the relationship
+    matrix of mixed models in genetics. C is replaced by the multiple of the identity with the same mean over words, so
+    that one decomposition serves all nodes. The correlation has a uniform prior, the share of h in the residual variance
+    too, the standard deviation of latent values a half-Cauchy one; a is integrated over a flat prior.
+
+    Parameters
+    ----------
+    words
+        Coordinates (n, Q) of the words, see :mod:`bayesbias._core.offsets`.
+    behind
+        What lies behind the mean offset.
+    values, variances
+        Outside values and the variances of their errors, (n,).
+    design
+        What values depend on beside places, (n, p): a constant first.
+
+    References
+    ----------
+    Lippert, C. et al. (2011). FaST linear mixed models for genome-wide association studies. Nature Methods 8.
+    https://doi.org/10.1038/nmeth.1681
+    """
+    hat = design @ np.linalg.pinv(design)
+    coordinates = words - hat @ words
+    scale = float(np.sqrt((((values - hat @ values) ** 2).sum()) / (len(values) - design.shape[1])))
+    share = float((coordinates**2).sum(axis=1).mean())  # mean variance of Y u for h = 1
+    places = coordinates @ behind.mean
+    errors = float((coordinates**2 @ behind.variances).mean()) / share  # C as a multiple of the identity
+    place_variance = float((places**2).mean()) + errors * share
+    y, x = values / scale, words @ behind.mean / np.sqrt(place_variance)
+    noise = variances / scale**2
+    relative = errors * share / place_variance  # of the variance of places, what is error
+    iid = np.geomspace(LEAST, MOST, NODES)
+    total = np.concatenate([[0.0], iid])  # of the shared part, with what the errors of places add
+    log = np.empty((len(iid), len(total), len(SLOPES)))
+    for i, g in enumerate(iid):
+        diagonal = g + noise
+        root = (words / np.sqrt(share)) / np.sqrt(diagonal)[:, None]
+        sides = np.column_stack([y, x, design]) / np.sqrt(diagonal)[:, None]
+        eigenvalues, rotated, rest = _rotated(root, sides)
+        for j, k in enumerate(total):
+            weights = 1 / (1 + k * eigenvalues)
+            products = rest + np.einsum("ra,rb,r->ab", rotated, rotated, weights)
+            determinant = np.log(diagonal).sum() - np.log(weights).sum()
+            free = products[2:, 2:]
+            left = products[:2, :2] - products[:2, 2:] @ np.linalg.solve(free, products[2:, :2])
+            squares = left[0, 0] - 2 * SLOPES * left[0, 1] + SLOPES**2 * left[1, 1]
+            log[i, j] = -0.5 * (determinant + np.linalg.slogdet(free)[1] + squares)
+    shared = total[None, :, None] - relative * SLOPES**2  # h times its mean variance; below 0 it is impossible
+    residual = np.maximum(shared, 0) + iid[:, None, None]
+    variance = SLOPES**2 + residual
+    # density of (slope, shared, iid) from uniform correlation and share, half-Cauchy sd; cells even in the logarithm
+    width = np.append(iid[0], iid)  # the node at 0 stands for what lies below the first
+    prior = -np.log(residual) - np.log(variance) - np.log1p(variance)
+    prior = prior + np.log(iid)[:, None, None] + np.log(width)[None, :, None] + np.log(np.gradient(SLOPES))
+    log = np.where(shared < -1e-12, -np.inf, log + prior)
+    mass = np.exp(log - log.max())
+    node = rng.choice(mass.size, draws, p=mass.ravel() / mass.sum())
+    i, j, b = np.unravel_index(node, mass.shape)
+    slope = SLOPES[b] + np.gradient(SLOPES)[b] * (rng.random(draws) - 0.5)
+    rest_variance = residual[i, j, b]
+    return OutsideRelation(
+        correlation=slope / np.sqrt(slope**2 + rest_variance),
+        place_sd=float(np.sqrt(place_variance)),
+        value_sd=scale * np.sqrt(slope**2 + rest_variance),
+        shared=np.maximum(shared[0, j, b], 0) / rest_variance,
+        fitted=words @ behind.mean,
+    )
+
+
+def _rotated(root: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Eigenvalues (r,) of root root', the sides (r, m) in that basis, and the products (m, m) of what is outside it."""
+    wide = root.shape[1] > root.shape[0]
+    values, vectors = np.linalg.eigh(root @ root.T if wide else root.T @ root)
+    kept = values > 1e-10 * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    basis = vectors if wide else root @ vectors / np.sqrt(values)
+    rotated = basis.T @ sides
+    return values, rotated, sides.T @ sides - rotated.T @ rotated

@@ -1,0 +1,319 @@
+"""Two axes: their angle, and traits in the quadrants between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._core.offsets import SIGNALS, TYPICAL, MeanOffset, covariances, mean_offset
+from bayesbias._core.related import root_of
+from bayesbias._core.vectors import FloatArray
+from bayesbias._page import Section, table_of
+from bayesbias._phrases import percent, share
+from bayesbias._results import Cited, Result
+from bayesbias.axes.places import POPULATIONS, Axis, axis
+from bayesbias.checks.summaries import PROB, describe
+from bayesbias.errors import InputError, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COARSE = SIGNALS[::3]
+"""Standard deviations of what lies behind the two offsets."""
+RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))
+"""Correlations of what lies behind them, denser near the ends."""
+DRAWS = 4000
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Angle(Result):
+    """The cosine between two axes.
+
+    Attributes
+    ----------
+    names
+        Of the two axes.
+    draws
+        Posterior draws (4000,) of the cosine of the axes that further pairs of the two oppositions would show.
+    plain
+        Cosine of the two mean offsets, errors not taken out.
+    chance
+        Share of pairs of axes without a relation whose cosine is as far from 0 as the plain one.
+    prob
+        Mass of the interval.
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    names: tuple[str, str]
+    draws: FloatArray
+    plain: float
+    chance: float
+    prob: float
+    cited: tuple[Any, ...]
+
+    def table(self) -> pd.DataFrame:
+        """One row: ``quantity``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``, ``plain``, ``chance``."""
+        import pandas as pd
+
+        moments = {name: [float(value)] for name, value in describe(self.draws, self.prob).items()}
+        more = {"p_positive": [float((self.draws > 0).mean())], "plain": [self.plain], "chance": [self.chance]}
+        return pd.DataFrame({"quantity": pd.array(["cosine"], dtype="string"), **moments, **more})
+
+    def findings(self) -> list[str]:
+        """The result in sentences."""
+        row = self.table().iloc[0]
+        return [
+            f"The axes {self.names[0]} and {self.names[1]} have a cosine of {row['mean']:.2f} ({percent(self.prob)} "
+            f"interval {row['low']:.2f} to {row['high']:.2f}) as further pairs of both would show it; the mean offsets "
+            f"themselves have {self.plain:.2f}.",
+            f"Of two axes without a relation {share(self.chance)} have a cosine as far from 0.",
+        ]
+
+    def sources(self) -> tuple[Any, ...]:
+        """The pairs and the embedding."""
+        return self.cited
+
+
+def _in_field(axis_: Axis, other: Axis) -> tuple[MeanOffset, MeanOffset, tuple[FloatArray, FloatArray]]:
+    """Two mean offsets in the coordinates of the first axis, and their covariances over the two populations."""
+    for what in (axis_, other):
+        if not isinstance(what, Axis):
+            raise InputError(f"given is {shown(what)}: give two results of bb.axis")
+    if axis_.kv is not other.kv and axis_.embedding != other.embedding:
+        raise InputError(
+            f"the axes are of different embeddings, {axis_.embedding['name']} and {other.embedding['name']}: make both "
+            "with one"
+        )
+    second = mean_offset(axis_.field, other.poles.strata)
+    factors = axis_.offset.factor * second.factor
+    return axis_.offset, second, covariances(axis_.field, axis_.poles.strata, other.poles.strata, factors)
+
+
+def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
+    """The cosine between two axes of one embedding, as further pairs of both oppositions would show it.
+
+    What lies behind the two mean offsets is normal with a correlation whose prior is uniform; the errors are those of
+    the pairs. Errors attenuate the cosine of the mean offsets, which the posterior takes out.
+
+    Parameters
+    ----------
+    axis, other
+        Results of :func:`axis` in one embedding.
+    prob
+        Mass of the interval.
+    seed
+        Seed of the draws.
+
+    Examples
+    --------
+    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> bb.angle(gender, affluence).table()["quantity"].tolist()
+    ['cosine']
+    """
+    mass, start = probability(prob, "prob"), whole_number(seed, "seed", least=0, most=None)
+    first, second, (_, shared) = _in_field(axis, other)
+    rng = np.random.default_rng([start, 21])
+    noise = np.stack([first.pairs, second.pairs])  # (2, Q)
+    grid = np.array(np.meshgrid(COARSE, COARSE, RHO, indexing="ij")).reshape(3, -1)
+    a = grid[0][:, None] ** 2 + noise[0]
+    b = grid[1][:, None] ** 2 + noise[1]
+    c = (grid[0] * grid[1] * grid[2])[:, None] + shared
+    determinant = np.maximum(a * b - c**2, 1e-300)
+    z = np.stack([first.mean, second.mean])
+    squares = (b * z[0] ** 2 - 2 * c * z[0] * z[1] + a * z[1] ** 2) / determinant
+    log = -0.5 * (np.log(determinant) + squares).sum(axis=1)
+    log -= np.log1p((grid[0] / TYPICAL) ** 2) + np.log1p((grid[1] / TYPICAL) ** 2)
+    log += np.log(np.cos(np.arcsin(grid[2])))  # widths of the cells of the correlation
+    mass_ = np.exp(log - log.max())
+    node = rng.choice(len(mass_), DRAWS, p=mass_ / mass_.sum())
+    drawn = _behind(grid[:, node], z, noise, shared, rng)
+    values = axis.field.variances
+    inner = (drawn[0] * drawn[1]) @ values
+    cosines = inner / (axis.field.lengths(drawn[0]) * axis.field.lengths(drawn[1]))
+    plain = float((z[0] * z[1]) @ values / (axis.field.lengths(z[0]) * axis.field.lengths(z[1])))
+    # axes without a relation: the same sizes, no correlation, offsets seen with their errors
+    unrelated = [
+        np.sqrt(node_sds[:, None] ** 2 + errors) * rng.standard_normal((DRAWS, len(values)))
+        for node_sds, errors in zip(grid[:2, node], noise, strict=True)
+    ]
+    chance = (unrelated[0] * unrelated[1]) @ values
+    chance /= axis.field.lengths(unrelated[0]) * axis.field.lengths(unrelated[1])
+    cited = tuple(dict.fromkeys((*axis.sources(), *other.sources())))
+    return Angle((axis.name, other.name), cosines, plain, float((np.abs(chance) >= abs(plain)).mean()), mass, cited)
+
+
+def _behind(
+    nodes: FloatArray, z: FloatArray, noise: FloatArray, shared: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Draws (2, D, Q) of what lies behind two offsets given these, at nodes (3, D) of two sds and a correlation."""
+    prior = np.empty((nodes.shape[1], 1, 2, 2))
+    prior[:, 0, 0, 0], prior[:, 0, 1, 1] = nodes[0] ** 2, nodes[1] ** 2
+    prior[:, 0, 0, 1] = prior[:, 0, 1, 0] = nodes[0] * nodes[1] * nodes[2]
+    errors = np.stack([np.stack([noise[0], shared], axis=1), np.stack([shared, noise[1]], axis=1)], axis=1)
+    gain = prior @ np.linalg.inv(prior + errors)
+    mean = np.einsum("dqij,jq->diq", gain, z)
+    covariance = prior - gain @ prior
+    drawn = mean + np.einsum("dqij,dqj->diq", root_of(covariance), rng.standard_normal((*covariance.shape[:2], 2)))
+    return np.moveaxis(drawn, 1, 0)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Quadrants(Result):
+    """Traits between two axes.
+
+    Attributes
+    ----------
+    axes
+        The two axes with the traits placed.
+    names
+        Of the four quadrants, by the signs (+ +), (+ -), (- +), (- -) of the two places.
+    draws
+        Joint posterior draws (D, traits, 2) of the places.
+    population
+        What the errors are over.
+    prob
+        Mass of the intervals.
+    """
+
+    picture: ClassVar[str] = "plot_quadrants"
+
+    axes: tuple[Axis, Axis]
+    names: tuple[str, str, str, str]
+    draws: FloatArray
+    population: str
+    prob: float
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing and what limits the result."""
+        return tuple(dict.fromkeys((*self.axes[0].notes, *self.axes[1].notes)))
+
+    def _signs(self) -> FloatArray:
+        """Whether a draw of a trait lies in each quadrant, (D, traits, 4)."""
+        first, second = (self.draws[:, :, i] > 0 for i in range(2))
+        return np.stack([first & second, first & ~second, ~first & second, ~first & ~second], axis=2)
+
+    def table(self) -> pd.DataFrame:
+        """One row a trait: ``word``, its two places, the probability of each quadrant, and the most probable one."""
+        import pandas as pd
+
+        probabilities = self._signs().mean(axis=0)
+        places = {f"{one.name} place": one.places for one in self.axes}
+        return pd.DataFrame(
+            {
+                "word": pd.array(list(self.axes[0].words), dtype="string"),
+                **places,
+                **{f"p_{name}": probabilities[:, i] for i, name in enumerate(self.names)},
+                "quadrant": pd.array([self.names[i] for i in probabilities.argmax(axis=1)], dtype="string"),
+            }
+        )
+
+    def shares(self) -> pd.DataFrame:
+        """One row a quadrant: ``quadrant``, ``counted`` (share of traits with these signs of their places), and the
+        posterior ``mean``, ``sd``, ``low``, ``high`` of the share of traits.
+        """
+        import pandas as pd
+
+        drawn = self._signs().mean(axis=1)
+        first, second = (one.places > 0 for one in self.axes)
+        counted = [np.mean(a & b) for a in (first, ~first) for b in (second, ~second)]
+        return pd.DataFrame(
+            {"quadrant": pd.array(self.names, dtype="string"), "counted": counted, **describe(drawn, self.prob)}
+        )
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        shares = self.shares()
+        said = [
+            f"{row['quadrant']} {100 * row['mean']:.0f}% ({100 * row['low']:.0f} to {100 * row['high']:.0f}; counted "
+            f"{100 * row['counted']:.0f})"
+            for row in shares.to_dict("records")
+        ]
+        sure = self._signs().mean(axis=0).max(axis=1)
+        return [
+            f"{len(self.axes[0].words)} traits between {self.axes[0].name} and {self.axes[1].name}; expected share of "
+            f"each quadrant with its {percent(self.prob)} interval: {', '.join(said)}.",
+            f"{int((sure >= self.prob).sum())} traits lie in one quadrant with a probability of {percent(self.prob)} or "
+            f"more. Errors are over {self.population}: {POPULATIONS[self.population]}.",
+        ]
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: shares of the quadrants, and the traits."""
+        ends = {"mean": ("share", "percent"), "low": ("low", "percent"), "high": ("high", "percent")}
+        shares = {"quadrant": ("quadrant", "text"), "counted": ("counted", "percent"), **ends}
+        traits = {f"p_{name}": (name, "share") for name in self.names}
+        return (
+            Section("Quadrants", [table_of("Share of traits in each quadrant", self.shares(), shares)]),
+            Section("Traits", [table_of("Probability of each quadrant", self.table(), {"word": ("trait", "text"), **traits})]),
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """The pairs and the embedding."""
+        every: tuple[Cited, ...] = (*self.axes[0].sources(), *self.axes[1].sources())
+        return tuple(dict.fromkeys(every))
+
+
+def quadrants(
+    axis_: Axis,
+    other: Axis,
+    traits: Iterable[str] | str | Path,
+    population: str = "oppositions",
+    prob: float = PROB,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Quadrants:
+    """Traits in the quadrants of two axes, with the probability of each quadrant and the errors of both axes at once.
+
+    Parameters
+    ----------
+    axis_, other
+        Results of :func:`axis` in one embedding; places are centred and adjusted as theirs are.
+    traits
+        Words, or a list that :func:`load_list` takes.
+    population
+        What the errors are over, as in :meth:`Axis.table`.
+    prob
+        Mass of the intervals.
+    draws, seed
+        Number of joint draws of the places, and their seed.
+
+    References
+    ----------
+    Charlesworth, T. E. S., Ghate, K., Caliskan, A. and Banaji, M. R. (2024). Extracting intersectional stereotypes from
+    embeddings: developing and validating the Flexible Intersectional Stereotype Extraction procedure. PNAS Nexus 3(3).
+    https://doi.org/10.1093/pnasnexus/pgae089
+
+    Examples
+    --------
+    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]).table()["word"].tolist()
+    ['nurse', 'banker', 'maid']
+    """
+    one_of(population, tuple(POPULATIONS), "population")
+    mass, size = probability(prob, "prob"), whole_number(draws, "draws", 100)
+    start = whole_number(seed, "seed", least=0, most=None)
+    _, second, between = _in_field(axis_, other)
+    shared = between[0] if population == "oppositions" else between[1]
+    placed = [
+        axis(one.kv, one.poles.poles, traits, one.centre, one.adjusted, seed=0)
+        for one in (axis_, other)
+    ]
+    words = placed[0].coordinates
+    variances = np.stack([axis_.offset.variances(population), second.variances(population)])
+    errors = np.stack([np.stack([variances[0], shared], axis=1), np.stack([shared, variances[1]], axis=1)], axis=1)
+    rng = np.random.default_rng([start, 22])
+    standard = rng.standard_normal((size, len(shared), 2))
+    drawn = np.einsum("qij,dqj->dqi", root_of(errors), standard)
+    if population == "pairs":  # Student's tails for few pairs
+        freedom = np.array([max(one.offset.freedom, 1) for one in placed])
+        drawn /= np.sqrt(rng.chisquare(freedom, (size, 2)) / freedom)[:, None]
+    places = np.stack([one.places for one in placed], axis=1) + np.einsum("nq,dqi->dni", words, drawn)
+    ends = [one.ends for one in placed]
+    names = tuple(f"{a}, {b}" for a in ends[0][::-1] for b in ends[1][::-1])
+    return Quadrants((placed[0], placed[1]), names, places, population, mass)  # type: ignore[arg-type]  # four names

@@ -1,0 +1,494 @@
+"""``audit``: which words of a vocabulary lean to one end of an axis, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from bayesbias._checks import finite_number, flag, probability, whole_number
+from bayesbias._core.offsets import Field, MeanOffset, Signal, Strata, field_of, mean_offset, signal
+from bayesbias._core.shrinkage import false_sign_rates, s_values
+from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._executors import one_thread
+from bayesbias._files import check_target, whole_file
+from bayesbias._page import Page, Picture, Section, Table, table_of
+from bayesbias._phrases import negatives, percent, signed
+from bayesbias._progress import progress
+from bayesbias._results import Cited, Result, drawing
+from bayesbias.axes.places import Axis, ranks_of, sample_beside
+from bayesbias.axes.poles import find_poles, list_axes, poles_of
+from bayesbias.checks.summaries import PROB
+from bayesbias.distances.vocabularies import ordered_by_frequency
+from bayesbias.embeddings import Embedding, about, find_words, opened
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.words import WordLists, load_list, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+BLOCK = 16_384
+"""Words whose numbers are made at once."""
+HALF = 0.5
+"""The region of no interest, in standard deviations of places over the vocabulary."""
+BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer": None}
+"""Frequency bands by place in a file that is ordered by frequency."""
+UNKNOWN = "unknown"
+OTHERS = "the others"
+SHRINKAGE = "10.1093/biostatistics/kxw041"
+MOST_ROWS = 2000
+"""Words of an audit that a page shows."""
+FEWEST = 100
+"""Words beside the protected ones from which a distribution can be told."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Audit(Result):
+    """The places of all words of a vocabulary on an axis, and which of them lean to one end.
+
+    Attributes
+    ----------
+    groups
+        Group (or pole) to its words that were found.
+    words
+        One row a word (and, with more than two groups, a group): ``word``, ``group`` (whose distance is contrasted with
+        that to the other groups), ``contrast`` (mean distance to the group less that to the others; negative: closer),
+        ``place`` (the contrast less its mean over the vocabulary), ``se`` (of further pairs or words like these),
+        ``mean``, ``sd``, ``low``, ``high`` (of the place, shrunken towards 0), ``p_beyond_rope`` (that the place lies
+        beyond the region of no interest on the side it leans to), ``lfsr`` (local false sign rate), ``s_value``
+        (expected share of wrong or empty calls among the words that are surer), ``leans_to``, ``called``, ``rank``
+        (1: closest to the group), ``rank_low``, ``rank_high``, ``frequency_rank`` and ``band`` in a file ordered by
+        frequency (-1 elsewhere), ``db_wa``, ``ripa`` (of pairs, or two groups of equally many words).
+    distribution
+        Group to mean and standard deviation of its contrasts over the vocabulary. Of two groups the first has one.
+    sizes
+        Group to the posterior mean of the standard deviation of places over the vocabulary, errors taken out.
+    ropes
+        Group to half the width of the region of no interest, in cosine distance.
+    level
+        Expected share of wrong or empty calls among the words called.
+    prob
+        Mass of the intervals.
+    embedding
+        Name and size.
+    paired
+        Whether the contrast is made of pairs.
+    notes
+        What limits the result.
+    lists
+        ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
+    """
+
+    picture: ClassVar[str] = "plot_audit"
+
+    groups: Mapping[str, tuple[str, ...]]
+    words: pd.DataFrame
+    distribution: Mapping[str, tuple[float, float]]
+    sizes: Mapping[str, float]
+    ropes: Mapping[str, float]
+    level: float
+    prob: float
+    embedding: str
+    paired: bool
+    notes: tuple[str, ...]
+    lists: Mapping[str, str | None]
+
+    def table(self, called: bool = True) -> pd.DataFrame:
+        """The words called, or all words: by group and, where it is known, by frequency band, frequent words first;
+        within these the largest places first.
+
+        Parameters
+        ----------
+        called
+            Whether only words are shown that are called.
+        """
+        rows = self.words[self.words["called"]] if flag(called, "called") else self.words
+        order = np.lexsort((-rows["mean"].abs().to_numpy(), _known(rows), rows["group"].cat.codes.to_numpy()))
+        return rows.iloc[order].reset_index(drop=True)
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        called = self.words[self.words["called"]]
+        way = "to one end" if len(self.groups) == 2 else "to a group or away from it"
+        sentences = [
+            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} by "
+            f"more than the region of no interest; at most {percent(self.level)} of these calls are expected to be "
+            "wrong or empty."
+        ]
+        for group, part in called.groupby("leans_to", observed=True, sort=False):
+            order = np.lexsort((-part["mean"].abs().to_numpy(), _known(part)))[:10]
+            towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
+            sentences.append(f"{towards}: {len(part):,}; first of all {listed(part['word'].iloc[order].tolist(), 10)}.")
+        for group, (mean, sd) in self.distribution.items():
+            which = "" if len(self.groups) == 2 else f" of {group} and the others"
+            sentences.append(
+                f"Over the vocabulary contrasts{which} have a mean of {signed(mean)}, which is taken off, and a standard "
+                f"deviation of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors; places within "
+                f"{signed(self.ropes[group])} of 0 are of no interest."
+            )
+        return [negatives(sentence) for sentence in sentences]
+
+    def front(self) -> Page:
+        """The first screen of a report."""
+        answer, *rest = self.findings()
+        leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from "))]
+        others = [sentence for sentence in rest if sentence not in leaning]
+        return Page(
+            title=f"Audit: {', '.join(self.groups)} in {self.embedding}",
+            lead=f"{self.words['word'].nunique():,} words of the vocabulary beside "
+            f"{sum(map(len, self.groups.values()))} protected words.",
+            answer=answer,
+            lines={"Which words?": " ".join(leaning), "How sure?": " ".join([*others, *self.notes])},
+            picture=Picture(
+                "audit",
+                "Place of each word against its frequency; words called are named",
+                partial(drawing, "plot_audit", self),
+                photo=True,
+            ),
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the words called, and the groups."""
+        table = self.table()
+        rows = table.loc[table["mean"].abs().nlargest(MOST_ROWS).index].astype({"band": "str", "leans_to": "str"})
+        rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
+        more = f"the {MOST_ROWS:,} largest places of {len(table):,}"
+        ends = {"mean": ("place", "number"), "low": ("low", "number"), "high": ("high", "number")}
+        columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong sign", "rate")}
+        columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
+        caption = (
+            f"Words called, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}: shrunken place in cosine "
+            f"distance with its {percent(self.prob)} interval, and the probability that its sign is wrong"
+        )
+        groups = Table(
+            "Protected words of each group that were found",
+            {"group": "text", "words": "text"},
+            [(name, ", ".join(words)) for name, words in self.groups.items()],
+        )
+        return (
+            Section("Words called", [table_of(caption, rows, columns)]),
+            Section("Groups", [groups, *self.notes]),
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """The method of shrinkage, the word lists and the embedding."""
+        known = self.lists.get("word_list"), self.lists.get("source") or "", self.lists.get("doi") or ""
+        lists = [Cited(f"word list {known[0]}", *known[1:])] if known[0] else []
+        return Cited("shrinkage of the audit", doi=SHRINKAGE), *lists, Cited(f"embedding {self.embedding}")
+
+    def write(self, path: str | Path) -> None:
+        """Write all words as Parquet, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            Another suffix, or a folder that does not exist.
+        OSError
+            The folder cannot be written or the disk is full.
+        """
+        file = check_target(path, (".parquet",), "an audit")
+        with whole_file(file) as temporary:
+            self.words.to_parquet(temporary, index=False)
+
+
+def audit(
+    kv: Embedding,
+    groups: Any,
+    level: float = 0.05,
+    rope: float | None = None,
+    prob: float = PROB,
+    most_frequent: int | None = None,
+    seed: int = 0,
+) -> Audit:
+    """Which words of a vocabulary lean to one end of an axis, and how sure that is.
+
+    Each word has a place on the axis, the difference of its mean distances to the two poles less the mean of that
+    difference over the vocabulary. Places of all words are products with one offset, and what lies behind the offset
+    is normal around 0 with the covariance of the vocabulary times an unknown variance: the error of the mean, and of
+    what all words together tell of the size of places, is in the posterior of each word. A word is called where its
+    place lies beyond a region of no interest.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes. It is read in blocks.
+    groups
+        Pairs as :func:`axis` takes them, or an axis itself. Groups of protected words are possible without pairs, two or
+        more: a mapping of names to words, word lists, or what :func:`load_words` takes. They say less, since what the
+        words of a group have in common beside the opposition does not cancel.
+    level
+        Share of wrong or empty calls that is expected among the words called.
+    rope
+        Places, in cosine distance, within which a word is of no interest; by default half of the standard deviation of
+        places over the vocabulary.
+    prob
+        Mass of the intervals.
+    most_frequent
+        Only that many of the first words of a file that is ordered by frequency; by default all words.
+    seed
+        Seed of the sample that the covariance comes from.
+
+    Returns
+    -------
+    Audit
+        ``table()`` (the words called), ``words`` (all), ``text()``, ``write("audit.parquet")``.
+
+    References
+    ----------
+    Stephens, M. (2017). False discovery rates: a new deal. Biostatistics 18(2).
+    https://doi.org/10.1093/biostatistics/kxw041
+
+    Examples
+    --------
+    >>> found = bb.audit("glove-50d-slice", "gender")
+    >>> found.words.set_index("word").loc[["actress", "colonel"], "leans_to"].tolist()
+    ['woman', 'man']
+    """
+    level, prob = probability(level, "level"), probability(prob, "prob")
+    if rope is not None and finite_number(rope, "rope") < 0:
+        raise InputError(f"rope is {rope}: give a distance of at least 0, or None")
+    start = whole_number(seed, "seed", least=0, most=None)
+    vectors = opened(kv)
+    contrasts = _contrasts(vectors, groups)
+    ordered = ordered_by_frequency(vectors.index_to_key)
+    if most_frequent is not None:
+        whole_number(most_frequent, "most_frequent", least=FEWEST)
+        if not ordered:
+            raise InputError("most_frequent is given, but the file does not seem to be ordered by frequency: leave it out")
+    own = set(contrasts.keys)
+    rows = np.array([i for i, key in enumerate(vectors.index_to_key[:most_frequent]) if key not in own], dtype=np.intp)
+    if len(rows) < FEWEST:
+        raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
+    with one_thread():
+        field = field_of(sample_beside(vectors, contrasts.keys, start), start)
+        offsets = [mean_offset(field, strata) for strata in contrasts.strata]
+        if any(offset.freedom < 1 for offset in offsets):
+            raise InputError("an audit needs two pairs or more, or two words a group: one alone does not show any scatter")
+        frames, distribution, sizes, ropes = [], {}, {}, {}
+        with progress("auditing the vocabulary", len(rows)) as done:
+            mean = sum(unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in _parts(rows)) / len(rows)
+            for i, (name, strata, offset) in enumerate(zip(contrasts.names, contrasts.strata, offsets, strict=False)):
+                spread = float(np.sqrt((field.variances**2 * offset.mean**2).sum()))
+                ropes[name] = HALF * spread if rope is None else float(rope)
+                behind = signal(offset)
+                numbers = np.empty((8, len(rows)))
+                for begin, part in zip(range(0, len(rows), BLOCK), _parts(rows), strict=True):
+                    block = np.asarray(vectors.vectors[part], dtype=float)
+                    numbers[:, begin : begin + BLOCK] = _numbers(
+                        block, field, offset, behind, mean, ropes[name], contrasts.relations[i]
+                    )
+                    done(min(begin + BLOCK, len(rows)))
+                zero = float(mean @ (strata.weights @ strata.vectors))
+                distribution[name] = (zero, float(numbers[0].std()))
+                sizes[name] = float(np.sqrt(field.variances**2 @ (behind.mean**2 + behind.variances)))
+                frames.append(_table(vectors, rows, contrasts.names, i, numbers, zero, prob, ordered))
+    words = frames[0] if len(frames) == 1 else pd.concat(
+        [frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True
+    ).astype({"leans_to": "category"})
+    words["called"] = words["s_value"] <= level
+    return Audit(
+        groups=contrasts.groups,
+        words=words,
+        distribution=distribution,
+        sizes=sizes,
+        ropes=ropes,
+        level=level,
+        prob=prob,
+        embedding=str(about(vectors)["name"]),
+        paired=contrasts.paired,
+        notes=(*contrasts.notes, *_notes(ordered, contrasts.paired)),
+        lists=contrasts.lists,
+    )
+
+
+
+@dataclass(frozen=True)
+class _Contrasts:
+    """What is contrasted: the names of groups or poles, and one mean offset a contrast.
+
+    ``relations`` are mean unit relation vectors (d,) of pairs, for RIPA; None where there are none.
+    """
+
+    groups: Mapping[str, tuple[str, ...]]
+    strata: tuple[Strata, ...]
+    keys: tuple[str, ...]
+    relations: tuple[FloatArray | None, ...]
+    paired: bool
+    notes: tuple[str, ...]
+    lists: Mapping[str, str | None]
+
+    @property
+    def names(self) -> list[str]:
+        """Groups or poles, the negative pole first."""
+        return list(self.groups)
+
+
+def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
+    """The axis of two poles, or of each of several groups against the others."""
+    if isinstance(groups, Axis):
+        groups = groups.poles.poles
+    lists: Any = groups
+    if isinstance(groups, str) and groups not in set(list_axes()["name"]) or isinstance(groups, Path):
+        lists = _word_lists(groups)
+    protected: Any = lists.protected if isinstance(lists, WordLists) else lists
+    about_lists = {"word_list": lists.name, "source": lists.source, "doi": lists.doi} if isinstance(lists, WordLists) else {}
+    if isinstance(protected, Mapping) and len(protected) != 2:
+        return _several(kv, protected, about_lists)
+    found = find_poles(kv, poles_of(lists, "groups"))
+    poles = found.poles
+    if found.pairs:
+        named = {end: tuple(dict.fromkeys(pair[i] for pair in found.pairs)) for i, end in enumerate(poles.ends)}
+        about_lists = {"word_list": poles.name, "source": poles.source, "doi": poles.doi or None} if poles.source else {}
+    else:
+        named = dict(found.lists)
+    relation = _relation(kv, found.pairs or (tuple(zip(*named.values(), strict=True)) if _even(named) else ()))
+    return _Contrasts(named, (found.strata,), found.keys, (relation,), bool(found.pairs), found.notes, about_lists)
+
+
+def _even(groups: Mapping[str, tuple[str, ...]]) -> bool:
+    return len({len(words) for words in groups.values()}) == 1
+
+
+def _word_lists(groups: str | Path) -> Any:
+    """Word lists or pairs by name or file."""
+    try:
+        return load_words(groups)
+    except InputError as error:
+        if "load_list reads" in str(error):
+            return load_list(groups)
+        raise
+
+
+def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:
+    """Each of three groups or more against the mean of the others."""
+    if len(groups) < 2:
+        raise InputError(f"{len(groups)} group{'' if len(groups) == 1 else 's'} given: an audit needs two")
+    pairs = {name: find_poles(kv, poles_of({name: words, OTHERS: _others(groups, name)}, "groups")) for name, words in groups.items()}
+    named = {str(name): dict(found.lists)[str(name)] for name, found in pairs.items()}
+    strata = []
+    for name, found in pairs.items():
+        own, rest = found.strata.members
+        word_of = [word for word in dict(found.lists)[OTHERS]]
+        others = [
+            rest[[i for i, word in enumerate(word_of) if word in words]] / (len(named) - 1)
+            for other, words in named.items()
+            if other != str(name)
+        ]
+        strata.append(Strata(found.strata.vectors, (own, *others)))
+    notes = dict.fromkeys(note for found in pairs.values() for note in found.notes if "two lists" not in note)
+    keys = dict.fromkeys(key for found in pairs.values() for key in found.keys)
+    return _Contrasts(named, tuple(strata), tuple(keys), (None,) * len(strata), False, tuple(notes), lists)
+
+
+def _others(groups: Mapping[Any, Any], name: Any) -> list[str]:
+    rest = [words for other, words in groups.items() if other != name]
+    if any(isinstance(words, str) or not isinstance(words, Iterable) for words in rest):
+        raise InputError(f"groups gives {shown(next(w for w in rest if isinstance(w, str)))}: give a list of words")
+    return [word for words in rest for word in words]
+
+
+def _relation(kv: KeyedVectors, pairs: Sequence[tuple[str, ...]]) -> FloatArray | None:
+    """Mean unit relation vector of pairs."""
+    if not pairs:
+        return None
+    keys = find_words(kv, dict.fromkeys(word for pair in pairs for word in pair)).keys
+    first, second = (
+        np.asarray(kv.vectors[[kv.key_to_index[keys[pair[i]]] for pair in pairs]], dtype=float) for i in range(2)
+    )
+    result: FloatArray = unit_rows(first - second).mean(axis=0)
+    return result
+
+
+def _parts(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    return (rows[begin : begin + BLOCK] for begin in range(0, len(rows), BLOCK))
+
+
+def _numbers(
+    block: FloatArray,
+    field: Field,
+    offset: MeanOffset,
+    behind: Signal,
+    mean: FloatArray,
+    rope: float,
+    relation: FloatArray | None,
+) -> FloatArray:
+    """Place, its error, posterior mean and sd, probabilities above and below the rope and above 0, RIPA: (8, n)."""
+    words = field.coordinates(unit_rows(block) - mean)
+    posterior = behind.places(words, rope)
+    ripa = np.full(len(block), np.nan) if relation is None else block @ relation
+    return np.array([
+        words @ offset.mean, np.sqrt(words**2 @ offset.pairs), posterior.mean, posterior.sd, posterior.above,
+        posterior.below, posterior.positive, ripa,
+    ])
+
+
+def _table(
+    kv: KeyedVectors,
+    rows: NDArray[np.intp],
+    names: list[str],
+    i: int,
+    numbers: FloatArray,
+    zero: float,
+    prob: float,
+    ordered: bool,
+) -> pd.DataFrame:
+    """One row for each word, from its numbers for a contrast."""
+    size, reach = len(rows), float(ndtri((1 + prob) / 2))
+    place, se, mean, sd, above, below, positive, ripa = numbers
+    other = names[1] if len(names) == 2 else f"not {names[i]}"
+    beyond, ranked = np.where(mean > 0, above, below), np.sort(mean)
+    return pd.DataFrame(
+        {
+            "word": pd.array([kv.index_to_key[row] for row in rows.tolist()], dtype="str"),
+            "group": _category(np.full(size, i), names),
+            "contrast": place + zero,
+            "place": place,
+            "se": se,
+            "mean": mean,
+            "sd": sd,
+            "low": mean - reach * sd,
+            "high": mean + reach * sd,
+            "p_beyond_rope": beyond,
+            "lfsr": false_sign_rates(positive),
+            "s_value": s_values(1 - beyond),
+            "leans_to": _category(mean > 0, [names[i], other]),
+            "rank": np.searchsorted(ranked, mean) + 1,
+            "rank_low": np.searchsorted(ranked, mean - reach * sd) + 1,
+            "rank_high": np.minimum(np.searchsorted(ranked, mean + reach * sd) + 1, size),
+            "frequency_rank": rows + 1 if ordered else np.full(size, -1),
+            "band": _bands(rows) if ordered else _category(np.zeros(size), [UNKNOWN]),
+            "db_wa": -(place + zero) if not np.isnan(ripa).all() else np.nan,
+            "ripa": ripa,
+        }
+    )
+
+
+def _known(rows: pd.DataFrame) -> NDArray[np.intp]:
+    """Frequency band of each row: words that most readers know come first."""
+    result: NDArray[np.intp] = rows["band"].cat.codes.to_numpy()
+    return np.maximum(result - 1, 0)
+
+
+def _bands(rows: NDArray[np.intp]) -> Any:
+    ends = [end for end in BANDS.values() if end is not None]
+    return _category(np.searchsorted(ends, rows + 1), list(BANDS))
+
+
+def _category(codes: NDArray[Any], names: list[str]) -> Any:
+    """Names by their numbers, which take a byte each."""
+    return pd.Categorical.from_codes(codes.astype(np.int8).tolist(), pd.Index(names))
+
+
+def _notes(ordered: bool, paired: bool) -> tuple[str, ...]:
+    notes = [] if ordered else ["The file is not ordered by frequency, so that frequency bands are not known."]
+    if not paired:
+        notes.append("Groups are no pairs: a call says less, since what the words of a group share does not cancel.")
+    notes.append(f"Intervals are for further {'pairs' if paired else 'words'} like these.")
+    return tuple(notes)

@@ -1,0 +1,501 @@
+"""``axis``: words between two poles, with errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
+from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
+from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._page import Section, table_of
+from bayesbias._phrases import excludes_zero, percent, share, signed
+from bayesbias._results import Cited, Result
+from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
+from bayesbias.checks.summaries import PROB
+from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
+from bayesbias.embeddings import Case, Embedding, about, find_words, opened
+from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
+from bayesbias.errors import InputError, listed
+from bayesbias.words import words_given
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+POPULATIONS = {
+    "oppositions": "what an opposition without a meaning would give, of words as similar and pairs as parallel as these",
+    "pairs": "what further pairs of this opposition would give",
+}
+"""What the errors of places are over."""
+CENTRES = ("vocabulary", "words")
+SCALES = ("difference", "cosine")
+LEAST_SAMPLE = 100
+"""Words of the vocabulary without which an axis has no errors."""
+POWERS = 3
+"""Powers of frequency that places are adjusted for."""
+BLOCK = 16_384
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Axis(Result):
+    """The places of words on an axis.
+
+    The place of a word is its mean cosine distance to the negative words of the pairs less that to the positive ones:
+    positive where the word is nearer to the positive pole.
+
+    Attributes
+    ----------
+    name, ends
+        Of the axis, and what its negative and its positive pole are called.
+    words
+        The words placed.
+    coordinates
+        Theirs (words, Q), centred, such that the product with ``offset.mean`` is the place.
+    zero
+        Mean place that the centring took off.
+    offset
+        The mean offset with its errors.
+    field
+        What the vocabulary tells of vectors.
+    poles
+        The words at the poles that were found.
+    ranks
+        Places of the words in a file ordered by frequency, from 1; 0 where they are not known.
+    centre, adjusted
+        What places are centred on, and adjusted for.
+    embedding, kv
+        Name, number of vectors and dimensions, and the vectors, for axes that are compared with this one.
+    notes
+        What is missing and what limits the result.
+    """
+
+    picture: ClassVar[str] = "plot_axis"
+
+    name: str
+    ends: tuple[str, str]
+    words: tuple[str, ...]
+    coordinates: FloatArray
+    zero: float
+    offset: MeanOffset
+    field: Field
+    poles: FoundPoles
+    ranks: NDArray[np.intp]
+    centre: str | None
+    adjusted: str | None
+    embedding: Any
+    notes: tuple[str, ...]
+    kv: KeyedVectors
+
+    @property
+    def paired(self) -> bool:
+        """Whether the axis is made of pairs, not of two lists."""
+        return bool(self.poles.pairs)
+
+    @cached_property
+    def places(self) -> FloatArray:
+        """Places (words,), in cosine distance."""
+        result: FloatArray = self.coordinates @ self.offset.mean
+        return result
+
+    @cached_property
+    def length(self) -> float:
+        """Length of the mean offset: a place divided by it is the cosine of the word with the axis."""
+        return float(self.field.lengths(self.offset.mean))
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of places over the vocabulary."""
+        return float(np.sqrt((self.field.variances**2 * self.offset.mean**2).sum()))
+
+    def covariance(self, population: str = "oppositions") -> FloatArray:
+        """Covariance (words, words) of the errors of places, in squared cosine distance."""
+        variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
+        result: FloatArray = (self.coordinates * variances) @ self.coordinates.T
+        return result
+
+    def table(
+        self, prob: float = PROB, scale: str = "difference", population: str = "oppositions", order: bool = True
+    ) -> pd.DataFrame:
+        """The places of the words.
+
+        Parameters
+        ----------
+        prob
+            Mass of the intervals.
+        scale
+            ``"difference"`` of mean cosine distances, or ``"cosine"`` with the axis: places divided by the length of
+            the mean offset.
+        population
+            What the errors are over. ``"oppositions"``: of an axis without a meaning, whose pairs are as similar and
+            as parallel as these, intervals exclude 0 in the share of words that ``prob`` leaves. ``"pairs"``: further
+            pairs of this opposition, with Student's tails of as many degrees of freedom as there are pairs less one.
+        order
+            Whether words are sorted by place, the positive end first.
+
+        Returns
+        -------
+        DataFrame
+            ``word``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``, ``p_above_next`` (that the word lies beyond
+            the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition), and
+            ``frequency_rank`` (missing where it is not known).
+        """
+        import pandas as pd
+
+        mass = probability(prob, "prob")
+        unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
+        variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
+        freedom = np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
+        rows = np.argsort(-self.places, kind="stable") if order else np.arange(len(self.words))
+        coordinates, mean = self.coordinates[rows], self.places[rows]
+        sd = np.sqrt(coordinates**2 @ variances)
+        apart = np.sqrt((np.diff(coordinates, axis=0) ** 2) @ variances)
+        reach = float(ndtri((1 + mass) / 2) if np.isinf(freedom) else stdtrit(freedom, (1 + mass) / 2))
+        return pd.DataFrame(
+            {
+                "word": pd.array([self.words[row] for row in rows], dtype="string"),
+                "mean": mean / unit,
+                "sd": sd / unit,
+                "low": (mean - reach * sd) / unit,
+                "high": (mean + reach * sd) / unit,
+                "p_positive": _cdf(mean, sd, freedom),
+                "p_above_next": np.append(_cdf(-np.diff(mean), apart, freedom), np.nan),
+                "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
+                "frequency_rank": pd.array(
+                    [rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"
+                ),
+            }
+        )
+
+    def pairs(self) -> pd.DataFrame:
+        """How each pair agrees with the others.
+
+        Returns
+        -------
+        DataFrame
+            ``negative``, ``positive``; ``similarity`` (cosine of the two words); ``agreement`` (correlation, over the
+            vocabulary, of the places by this pair with those by the mean of the others); ``influence`` (root mean
+            square change of places over the vocabulary if the pair is left out, in standard deviations of places);
+            ``belongs`` (whether the agreement is above 0). One row a pair, the least agreement first.
+        """
+        import pandas as pd
+
+        if not self.paired:
+            raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
+        offsets, squares = self.offset.offsets[0], self.field.variances**2
+        count = len(offsets)
+        rest = (self.offset.mean * count - offsets) / max(count - 1, 1)
+        inner = (offsets * rest) @ squares
+        lengths = np.sqrt((offsets**2 @ squares) * (rest**2 @ squares))
+        agreement = np.divide(inner, lengths, out=np.full(count, np.nan), where=(lengths > 0) & (count > 1))
+        change = np.sqrt((self.offset.mean - rest) ** 2 @ squares) / self.spread if count > 1 else np.nan
+        vectors = self.poles.strata.vectors
+        member = self.poles.strata.members[0]
+        low, high = np.argmin(member, axis=1), np.argmax(member, axis=1)
+        table = pd.DataFrame(
+            {
+                "negative": pd.array([pair[0] for pair in self.poles.pairs], dtype="string"),
+                "positive": pd.array([pair[1] for pair in self.poles.pairs], dtype="string"),
+                "similarity": (vectors[low] * vectors[high]).sum(axis=1),
+                "agreement": agreement,
+                "influence": change,
+                "belongs": ~(agreement <= 0),
+            }
+        )
+        return table.sort_values("agreement", ignore_index=True)
+
+    @property
+    def effective_pairs(self) -> float:
+        """How many unrelated pairs would give places as precise over oppositions; 1 of pairs that are all parallel."""
+        squares = self.field.variances**2
+        return float((self.offset.single @ squares) / (self.offset.opposition @ squares))
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        table = self.table()
+        low, high = self.ends
+        made = f"{len(self.poles.pairs)} pairs" if self.paired else " and ".join(
+            f"{len(words)} words" for _, words in self.poles.lists
+        )
+        beyond = table[table.apply(excludes_zero, axis=1)] if len(table) <= BLOCK else table[
+            (table["low"] > 0) | (table["high"] < 0)
+        ]
+        ends = [table["word"].head(5).tolist(), table["word"].tail(5).tolist()[::-1]]
+        sentences = [
+            f"{len(self.words):,} words are placed between {low} (negative) and {high} (positive) by {made}; towards "
+            f"{high} most of all: {listed(ends[0])}; towards {low}: {listed(ends[1])}.",
+            f"Of {len(table):,} words, {len(beyond):,} lie farther from 0 than {percent(PROB)} of places on an axis "
+            f"without a meaning whose pairs are as similar and as parallel as these; {1 - PROB:.0%} would by chance.",
+            f"Further pairs of this opposition would move a place by {signed(float(table['pairs_sd'].median()))} "
+            f"(standard deviation, median over words); places over the vocabulary have one of {signed(self.spread)}.",
+        ]
+        if self.paired and len(self.poles.pairs) > 1:
+            pairs = self.pairs()
+            apart = pairs[~pairs["belongs"]]
+            named = [f"{row.negative} and {row.positive}" for row in apart.itertuples()]
+            sentences.append(
+                f"The pairs do not all agree: against the others {'points' if len(named) == 1 else 'point'} "
+                f"{listed(named)}."
+                if named
+                else f"All pairs agree with the others (correlations of places from {pairs['agreement'].min():.2f} to "
+                f"{pairs['agreement'].max():.2f})."
+            )
+        return sentences
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the words in order, and the pairs."""
+        table = self.table()
+        columns = {
+            "word": ("word", "text"),
+            "mean": ("place", "number"),
+            "low": ("low", "number"),
+            "high": ("high", "number"),
+            "p_positive": ("P(> 0)", "share"),
+            "p_above_next": ("P(beyond the next)", "share"),
+            "pairs_sd": ("sd over further pairs", "number"),
+        }
+        many = len(table) > MOST_ROWS
+        shown_rows = table if not many else table.iloc[np.r_[: MOST_ROWS // 2, len(table) - MOST_ROWS // 2 : len(table)]]
+        caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(PROB)} intervals"
+        blocks = [Section("Words", [table_of(caption, shown_rows, columns)])]
+        if self.paired:
+            columns = {
+                "negative": ("negative", "text"),
+                "positive": ("positive", "text"),
+                "agreement": ("agreement", "plain"),
+                "influence": ("influence", "plain"),
+                "similarity": ("similarity", "plain"),
+            }
+            caption = "How each pair agrees with the mean of the others, and what leaving it out changes"
+            blocks.append(Section("Pairs", [table_of(caption, self.pairs(), columns)]))
+        return tuple(blocks)
+
+    def sources(self) -> tuple[Any, ...]:
+        """The pairs and the embedding."""
+        known = self.poles.poles
+        pairs = [Cited(f"axis {self.name}", known.source, known.doi)] if known.source else []
+        return (*pairs, Cited(f"embedding {self.embedding['name']}"))
+
+
+MOST_ROWS = 400
+"""Words of an axis that a page shows."""
+
+
+def _cdf(mean: FloatArray, sd: FloatArray, freedom: float) -> FloatArray:
+    """Probability above 0; of no error and no difference one half."""
+    z = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)
+    z = np.where(np.isnan(z), 0.0, z)
+    result: FloatArray = np.asarray(ndtr(z) if np.isinf(freedom) else stdtr(freedom, z))
+    return result
+
+
+def axis(
+    kv: Embedding,
+    pairs: Any,
+    words: Iterable[str] | str | Path | None = None,
+    centre: str | None = "vocabulary",
+    adjust: str | None = None,
+    frequencies: Any = None,
+    case: Case = "as-is",
+    seed: int = 0,
+) -> Axis:
+    """Words between two poles: their places on an axis of pairs, with errors.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes.
+    pairs
+        A bundled axis (:func:`list_axes`), pairs of words (negative, positive), a bundled list or a TOML file of pairs,
+        or two lists by name, the negative one first, which say less: what the words of a list have in common beside
+        the opposition does not cancel.
+    words
+        Words to place, or a list that :func:`load_list` takes; by default the vocabulary, of a file that is ordered by
+        frequency its 20,000 most frequent words.
+    centre
+        What the place 0 is: ``"vocabulary"``, the mean over that vocabulary; ``"words"``, that over the words placed;
+        None, equal distance to both poles.
+    adjust, frequencies
+        ``"frequency"`` takes off what the frequency of a word predicts over the vocabulary (a polynomial of the third
+        degree in zipf); where frequencies come from, as in :func:`fit`.
+    case
+        As in :func:`distance_table`.
+    seed
+        Seed of the sample that the covariance comes from.
+
+    Returns
+    -------
+    Axis
+        ``table()``, ``pairs()``, ``text()``, ``figure()``.
+
+    References
+    ----------
+    Kozlowski, A. C., Taddy, M. and Evans, J. A. (2019). The geometry of culture: analyzing the meanings of class
+    through word embeddings. American Sociological Review 84(5). https://doi.org/10.1177/0003122419877135
+
+    Examples
+    --------
+    >>> found = bb.axis("google-news-slice", "gender_pairs", words=["nurse", "captain", "dancer"])
+    >>> found.table()["word"].tolist()
+    ['dancer', 'nurse', 'captain']
+    """
+    where = by_name_or_none(centre, CENTRES, "centre")
+    wanted = by_name_or_none(adjust, (FREQUENCY,), "adjust")
+    start = whole_number(seed, "seed", least=0, most=None)
+    vectors = opened(kv)
+    found = find_poles(vectors, poles_of(pairs), case)
+    names = None if words is None else words_given(words, "words")
+    if wanted is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    if wanted is not None and where != "vocabulary":
+        raise InputError(f"places are adjusted for frequency over the vocabulary, and centre is {centre!r}: leave it out")
+    vocabulary = vocabulary_of(vectors)
+    keys, missing = _placed(vectors, names, vocabulary, case)
+    sampled = field_of(sample_beside(vectors, found.keys, start), start)
+    offset = mean_offset(sampled, found.strata)
+    units = vocabulary.units if names is None else unit_rows(
+        np.asarray(vectors.vectors[[vectors.key_to_index[key] for key in keys.values()]], dtype=float)
+    )
+    base = _Base.of(where, vocabulary, units, wanted, frequencies, vectors)
+    design, known = base.of_words(list(keys), wanted, frequencies, vectors)
+    lost = [word for word, inside in zip(keys, known, strict=True) if not inside]
+    if not known.any():
+        raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
+    notes = [f"Without a known frequency, and left out: {listed(lost)}."] if lost else []
+    placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
+    direction = found.strata.weights @ found.strata.vectors
+    return Axis(
+        name=found.poles.name,
+        ends=found.poles.ends,
+        words=tuple(word for word, _ in placed),
+        coordinates=sampled.coordinates(units[known] - design[known] @ base.coefficients),
+        zero=float(base.coefficients[0] @ direction),
+        offset=offset,
+        field=sampled,
+        poles=found,
+        ranks=ranks_of(vectors, [key for _, key in placed]),
+        centre=where,
+        adjusted=wanted,
+        embedding=about(vectors),
+        notes=(*found.notes, *missing, *notes),
+        kv=vectors,
+    )
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that places are centred on, and their unit vectors (N, d)."""
+
+    words: tuple[str, ...]
+    units: FloatArray
+
+
+def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
+    """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
+    part = sample_of(kv)
+    if part is not None:
+        return Vocabulary(part.words, unit_rows(part.vectors))
+    rows, _ = sampled_rows(kv, (), FREQUENT, 0)
+    rows = np.sort(rows)
+    return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
+
+
+def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
+    """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
+    part = sample_of(kv)
+    if part is not None:
+        rows = [row for row, word in enumerate(part.words) if word not in set(keys)]
+        units = unit_rows(part.vectors[rows])
+    else:
+        followed = [np.array([kv.key_to_index[key] for key in keys])]
+        rows, _ = sampled_rows(kv, set(keys), SAMPLE, seed, followed)
+        units = unit_rows(kv.vectors[rows])
+    if len(units) < LEAST_SAMPLE:
+        raise InputError(
+            f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "
+            "give the whole embedding, or load a part of it with load_embedding(path, words=lists)"
+        )
+    return units
+
+
+def _placed(
+    kv: KeyedVectors, names: Sequence[str] | None, vocabulary: Vocabulary, case: Case
+) -> tuple[dict[str, str], list[str]]:
+    """Word to the key under which the embedding holds it, of the words to place, and a note on those it lacks."""
+    if names is None:
+        return {word: word for word in vocabulary.words}, []
+    keys = dict(find_words(kv, names, case).keys)
+    missing = [word for word in names if word not in keys]
+    if not keys:
+        raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
+    return keys, [f"Words that are missing: {listed(missing)}."] if missing else []
+
+
+@dataclass(frozen=True)
+class _Base:
+    """What vectors are taken less: coefficients (m, d) of a constant and of the powers of frequency.
+
+    ``mean`` and ``sd`` are those of the frequencies over the vocabulary.
+    """
+
+    coefficients: FloatArray
+    mean: float = 0.0
+    sd: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        centre: str | None,
+        vocabulary: Vocabulary,
+        units: FloatArray,
+        adjust: str | None,
+        frequencies: Any,
+        kv: KeyedVectors,
+    ) -> _Base:
+        """The base over the vocabulary or over the words."""
+        if centre != "vocabulary":
+            mean = units.mean(axis=0) if centre == "words" else np.zeros(units.shape[1])
+            return cls(mean[None])
+        if adjust is None:
+            return cls(vocabulary.units.mean(axis=0)[None])
+        zipf = _zipf(vocabulary.words, frequencies, kv)
+        known = np.isfinite(zipf)
+        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0)
+        fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
+        return cls(fitted, base.mean, base.sd)
+
+    def _powers(self, zipf: FloatArray) -> FloatArray:
+        standard = (zipf - self.mean) / self.sd
+        return standard[:, None] ** np.arange(POWERS + 1)
+
+    def of_words(
+        self, words: Sequence[str], adjust: str | None, frequencies: Any, kv: KeyedVectors
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The design (words, m) of words, and which of these have a known frequency."""
+        if adjust is None:
+            return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
+        zipf = _zipf(words, frequencies, kv)
+        known = np.isfinite(zipf)
+        return self._powers(np.where(known, zipf, 0.0)), known
+
+
+def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> FloatArray:
+    """Frequencies (words,) in zipf; NaN where they are not known."""
+    part = sample_of(kv)
+    ordered = bool(part.places) if part is not None else ordered_by_frequency(kv.index_to_key)
+    source = kv if frequencies is None and ordered else frequencies
+    return word_values(list(words), FREQUENCY, source).of(list(words))
+
+
+def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
+    """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
+    part = sample_of(kv)
+    places = part.places if part is not None else kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
+    return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)
