@@ -228,7 +228,7 @@ class TestThreeGroups:
             assert f"contrasts of {group} and the others" in religions.text()
 
     def test_the_page_shows_the_largest(self, religions, tmp_path, monkeypatch):
-        monkeypatch.setattr("bayesbias.comparison.audits.MOST_ROWS", 5)
+        monkeypatch.setattr("bayesbias.axes.audits.MOST_ROWS", 5)
         page = bb.report(religions, tmp_path / "a.md", pictures=tmp_path).read_text(encoding="utf-8")
         called = religions.table()
         for word in called.loc[called["mean"].abs().nlargest(5).index, "word"]:

@@ -8,7 +8,7 @@ variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr, stdtr
@@ -180,8 +180,8 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
     pairs = sum((stratum / count for stratum, count in zip(within, counts, strict=True)), np.zeros(len(opposition)))
     mean = np.sum([own.mean(axis=0) for own in offsets], axis=0)
     # rounding and curves that no covariance has can take the variance below that of the scatter it holds
-    variances = [square * part for part in (single, np.maximum(opposition, pairs), pairs)]
-    return MeanOffset(offsets, mean, *variances, float(np.sqrt(square)), freedom)
+    single, opposition, pairs = square * single, square * np.maximum(opposition, pairs), square * pairs
+    return MeanOffset(offsets, mean, single, opposition, pairs, float(np.sqrt(square)), freedom)
 
 
 def covariances(field: Field, first: Strata, second: Strata, factors: float) -> tuple[FloatArray, FloatArray]:
@@ -261,14 +261,14 @@ class Signal:
         return result
 
     def places(self, words: FloatArray, rope: float) -> Places:
-        """Posteriors of the places of words (n, Q): moments, and probabilities beyond a distance of 0 on either side."""
+        """Posteriors of the places of words (n, Q): moments, and probabilities beyond the rope on either side."""
         means = words @ (self.gains * self.offset).T.astype(words.dtype)  # (n, T)
         sds = np.sqrt(words**2 @ (self.gains * self.noise).T.astype(words.dtype)) + np.finfo(float).tiny
         mean = means @ self.mass
         sd = np.sqrt(((means - mean[:, None]) ** 2 + sds**2) @ self.mass)
-        tail = ndtr if self.freedom > MANY else lambda x: stdtr(self.freedom, x)
+        tail = ndtr if self.freedom > MANY else partial(stdtr, self.freedom)
         above, below, positive = (
-            np.asarray(tail(values / sds)) @ self.mass for values in (means - rope, -means - rope, means)
+            np.asarray(tail(values / sds), dtype=float) @ self.mass for values in (means - rope, -means - rope, means)
         )
         return Places(mean, sd, above, below, positive)
 
@@ -289,7 +289,7 @@ class Places:
 
 
 def signal(axis: MeanOffset) -> Signal:
-    """The posterior of what lies behind the mean offset of an axis, as further pairs of its opposition would show it."""
+    """The posterior of what lies behind the mean offset of an axis, as further pairs would show it."""
     noise = axis.pairs
     total = SIGNALS[:, None] ** 2 + noise
     log = -0.5 * (np.log(total) + axis.mean**2 / total).sum(axis=1) - np.log1p((SIGNALS / TYPICAL) ** 2)
@@ -297,6 +297,4 @@ def signal(axis: MeanOffset) -> Signal:
     mass /= mass.sum()
     kept = mass > NEGLIGIBLE
     mass = mass[kept] / mass[kept].sum()
-    return Signal(
-        SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, max(axis.freedom, 1)
-    )
+    return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, max(axis.freedom, 1))

@@ -60,8 +60,8 @@ def outside_relation(
     so that ``values ~ N(design a + b Y m, Y (h I + b^2 C) Y' + g I + diag(variances))``. The term Y u is what values
     owe to the meanings of words at large: any other axis may explain them as well as this one. It is the relationship
     matrix of mixed models in genetics. C is replaced by the multiple of the identity with the same mean over words, so
-    that one decomposition serves all nodes. The correlation has a uniform prior, the share of h in the residual variance
-    too, the standard deviation of latent values a half-Cauchy one; a is integrated over a flat prior.
+    that one decomposition serves all nodes. The correlation has a uniform prior, and so has the share of h in the
+    residual variance; the standard deviation of latent values has a half-Cauchy one, and a a flat one.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ def outside_relation(
     log = np.where(shared < -1e-12, -np.inf, log + prior)
     mass = np.exp(log - log.max())
     node = rng.choice(mass.size, draws, p=mass.ravel() / mass.sum())
-    i, j, b = np.unravel_index(node, mass.shape)
-    slope = SLOPES[b] + np.gradient(SLOPES)[b] * (rng.random(draws) - 0.5)
-    rest_variance = residual[i, j, b]
+    first, second, third = np.unravel_index(node, mass.shape)
+    slope = SLOPES[third] + np.gradient(SLOPES)[third] * (rng.random(draws) - 0.5)
+    rest_variance = residual[first, second, third]
     return OutsideRelation(
         correlation=slope / np.sqrt(slope**2 + rest_variance),
         place_sd=float(np.sqrt(place_variance)),
         value_sd=scale * np.sqrt(slope**2 + rest_variance),
-        shared=np.maximum(shared[0, j, b], 0) / rest_variance,
+        shared=np.maximum(shared[0, second, third], 0) / rest_variance,
         fitted=words @ behind.mean,
     )
 

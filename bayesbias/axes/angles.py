@@ -16,7 +16,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._page import Section, table_of
 from bayesbias._phrases import percent, share
 from bayesbias._results import Cited, Result
-from bayesbias.axes.places import POPULATIONS, Axis, axis
+from bayesbias.axes.places import POPULATIONS, Axis
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, shown
 
@@ -239,18 +239,21 @@ class Quadrants(Result):
         return [
             f"{len(self.axes[0].words)} traits between {self.axes[0].name} and {self.axes[1].name}; expected share of "
             f"each quadrant with its {percent(self.prob)} interval: {', '.join(said)}.",
-            f"{int((sure >= self.prob).sum())} traits lie in one quadrant with a probability of {percent(self.prob)} or "
-            f"more. Errors are over {self.population}: {POPULATIONS[self.population]}.",
+            f"{int((sure >= self.prob).sum())} traits lie in one quadrant with a probability of {percent(self.prob)} "
+            f"or more. Errors are over {self.population}: {POPULATIONS[self.population]}.",
         ]
 
     def sections(self) -> tuple[Section, ...]:
         """The parts of a report: shares of the quadrants, and the traits."""
         ends = {"mean": ("share", "percent"), "low": ("low", "percent"), "high": ("high", "percent")}
         shares = {"quadrant": ("quadrant", "text"), "counted": ("counted", "percent"), **ends}
-        traits = {f"p_{name}": (name, "share") for name in self.names}
+        traits = {"word": ("trait", "text"), **{f"p_{name}": (name, "share") for name in self.names}}
         return (
             Section("Quadrants", [table_of("Share of traits in each quadrant", self.shares(), shares)]),
-            Section("Traits", [table_of("Probability of each quadrant", self.table(), {"word": ("trait", "text"), **traits})]),
+            Section(
+                "Traits",
+                [table_of("Probability of each quadrant", self.table(), {"word": ("trait", "text"), **traits})],
+            ),
         )
 
     def sources(self) -> tuple[Any, ...]:
@@ -300,10 +303,7 @@ def quadrants(
     start = whole_number(seed, "seed", least=0, most=None)
     _, second, between = _in_field(axis_, other)
     shared = between[0] if population == "oppositions" else between[1]
-    placed = [
-        axis(one.kv, one.poles.poles, traits, one.centre, one.adjusted, seed=0)
-        for one in (axis_, other)
-    ]
+    placed = [on.with_words(traits) for on in (axis_, other)]
     words = placed[0].coordinates
     variances = np.stack([axis_.offset.variances(population), second.variances(population)])
     errors = np.stack([np.stack([variances[0], shared], axis=1), np.stack([shared, variances[1]], axis=1)], axis=1)

@@ -23,8 +23,8 @@ from bayesbias._page import Page, Picture, Section, Table, table_of
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.places import Axis, ranks_of, sample_beside
-from bayesbias.axes.poles import find_poles, list_axes, poles_of
+from bayesbias.axes.places import Axis, sample_beside
+from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.embeddings import Embedding, about, find_words, opened
@@ -118,8 +118,8 @@ class Audit(Result):
         called = self.words[self.words["called"]]
         way = "to one end" if len(self.groups) == 2 else "to a group or away from it"
         sentences = [
-            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} by "
-            f"more than the region of no interest; at most {percent(self.level)} of these calls are expected to be "
+            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} "
+            f"by more than the region of no interest; at most {percent(self.level)} of these calls are expected to be "
             "wrong or empty."
         ]
         for group, part in called.groupby("leans_to", observed=True, sort=False):
@@ -129,9 +129,9 @@ class Audit(Result):
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
-                f"Over the vocabulary contrasts{which} have a mean of {signed(mean)}, which is taken off, and a standard "
-                f"deviation of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors; places within "
-                f"{signed(self.ropes[group])} of 0 are of no interest."
+                f"Over the vocabulary contrasts{which} have a mean of {signed(mean)}, which is taken off, and a "
+                f"standard deviation of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors; "
+                f"places within {signed(self.ropes[group])} of 0 are of no interest."
             )
         return [negatives(sentence) for sentence in sentences]
 
@@ -220,9 +220,9 @@ def audit(
     kv
         The embedding, or what :func:`load_embedding` takes. It is read in blocks.
     groups
-        Pairs as :func:`axis` takes them, or an axis itself. Groups of protected words are possible without pairs, two or
-        more: a mapping of names to words, word lists, or what :func:`load_words` takes. They say less, since what the
-        words of a group have in common beside the opposition does not cancel.
+        Pairs as :func:`axis` takes them, or an axis itself. Groups of protected words are possible without pairs, two
+        or more: a mapping of names to words, word lists, or what :func:`load_words` takes. They say less, since what
+        the words of a group have in common beside the opposition does not cancel.
     level
         Share of wrong or empty calls that is expected among the words called.
     rope
@@ -261,7 +261,9 @@ def audit(
     if most_frequent is not None:
         whole_number(most_frequent, "most_frequent", least=FEWEST)
         if not ordered:
-            raise InputError("most_frequent is given, but the file does not seem to be ordered by frequency: leave it out")
+            raise InputError(
+                "most_frequent is given, but the file does not seem to be ordered by frequency: leave it out"
+            )
     own = set(contrasts.keys)
     rows = np.array([i for i, key in enumerate(vectors.index_to_key[:most_frequent]) if key not in own], dtype=np.intp)
     if len(rows) < FEWEST:
@@ -270,10 +272,13 @@ def audit(
         field = field_of(sample_beside(vectors, contrasts.keys, start), start)
         offsets = [mean_offset(field, strata) for strata in contrasts.strata]
         if any(offset.freedom < 1 for offset in offsets):
-            raise InputError("an audit needs two pairs or more, or two words a group: one alone does not show any scatter")
+            raise InputError(
+                "an audit needs two pairs or more, or two words a group: one alone does not show any scatter"
+            )
         frames, distribution, sizes, ropes = [], {}, {}, {}
         with progress("auditing the vocabulary", len(rows)) as done:
-            mean = sum(unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in _parts(rows)) / len(rows)
+            sums = [unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in _parts(rows)]
+            mean = np.sum(sums, axis=0) / len(rows)
             for i, (name, strata, offset) in enumerate(zip(contrasts.names, contrasts.strata, offsets, strict=False)):
                 spread = float(np.sqrt((field.variances**2 * offset.mean**2).sum()))
                 ropes[name] = HALF * spread if rope is None else float(rope)
@@ -289,9 +294,13 @@ def audit(
                 distribution[name] = (zero, float(numbers[0].std()))
                 sizes[name] = float(np.sqrt(field.variances**2 @ (behind.mean**2 + behind.variances)))
                 frames.append(_table(vectors, rows, contrasts.names, i, numbers, zero, prob, ordered))
-    words = frames[0] if len(frames) == 1 else pd.concat(
-        [frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True
-    ).astype({"leans_to": "category"})
+    words = (
+        frames[0]
+        if len(frames) == 1
+        else pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True).astype(
+            {"leans_to": "category"}
+        )
+    )
     words["called"] = words["s_value"] <= level
     return Audit(
         groups=contrasts.groups,
@@ -306,7 +315,6 @@ def audit(
         notes=(*contrasts.notes, *_notes(ordered, contrasts.paired)),
         lists=contrasts.lists,
     )
-
 
 
 @dataclass(frozen=True)
@@ -335,17 +343,21 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     if isinstance(groups, Axis):
         groups = groups.poles.poles
     lists: Any = groups
-    if isinstance(groups, str) and groups not in set(list_axes()["name"]) or isinstance(groups, Path):
+    if (isinstance(groups, str) and groups not in set(list_axes()["name"])) or isinstance(groups, Path):
         lists = _word_lists(groups)
     protected: Any = lists.protected if isinstance(lists, WordLists) else lists
-    about_lists = {"word_list": lists.name, "source": lists.source, "doi": lists.doi} if isinstance(lists, WordLists) else {}
+    about_lists = (
+        {"word_list": lists.name, "source": lists.source, "doi": lists.doi} if isinstance(lists, WordLists) else {}
+    )
     if isinstance(protected, Mapping) and len(protected) != 2:
         return _several(kv, protected, about_lists)
     found = find_poles(kv, poles_of(lists, "groups"))
     poles = found.poles
     if found.pairs:
         named = {end: tuple(dict.fromkeys(pair[i] for pair in found.pairs)) for i, end in enumerate(poles.ends)}
-        about_lists = {"word_list": poles.name, "source": poles.source, "doi": poles.doi or None} if poles.source else {}
+        about_lists = (
+            {"word_list": poles.name, "source": poles.source, "doi": poles.doi or None} if poles.source else {}
+        )
     else:
         named = dict(found.lists)
     relation = _relation(kv, found.pairs or (tuple(zip(*named.values(), strict=True)) if _even(named) else ()))
@@ -370,19 +382,22 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     """Each of three groups or more against the mean of the others."""
     if len(groups) < 2:
         raise InputError(f"{len(groups)} group{'' if len(groups) == 1 else 's'} given: an audit needs two")
-    pairs = {name: find_poles(kv, poles_of({name: words, OTHERS: _others(groups, name)}, "groups")) for name, words in groups.items()}
-    named = {str(name): dict(found.lists)[str(name)] for name, found in pairs.items()}
+    pairs = {
+        name: find_poles(kv, poles_of({name: words, OTHERS: _others(groups, name)}, "groups"))
+        for name, words in groups.items()
+    }
+    named = {str(name): dict(found.lists)[name] for name, found in pairs.items()}
     strata = []
     for name, found in pairs.items():
         own, rest = found.strata.members
-        word_of = [word for word in dict(found.lists)[OTHERS]]
+        word_of = dict(found.lists)[OTHERS]
         others = [
             rest[[i for i, word in enumerate(word_of) if word in words]] / (len(named) - 1)
             for other, words in named.items()
-            if other != str(name)
+            if other != name
         ]
         strata.append(Strata(found.strata.vectors, (own, *others)))
-    notes = dict.fromkeys(note for found in pairs.values() for note in found.notes if "two lists" not in note)
+    notes = dict.fromkeys(note for found in pairs.values() for note in found.notes if note != LISTS)
     keys = dict.fromkeys(key for found in pairs.values() for key in found.keys)
     return _Contrasts(named, tuple(strata), tuple(keys), (None,) * len(strata), False, tuple(notes), lists)
 
@@ -423,10 +438,18 @@ def _numbers(
     words = field.coordinates(unit_rows(block) - mean)
     posterior = behind.places(words, rope)
     ripa = np.full(len(block), np.nan) if relation is None else block @ relation
-    return np.array([
-        words @ offset.mean, np.sqrt(words**2 @ offset.pairs), posterior.mean, posterior.sd, posterior.above,
-        posterior.below, posterior.positive, ripa,
-    ])
+    return np.array(
+        [
+            words @ offset.mean,
+            np.sqrt(words**2 @ offset.pairs),
+            posterior.mean,
+            posterior.sd,
+            posterior.above,
+            posterior.below,
+            posterior.positive,
+            ripa,
+        ]
+    )
 
 
 def _table(
@@ -472,8 +495,8 @@ def _table(
 
 def _known(rows: pd.DataFrame) -> NDArray[np.intp]:
     """Frequency band of each row: words that most readers know come first."""
-    result: NDArray[np.intp] = rows["band"].cat.codes.to_numpy()
-    return np.maximum(result - 1, 0)
+    result: NDArray[np.intp] = np.maximum(rows["band"].cat.codes.to_numpy(dtype=np.intp) - 1, 0)
+    return result
 
 
 def _bands(rows: NDArray[np.intp]) -> Any:

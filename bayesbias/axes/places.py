@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,8 +15,9 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._executors import one_thread
 from bayesbias._page import Section, table_of
-from bayesbias._phrases import excludes_zero, percent, share, signed
+from bayesbias._phrases import excludes_zero, percent, signed
 from bayesbias._results import Cited, Result
 from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
 from bayesbias.checks.summaries import PROB
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 POPULATIONS = {
-    "oppositions": "what an opposition without a meaning would give, of words as similar and pairs as parallel as these",
+    "oppositions": "what an axis without a meaning would give, whose pairs are as similar and as parallel as these",
     "pairs": "what further pairs of this opposition would give",
 }
 """What the errors of places are over."""
@@ -67,6 +68,8 @@ class Axis(Result):
         What the vocabulary tells of vectors.
     poles
         The words at the poles that were found.
+    base
+        What the vectors of words are taken less.
     ranks
         Places of the words in a file ordered by frequency, from 1; 0 where they are not known.
     centre, adjusted
@@ -93,6 +96,16 @@ class Axis(Result):
     embedding: Any
     notes: tuple[str, ...]
     kv: KeyedVectors
+    base: _Base
+
+    def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
+        """The same axis with other words on it, or those of a list that :func:`load_list` takes."""
+        names = words_given(words, "words")
+        if set(names) <= set(self.words):
+            place = {word: row for row, word in enumerate(self.words)}
+            rows = [place[word] for word in names]
+            return replace(self, words=tuple(names), coordinates=self.coordinates[rows], ranks=self.ranks[rows])
+        return _with(self, *_placed(self.kv, names, None, case))
 
     @property
     def paired(self) -> bool:
@@ -168,9 +181,7 @@ class Axis(Result):
                 "p_positive": _cdf(mean, sd, freedom),
                 "p_above_next": np.append(_cdf(-np.diff(mean), apart, freedom), np.nan),
                 "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
-                "frequency_rank": pd.array(
-                    [rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"
-                ),
+                "frequency_rank": pd.array([rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"),
             }
         )
 
@@ -221,12 +232,16 @@ class Axis(Result):
         """The result in sentences, without its notes."""
         table = self.table()
         low, high = self.ends
-        made = f"{len(self.poles.pairs)} pairs" if self.paired else " and ".join(
-            f"{len(words)} words" for _, words in self.poles.lists
+        made = (
+            f"{len(self.poles.pairs)} pairs"
+            if self.paired
+            else " and ".join(f"{len(words)} words" for _, words in self.poles.lists)
         )
-        beyond = table[table.apply(excludes_zero, axis=1)] if len(table) <= BLOCK else table[
-            (table["low"] > 0) | (table["high"] < 0)
-        ]
+        beyond = (
+            table[table.apply(excludes_zero, axis=1)]
+            if len(table) <= BLOCK
+            else table[(table["low"] > 0) | (table["high"] < 0)]
+        )
         ends = [table["word"].head(5).tolist(), table["word"].tail(5).tolist()[::-1]]
         sentences = [
             f"{len(self.words):,} words are placed between {low} (negative) and {high} (positive) by {made}; towards "
@@ -262,9 +277,9 @@ class Axis(Result):
             "pairs_sd": ("sd over further pairs", "number"),
         }
         many = len(table) > MOST_ROWS
-        shown_rows = table if not many else table.iloc[np.r_[: MOST_ROWS // 2, len(table) - MOST_ROWS // 2 : len(table)]]
+        ends = table if not many else table.iloc[np.r_[: MOST_ROWS // 2, len(table) - MOST_ROWS // 2 : len(table)]]
         caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(PROB)} intervals"
-        blocks = [Section("Words", [table_of(caption, shown_rows, columns)])]
+        blocks = [Section("Words", [table_of(caption, ends, columns)])]
         if self.paired:
             columns = {
                 "negative": ("negative", "text"),
@@ -355,38 +370,56 @@ def axis(
     if wanted is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     if wanted is not None and where != "vocabulary":
-        raise InputError(f"places are adjusted for frequency over the vocabulary, and centre is {centre!r}: leave it out")
+        raise InputError(
+            f"places are adjusted for frequency over the vocabulary, and centre is {centre!r}: leave it out"
+        )
     vocabulary = vocabulary_of(vectors)
     keys, missing = _placed(vectors, names, vocabulary, case)
-    sampled = field_of(sample_beside(vectors, found.keys, start), start)
-    offset = mean_offset(sampled, found.strata)
-    units = vocabulary.units if names is None else unit_rows(
-        np.asarray(vectors.vectors[[vectors.key_to_index[key] for key in keys.values()]], dtype=float)
-    )
+    with one_thread():
+        sampled = field_of(sample_beside(vectors, found.keys, start), start)
+        offset = mean_offset(sampled, found.strata)
+    units = None if where != "words" else _units(vectors, list(keys.values()))
     base = _Base.of(where, vocabulary, units, wanted, frequencies, vectors)
-    design, known = base.of_words(list(keys), wanted, frequencies, vectors)
+    placed = Axis(
+        name=found.poles.name,
+        ends=found.poles.ends,
+        words=(),
+        coordinates=np.empty((0, len(sampled.variances))),
+        zero=float(base.coefficients[0] @ (found.strata.weights @ found.strata.vectors)),
+        offset=offset,
+        field=sampled,
+        poles=found,
+        ranks=np.empty(0, dtype=np.intp),
+        centre=where,
+        adjusted=wanted,
+        embedding=about(vectors),
+        notes=found.notes,
+        kv=vectors,
+        base=base,
+    )
+    return _with(placed, keys, missing, vocabulary.units if names is None else None)
+
+
+def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatArray | None = None) -> Axis:
+    """An axis with other words: word to the key under which the embedding holds it."""
+    units = _units(on.kv, list(keys.values())) if units is None else units
+    design, known = on.base.of_words(list(keys), on.kv)
     lost = [word for word, inside in zip(keys, known, strict=True) if not inside]
     if not known.any():
         raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
     notes = [f"Without a known frequency, and left out: {listed(lost)}."] if lost else []
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
-    direction = found.strata.weights @ found.strata.vectors
-    return Axis(
-        name=found.poles.name,
-        ends=found.poles.ends,
+    return replace(
+        on,
         words=tuple(word for word, _ in placed),
-        coordinates=sampled.coordinates(units[known] - design[known] @ base.coefficients),
-        zero=float(base.coefficients[0] @ direction),
-        offset=offset,
-        field=sampled,
-        poles=found,
-        ranks=ranks_of(vectors, [key for _, key in placed]),
-        centre=where,
-        adjusted=wanted,
-        embedding=about(vectors),
-        notes=(*found.notes, *missing, *notes),
-        kv=vectors,
+        coordinates=on.field.coordinates(units[known] - design[known] @ on.base.coefficients),
+        ranks=ranks_of(on.kv, [key for _, key in placed]),
+        notes=(*on.poles.notes, *missing, *notes),
     )
+
+
+def _units(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
+    return unit_rows(np.asarray(kv.vectors[[kv.key_to_index[key] for key in keys]], dtype=float))
 
 
 @dataclass(frozen=True)
@@ -402,7 +435,7 @@ def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
     part = sample_of(kv)
     if part is not None:
         return Vocabulary(part.words, unit_rows(part.vectors))
-    rows, _ = sampled_rows(kv, (), FREQUENT, 0)
+    rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
     rows = np.sort(rows)
     return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
 
@@ -411,8 +444,7 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
     """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
     part = sample_of(kv)
     if part is not None:
-        rows = [row for row, word in enumerate(part.words) if word not in set(keys)]
-        units = unit_rows(part.vectors[rows])
+        units = unit_rows(part.vectors[[word not in set(keys) for word in part.words]])
     else:
         followed = [np.array([kv.key_to_index[key] for key in keys])]
         rows, _ = sampled_rows(kv, set(keys), SAMPLE, seed, followed)
@@ -426,13 +458,13 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
 
 
 def _placed(
-    kv: KeyedVectors, names: Sequence[str] | None, vocabulary: Vocabulary, case: Case
+    kv: KeyedVectors, names: Sequence[str] | None, vocabulary: Vocabulary | None, case: Case
 ) -> tuple[dict[str, str], list[str]]:
     """Word to the key under which the embedding holds it, of the words to place, and a note on those it lacks."""
-    if names is None:
+    if names is None and vocabulary is not None:
         return {word: word for word in vocabulary.words}, []
-    keys = dict(find_words(kv, names, case).keys)
-    missing = [word for word in names if word not in keys]
+    keys = dict(find_words(kv, names or (), case).keys)
+    missing = [word for word in names or () if word not in keys]
     if not keys:
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
     return keys, [f"Words that are missing: {listed(missing)}."] if missing else []
@@ -442,46 +474,45 @@ def _placed(
 class _Base:
     """What vectors are taken less: coefficients (m, d) of a constant and of the powers of frequency.
 
-    ``mean`` and ``sd`` are those of the frequencies over the vocabulary.
+    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from; of a
+    constant alone ``sd`` is 0.
     """
 
     coefficients: FloatArray
     mean: float = 0.0
-    sd: float = 1.0
+    sd: float = 0.0
+    frequencies: Any = None
 
     @classmethod
     def of(
         cls,
         centre: str | None,
         vocabulary: Vocabulary,
-        units: FloatArray,
+        units: FloatArray | None,
         adjust: str | None,
         frequencies: Any,
         kv: KeyedVectors,
     ) -> _Base:
         """The base over the vocabulary or over the words."""
         if centre != "vocabulary":
-            mean = units.mean(axis=0) if centre == "words" else np.zeros(units.shape[1])
-            return cls(mean[None])
+            return cls((np.zeros(kv.vector_size) if units is None else units.mean(axis=0))[None])
         if adjust is None:
             return cls(vocabulary.units.mean(axis=0)[None])
         zipf = _zipf(vocabulary.words, frequencies, kv)
         known = np.isfinite(zipf)
-        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0)
+        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0, frequencies)
         fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
-        return cls(fitted, base.mean, base.sd)
+        return replace(base, coefficients=fitted)
 
     def _powers(self, zipf: FloatArray) -> FloatArray:
         standard = (zipf - self.mean) / self.sd
         return standard[:, None] ** np.arange(POWERS + 1)
 
-    def of_words(
-        self, words: Sequence[str], adjust: str | None, frequencies: Any, kv: KeyedVectors
-    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+    def of_words(self, words: Sequence[str], kv: KeyedVectors) -> tuple[FloatArray, NDArray[np.bool_]]:
         """The design (words, m) of words, and which of these have a known frequency."""
-        if adjust is None:
+        if self.sd == 0:
             return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
-        zipf = _zipf(words, frequencies, kv)
+        zipf = _zipf(words, self.frequencies, kv)
         known = np.isfinite(zipf)
         return self._powers(np.where(known, zipf, 0.0)), known
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
+LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
 ALIKE = 1e-6
 """Length of an offset below which its two words have one vector."""
 
@@ -137,7 +138,9 @@ def _named(pairs: str | Path, name: str) -> Poles:
 def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:
     groups: Mapping[Any, Any] = lists.protected if isinstance(lists, WordLists) else lists
     if len(groups) != 2:
-        raise InputError(f"{name} has {len(groups)} lists: an axis runs between two, such as {{'poor': [...], 'rich': [...]}}")
+        raise InputError(
+            f"{name} has {len(groups)} lists: an axis runs between two, such as {{'poor': [...], 'rich': [...]}}"
+        )
     both = []
     for group, words in groups.items():
         entries = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else []
@@ -229,8 +232,8 @@ def _found_pairs(
             "statements on further pairs on what is usual."
         )
     member = np.zeros((len(kept), len(vectors)))
-    for row, (low, high) in zip(member, rows, strict=True):
-        row[low], row[high] = -1.0, 1.0
+    for row, (below, above) in zip(member, rows, strict=True):
+        row[below], row[above] = -1.0, 1.0
     return FoundPoles(poles, tuple(kept), (), Strata(vectors, (member,)), keys, tuple(notes))
 
 
@@ -252,5 +255,7 @@ def _found_lists(
     strata = Strata(vectors, tuple(members))
     if np.linalg.norm(strata.weights @ vectors) < ALIKE:
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
-    notes.append("The poles are two lists, not pairs: what their words have in common beside the opposition does not cancel.")
+    notes.append(
+        "The poles are two lists, not pairs: what their words have in common beside the opposition does not cancel."
+    )
     return FoundPoles(poles, (), tuple(kept), strata, keys, tuple(notes))

@@ -1,5 +1,8 @@
+from ..axes import Angle as Angle
+from ..axes import Audit as Audit
+from ..axes import Axis as Axis
+from ..axes import Quadrants as Quadrants
 from ..calibration.topics import TopicNull as TopicNull
-from ..comparison import Audit as Audit
 from ..comparison import Comparison as Comparison
 from ..comparison import FrameEffects as FrameEffects
 from ..comparison import MetricUncertainty as MetricUncertainty

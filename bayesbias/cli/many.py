@@ -97,7 +97,7 @@ def criterion(given: Given) -> Made:
 
 
 @command(
-    "comparison:audit",
+    "axes:audit",
     "embedding=kv groups level rope seed trust_pickle out report picture",
     groups=Option(
         "A bundled word list or a TOML file: its protected words are the groups.",

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias._checks import text, whole_number
 from bayesbias._phrases import MINUS, percent
-from bayesbias.comparison.audits import Audit
+from bayesbias.axes import Audit
 from bayesbias.errors import InputError
 from bayesbias.plots.style import FAINT, FONT, check_kind, note_below, one_panel, style_axes
 
@@ -54,8 +54,8 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
         )
     table = found.words[found.words["group"] == label]
     most = whole_number(labels, "labels", least=0)
-    ordered = bool((table["place"] > 0).all())
-    across = table["place"].to_numpy() if ordered else np.arange(1, len(table) + 1)
+    ordered = bool((table["frequency_rank"] > 0).all())
+    across = table["frequency_rank"].to_numpy() if ordered else np.arange(1, len(table) + 1)
     mean, called = table["mean"].to_numpy(), table["called"].to_numpy()
     rest = np.flatnonzero(~called)
     if len(rest) > SHOWN:
@@ -84,8 +84,8 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = LABELLED, a
         axes.set_ylabel(f"{label}{MINUS}{others[0] if len(others) == 1 else 'other groups'}, cosine distance")
         note_below(
             figure,
-            f"Shrunken contrasts (negative: closer to {label}). Blue: called, with {percent(found.level)} wrong signs "
-            "expected among them.",
+            f"Shrunken places (negative: closer to {label}). Blue: called, with {percent(found.level)} wrong or empty "
+            "calls expected among them.",
             ax=ax,
         )
     return figure

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import probability
+from bayesbias._core.offsets import Field, Signal, Strata, mean_offset, signal
+from bayesbias._core.outside import outside_relation
 from bayesbias._core.second_stage import latent_relation
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._executors import one_thread
 from bayesbias._phrases import MINUS, negatives, percent, share
+from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.vocabularies import WordValues, word_values
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.vocabularies import PROTECTED, WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.related import components_for
 from bayesbias.models.results import Fit
 from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, checked_contrast, contrasts_of, default_contrast
+from bayesbias.words import OWN, STEREOTYPES
 
 FEWEST = 5
 """Words from which a relation is estimated."""
 WIDTH = 0.1
 """Width of the half-Cauchy prior of the spread of words' contrasts, in cosine distance."""
-ALIKE = (0.0, 0.25, 0.5, 0.75, 0.95)
-"""Shares of the spread around the line that alike words have in common; equally probable beforehand."""
-MOST_WORDS = 1000
+MOST_WORDS = 2000
+ADJUSTED_SHARE = 1e-2
+"""Directions with less than this share of the largest variance are left as they are where distances are adjusted."""
 LARGEST = 1_000_000
 """Times the range of the values that a standard error is at most."""
 SAME = 1 - 1e-9
@@ -41,7 +50,7 @@ class Criterion(Staged):
     Attributes
     ----------
     contrast
-        The two connections.
+        The two poles, the negative one first.
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
         ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
@@ -126,7 +135,7 @@ class Criterion(Staged):
 
 
 def criterion(
-    post: xr.DataTree,
+    post: Axis | xr.DataTree,
     values: Mapping[str, float] | pd.Series,
     se: Mapping[str, float] | pd.Series | float | None = None,
     contrast: tuple[str, str] | None = None,
@@ -136,29 +145,31 @@ def criterion(
     draws: int = 4000,
     chains: int = 4,
 ) -> Criterion:
-    """Whether protected words whose contrast is larger have more of something outside.
+    """Whether words whose place between two poles is larger have more of something outside.
 
-    The words' estimates are taken as they are, not shrunken, with their joint covariance: all are distances to the same
-    attribute words, and their errors are those of further attribute words on the same topics. Latent contrasts and
-    values are normal with a correlation. Where the fit knows how words are related, a share of the spread around the
-    line, itself unknown, is common to alike words such as *nurse* and *midwife*.
+    The two poles are the same for all words: an axis, or two lists of a fit. Places are linear in the vectors of words,
+    and outside values are regressed on the places that lie behind them. What is left of a value is in part its own and
+    in part what related words share, since values that are smooth over meanings agree with many axes; which part is
+    estimated. The errors of places are those of further pairs, or of further words of the two lists.
 
     Parameters
     ----------
     post
-        A fit (:func:`fit`).
+        An axis (:func:`axis`), whose words are those with a value; or a fit (:func:`fit`).
     values
-        Protected word to its outside value, such as the share of women in an occupation.
+        Word to its outside value, such as the share of women in an occupation.
     se
         Standard errors of the values: by word, or one for all; None where the values are exact.
     contrast
-        Two connections; by default associated less the first of different and the control lists that the fit holds.
+        Two lists of a fit, stereotypes or controls, by name; ``"associated"`` is the stereotype list of a fit with one
+        group. The contrast is the mean distance to the first less that to the second: negative, closer to the first. By
+        default the two stereotype lists, or associated less the first control list.
     seed
         Seed of the draws; None takes a fresh one.
     adjust, frequencies
-        An attribute of the protected words, such as ``"frequency"``, that contrasts and values may both depend on, and
-        where frequencies come from, as in :func:`fit`. The relation is then that among words of equal frequency, and
-        the result says what it was before. Frequencies of attribute words are adjusted for in the fit.
+        An attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on, and where
+        frequencies come from, as in :func:`fit`. The relation is then that among words of equal frequency, and the
+        result says what it was before. Frequencies of attribute words are adjusted for in the fit.
     draws, chains
         Draws in all, split evenly over chains.
 
@@ -170,8 +181,8 @@ def criterion(
     References
     ----------
     Fuller, W. A. (1987). Measurement Error Models. Wiley. https://doi.org/10.1002/9780470316665
-    Pagel, M. (1999). Inferring the historical patterns of biological evolution. Nature 401.
-    https://doi.org/10.1038/44766
+    Lippert, C. et al. (2011). FaST linear mixed models for genome-wide association studies. Nature Methods 8.
+    https://doi.org/10.1038/nmeth.1681
 
     Examples
     --------
@@ -183,62 +194,54 @@ def criterion(
     0     math    1.0
     1  algebra    2.0
     """
-    result = Fit.read(post)
-    pair = default_contrast([post])[0] if contrast is None else checked_contrast(contrast)
+    pair = None if contrast is None else checked_contrast(contrast)
+    if isinstance(post, Axis) and pair is not None:
+        raise InputError("an axis is one contrast by itself: leave contrast out")
     outside, errors = _values(values, se)
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
     if adjust is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     raw = None if adjust is None else criterion(post, values, se, pair, used, draws=draws, chains=chains)
-    cells = cells_of({"fit": post}, pair, topic=True)
-    every = list(dict.fromkeys(cells.word.tolist()))
-    contrasts = contrasts_of(cells, pair, every)
-    related = result.data.relatedness
-    shared = [word for word in contrasts.words.tolist() if word in outside.index]
-    attribute = None if adjust is None else word_values(shared, adjust, frequencies, related, result.data.language)
-    if attribute is not None:
+    side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)
+    every = side.words
+    shared = [word for word in every if word in outside.index]
+    attribute = None
+    if adjust is not None:
+        attribute = word_values(shared, adjust, frequencies, side.related, side.language)
         shared = [word for word in shared if word in attribute.numbers]
     missing = {
-        "without a value": tuple(word for word in contrasts.words.tolist() if word not in outside.index),
-        "not in the fit": tuple(word for word in outside.index if word not in set(contrasts.words.tolist())),
+        "without a value": tuple(word for word in every if word not in outside.index),
+        "not in the embedding" if isinstance(post, Axis) else "not in the fit": tuple(
+            word for word in outside.index if word not in set(every)
+        ),
     }
     if attribute is not None:
-        unknown = [word for word in contrasts.words.tolist() if word in outside.index and word not in shared]
+        unknown = [word for word in every if word in outside.index and word not in shared]
         missing[f"without a known {attribute.name}"] = tuple(unknown)
     if len(shared) < FEWEST:
         raise InputError(
             f"{len(shared)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
-            f"{listed(contrasts.words.tolist())}, the values are for {listed(outside.index.tolist())}"
+            f"{listed(list(every))}, the values are for {listed(outside.index.tolist())}"
         )
     if len(shared) > MOST_WORDS:
         raise InputError(f"{len(shared):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
-    rows = np.array([contrasts.words.tolist().index(word) for word in shared])
-    y, covariance = contrasts.y[rows], contrasts.covariance[np.ix_(rows, rows)]
     x, x_se = outside[shared].to_numpy(), errors[shared].to_numpy()
     if np.ptp(x) == 0:
         raise InputError("the values of all words are the same: they cannot be related to anything")
     covariate = None if attribute is None else _covariate(attribute, shared, x)
-    residuals = [np.eye(len(shared))]
-    if related is not None:
-        alike = related.families(shared)
-        residuals = [share_ * alike + (1 - share_) * np.eye(len(shared)) for share_ in ALIKE]
+    place = {word: row for row, word in enumerate(every)}
+    rows = np.array([place[word] for word in shared])
+    y, covariance = side.y[rows], side.covariance(rows)
     rng = np.random.default_rng([used, 3])
-    relation = latent_relation(y, covariance, x, x_se**2, residuals, WIDTH, draws, rng, covariate)
+    relation = side.relation(rows, x, x_se**2, covariate, draws, rng)
     if covariate is not None:
-        y, x = (_without(side, covariate) for side in (y, x))
-    fitted = float(relation.intercept.mean()) + float(relation.slope.mean()) * x
-    groups = dict(
-        zip(
-            result.tree["constant_data/protected_word"].to_numpy().tolist(),
-            result.tree["constant_data/group"].to_numpy().tolist(),
-            strict=True,
-        )
-    )
+        y, x = (_without(values_, covariate) for values_ in (y, x))
+    fitted = float(relation["intercept"].mean()) + float(relation["slope"].mean()) * x
     words = pd.DataFrame(
         {
             "word": pd.array(shared, dtype="string"),
-            "group": pd.array([groups[word] for word in shared], dtype="string"),
+            "group": pd.array([side.groups[row] for row in rows], dtype="string"),
             "estimate": y,
             "se": np.sqrt(np.diag(covariance)),
             "value": x,
@@ -250,19 +253,12 @@ def criterion(
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
     shape = (chains, draws // chains)
-    parts = {
-        "correlation": relation.correlation,
-        "slope": relation.slope,
-        "intercept": relation.intercept,
-        "residual_sd": relation.residual_sd,
-        "r2": relation.correlation**2,
-    }
     coords = {"chain": np.arange(chains), "draw": np.arange(shape[1])}
-    dataset = xr.Dataset({name: (STEPS, value.reshape(shape)) for name, value in parts.items()}, coords=coords)
+    dataset = xr.Dataset({name: (STEPS, value.reshape(shape)) for name, value in relation.items()}, coords=coords)
     tree = xr.DataTree.from_dict({"/posterior": dataset})
     tree.attrs = {"seed": used, "engine": "exact"}
     return Criterion(
-        contrast=pair,
+        contrast=side.contrast,
         words=words,
         covariance=covariance,
         tree=tree,
@@ -270,8 +266,230 @@ def criterion(
         missing=missing,
         errors=bool(x_se.any()),
         unadjusted=raw,
-        notes=_notes(missing, related is not None, bool(x_se.any()), cells.notes),
+        notes=_notes(missing, isinstance(side, _Placed), bool(x_se.any()), side.notes),
     )
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Words whose contrasts are places on one axis.
+
+    Attributes
+    ----------
+    contrast
+        The two poles, the negative one first.
+    words, groups
+        The words, and the group of each; empty where there is none.
+    coordinates, behind
+        Coordinates (words, Q), and what lies behind the mean offset.
+    y
+        Contrasts as they were measured, (words,).
+    related, language
+        What a fit knows of its words.
+    notes
+        What limits the contrasts.
+    """
+
+    contrast: tuple[str, str]
+    words: tuple[str, ...]
+    groups: tuple[str, ...]
+    coordinates: FloatArray
+    behind: Signal
+    y: FloatArray
+    related: Relatedness | None
+    language: str | None
+    notes: tuple[str, ...]
+
+    def covariance(self, rows: IntArray) -> FloatArray:
+        """Covariance of the errors of some words' contrasts, over further pairs or words like these."""
+        coordinates = self.coordinates[rows]
+        result: FloatArray = (coordinates * self.behind.noise) @ coordinates.T
+        return result
+
+    def relation(
+        self,
+        rows: IntArray,
+        x: FloatArray,
+        variances: FloatArray,
+        covariate: FloatArray | None,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> dict[str, FloatArray]:
+        """Draws of the relation, as a line of contrasts over outside values."""
+        columns = [np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])]
+        with one_thread():
+            found = outside_relation(
+                self.coordinates[rows], self.behind, x, variances, np.column_stack(columns), draws, rng
+            )
+        slope = found.correlation * found.place_sd / found.value_sd
+        left = found.place_sd * np.sqrt(1 - found.correlation**2)
+        return _named(found.correlation, slope, self.y[rows].mean() - slope * x.mean(), left)
+
+
+@dataclass(frozen=True)
+class _Unrelated:
+    """Contrasts of words that a fit takes for unrelated, each with its own error."""
+
+    contrast: tuple[str, str]
+    words: tuple[str, ...]
+    groups: tuple[str, ...]
+    y: FloatArray
+    errors: FloatArray
+    language: str | None
+    notes: tuple[str, ...]
+    related: None = None
+
+    def covariance(self, rows: IntArray) -> FloatArray:
+        """Covariance of the errors of some words' contrasts."""
+        return self.errors[np.ix_(rows, rows)]
+
+    def relation(
+        self,
+        rows: IntArray,
+        x: FloatArray,
+        variances: FloatArray,
+        covariate: FloatArray | None,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> dict[str, FloatArray]:
+        """Draws of the relation."""
+        residuals = [np.eye(len(rows))]
+        found = latent_relation(
+            self.y[rows], self.covariance(rows), x, variances, residuals, WIDTH, draws, rng, covariate
+        )
+        return _named(found.correlation, found.slope, found.intercept, found.residual_sd)
+
+
+def _named(
+    correlation: FloatArray, slope: FloatArray, intercept: FloatArray, residual_sd: FloatArray
+) -> dict[str, FloatArray]:
+    return {
+        "correlation": correlation,
+        "slope": slope,
+        "intercept": intercept,
+        "residual_sd": residual_sd,
+        "r2": correlation**2,
+    }
+
+
+def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:
+    """The places of the words that have a value."""
+    placed = given.with_words(outside.index.tolist())
+    return _Placed(
+        contrast=placed.ends,
+        words=placed.words,
+        groups=("",) * len(placed.words),
+        coordinates=placed.coordinates,
+        behind=signal(placed.offset),
+        y=placed.places,
+        related=None,
+        language=None,
+        notes=tuple(note for note in placed.notes if "are missing" not in note),
+    )
+
+
+def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrelated:
+    """The mean distance of each word to one list less that to another, the same two for all words."""
+    data, related = fit.data, fit.data.relatedness
+    every = tuple(data.protected_words.tolist())
+    groups = tuple(data.groups.tolist()) or ("",) * len(every)
+    if related is None:
+        pair = default_contrast([fit.tree])[0] if contrast is None else contrast
+        _refuse_two_poles(pair, groups)
+        cells = cells_of({"fit": fit.tree}, pair, topic=True)
+        found = contrasts_of(cells, pair, list(every))
+        known = dict(zip(every, groups, strict=True))
+        names = tuple(found.words.tolist())
+        return _Unrelated(
+            pair, names, tuple(known[word] for word in names), found.y, found.covariance, data.language, cells.notes
+        )
+    lists = {name: words for name, kind, words in related.lists if kind != PROTECTED}
+    stereotypes = [name for name, kind, _ in related.lists if kind == "stereotype"]
+    if len(set(groups)) == 1 and len(stereotypes) == 1:
+        lists[OWN] = lists[stereotypes[0]]
+    pair = contrast or _default_lists(
+        stereotypes, [name for name in lists if name not in stereotypes], len(set(groups))
+    )
+    if unknown := [name for name in pair if name not in lists]:
+        _refuse_two_poles(pair, groups)
+        raise InputError(f"contrast names {unknown[0]!r}, which is no list of the fit: valid are {', '.join(lists)}")
+    y, full = _list_differences(data, [lists[name] for name in pair])
+    labels = [word for word, whole in zip(every, full, strict=True) if whole]
+    parts = components_for(related, np.array(labels))
+    # the distances to a list have these components; places are those of offsets between the two lists
+    place = {word: row for row, word in enumerate(related.protected_words)}
+    units = related.protected[[place[word] for word in labels]].astype(float)
+    field = Field(related.centre, units.T @ parts.loadings, parts.variances, parts.correlations)
+    coordinates = parts.loadings * np.sqrt(parts.variances)
+    offset = mean_offset(field, _strata(related, [lists[name] for name in pair]))
+    lost = [word for word in every if word not in set(labels)]
+    notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
+    if data.adjusted:
+        moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
+        offset = replace(offset, mean=offset.mean + moved)
+    return _Placed(
+        contrast=pair,
+        words=tuple(labels),
+        groups=tuple(group for group, whole in zip(groups, full, strict=True) if whole),
+        coordinates=coordinates,
+        behind=signal(offset),
+        y=y[full],
+        related=related,
+        language=data.language,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_two_poles(pair: tuple[str, str], groups: tuple[str, ...]) -> None:
+    """Own less other stereotypes turns the sign with the group."""
+    if len(set(groups)) > 1 and any(name in STEREOTYPES for name in pair):
+        raise InputError(
+            f"{pair[0]}{MINUS}{pair[1]} of words of {len(set(groups))} groups has another pole for each group, and its "
+            "sign turns with it: name two lists of the fit as contrast, such as contrast=('math', 'arts'), or give an "
+            "axis: bb.criterion(bb.axis(kv, pairs), values)"
+        )
+
+
+def _default_lists(stereotypes: list[str], controls: list[str], groups: int) -> tuple[str, str]:
+    others = [name for name in controls if name != OWN]
+    if len(stereotypes) == 2:
+        return stereotypes[0], stereotypes[1]
+    if len(stereotypes) == 1 and groups == 1 and others:
+        return OWN, others[0]
+    raise InputError(
+        f"the fit has the lists {', '.join([*stereotypes, *others])}: name two of them as contrast, the same for all "
+        "words, or give an axis: bb.criterion(bb.axis(kv, pairs), values)"
+    )
+
+
+def _list_differences(data: Distances, lists: Sequence[Sequence[str]]) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Mean distance (J,) to the words of one list less that to the other, and which words have both."""
+    means = []
+    for words in lists:
+        inside = np.isin(data.attribute_words, words)[data.attribute]
+        # a word may stand to two groups of a table: each distance counts once
+        pair = np.unique(data.word[inside] * len(data.attribute_words) + data.attribute[inside], return_index=True)[1]
+        word, y = data.word[inside][pair], data.y[inside][pair]
+        counts = np.bincount(word, minlength=len(data.protected_words))
+        sums = np.bincount(word, y, minlength=len(counts))
+        means.append(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0))
+    difference = means[0] - means[1]
+    return difference, np.isfinite(difference)
+
+
+def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
+    """The two lists as poles, the first being the negative one."""
+    every = list(dict.fromkeys(word for words in lists for word in words))
+    if both := sorted(set(lists[0]) & set(lists[1])):
+        raise InputError(f"{listed(both)} stands in both lists of the contrast: it cancels, give other lists")
+    row_of = {word: row for row, word in enumerate(related.attribute_words)}
+    vectors = related.attributes[[row_of[word] for word in every]].astype(float)
+    members = []
+    for sign, words in zip((-1.0, 1.0), lists, strict=True):
+        member = np.zeros((len(words), len(every)))
+        member[np.arange(len(words)), [every.index(word) for word in words]] = sign
+        members.append(member)
+    return Strata(vectors, tuple(members))
 
 
 def _covariate(attribute: WordValues, words: list[str], x: FloatArray) -> FloatArray:
