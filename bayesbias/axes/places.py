@@ -277,7 +277,8 @@ class Axis(Result):
             "pairs_sd": ("sd over further pairs", "number"),
         }
         many = len(table) > MOST_ROWS
-        ends = table if not many else table.iloc[np.r_[: MOST_ROWS // 2, len(table) - MOST_ROWS // 2 : len(table)]]
+        inside = np.arange(len(table)) < MOST_ROWS // 2
+        ends = table.loc[inside | inside[::-1]] if many else table
         caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(PROB)} intervals"
         blocks = [Section("Words", [table_of(caption, ends, columns)])]
         if self.paired:
