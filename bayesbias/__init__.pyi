@@ -11,6 +11,7 @@ from . import stability as stability
 from .axes import angle as angle
 from .axes import audit as audit
 from .axes import axis as axis
+from .axes import intersections as intersections
 from .axes import list_axes as list_axes
 from .axes import quadrants as quadrants
 from .calibration.topics import topic_null as topic_null

@@ -14,10 +14,10 @@ from unicodedata import normalize
 
 from pydantic import BeforeValidator, Field
 
-from bayesbias._checks import by_name_or_none, is_printable, printable, text
+from bayesbias._checks import by_name_or_none, is_printable, printable, several, text
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +80,9 @@ class WordLists:
     grammar
         Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, for the
         sentences that :func:`encode` makes. A word that is nowhere here fills only the frames for any part of speech.
+    factors
+        Two factors, each a mapping of its levels to groups: every group has one level of either. See
+        :func:`intersections`.
     """
 
     name: str
@@ -95,6 +98,7 @@ class WordLists:
     provenance: str | None = None
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
     grammar: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    factors: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_parts(self)
@@ -117,6 +121,7 @@ class WordLists:
             lists = {name: tuple(dict.fromkeys(words)) for name, words in getattr(self, part).items()}
             object.__setattr__(self, part, lists)
         object.__setattr__(self, "labels", dict(self.labels))
+        object.__setattr__(self, "factors", checked_factors(self.factors, self.protected))
         object.__setattr__(self, "grammar", {kind: tuple(w) for kind, w in checked_grammar(self.grammar).items()})
 
     @property
@@ -295,6 +300,25 @@ def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
     return grammar
 
 
+def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Two factors whose levels divide the groups, or none."""
+    names = list(groups)
+    if not isinstance(factors, Mapping) or not all(isinstance(levels, Mapping) for levels in factors.values()):
+        raise InputError(f"factors is {shown(factors)}: give two factors, each a mapping of its levels to groups")
+    if len(factors) not in (0, 2):
+        raise InputError(f"there are {len(factors)} factors, {listed(list(map(str, factors)))}: give two")
+    known = {}
+    for factor, levels in factors.items():
+        known[str(factor)] = {str(level): tuple(several(members)) for level, members in levels.items()}
+        members = [name for names_ in known[str(factor)].values() for name in names_]
+        if len(levels) < 2 or sorted(map(str, members)) != sorted(names):
+            raise InputError(
+                f"the factor {factor!r} has the levels {shown(dict(levels))}: give two levels or more that divide the "
+                f"groups {', '.join(names)} among them"
+            )
+    return known
+
+
 class _File(Document):
     name: str
     description: str = ""
@@ -311,6 +335,7 @@ class _WordsFile(_File):
     controls: Annotated[list[str] | dict[str, str | list[Any]], BeforeValidator(_no_text)] = Field(default_factory=list)
     labels: dict[str, str] = Field(default_factory=dict)
     grammar: dict[str, list[str]] = Field(default_factory=dict)
+    factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
 
 
 class _ListFile(_File):
@@ -333,7 +358,7 @@ def load_words(name_or_path: str | Path) -> WordLists:
         of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
         ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
         and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called in sentences) and
-        ``[grammar]`` (part of speech to words).
+        ``[grammar]`` (part of speech to words), and ``[factors.<name>]`` (level of a factor to groups), twice or not.
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Examples
@@ -362,6 +387,7 @@ def load_words(name_or_path: str | Path) -> WordLists:
             language=parsed.language,
             provenance=parsed.provenance,
             grammar=parsed.grammar,
+            factors=parsed.factors,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error

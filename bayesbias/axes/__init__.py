@@ -2,7 +2,20 @@
 
 from bayesbias.axes.angles import Angle, Quadrants, angle, quadrants
 from bayesbias.axes.audits import Audit, audit
+from bayesbias.axes.intersections import Intersections, intersections
 from bayesbias.axes.places import Axis, axis
 from bayesbias.axes.poles import list_axes
 
-__all__ = ["Angle", "Audit", "Axis", "Quadrants", "angle", "audit", "axis", "list_axes", "quadrants"]
+__all__ = [
+    "Angle",
+    "Audit",
+    "Axis",
+    "Intersections",
+    "Quadrants",
+    "angle",
+    "audit",
+    "axis",
+    "intersections",
+    "list_axes",
+    "quadrants",
+]

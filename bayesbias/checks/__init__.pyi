@@ -1,6 +1,7 @@
 from ..axes import Angle as Angle
 from ..axes import Audit as Audit
 from ..axes import Axis as Axis
+from ..axes import Intersections as Intersections
 from ..axes import Quadrants as Quadrants
 from ..calibration.topics import TopicNull as TopicNull
 from ..comparison import Comparison as Comparison
