@@ -4,30 +4,30 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from bayesbias.plots.audits import plot_audit as plot_audit
-from bayesbias.plots.calibration import plot_calibration as plot_calibration
-from bayesbias.plots.calibration import plot_null_weat as plot_null_weat
-from bayesbias.plots.calibration import plot_topic_null as plot_topic_null
-from bayesbias.plots.changes import plot_change as plot_change
-from bayesbias.plots.changes import plot_side_effects as plot_side_effects
-from bayesbias.plots.changes import plot_similarity_shift as plot_similarity_shift
-from bayesbias.plots.contextual import plot_templates as plot_templates
+from bayesbias.plots.embeddings import plot_change as plot_change
+from bayesbias.plots.embeddings import plot_pool as plot_pool
+from bayesbias.plots.embeddings import plot_relation as plot_relation
+from bayesbias.plots.embeddings import plot_side_effects as plot_side_effects
+from bayesbias.plots.embeddings import plot_similarity_shift as plot_similarity_shift
+from bayesbias.plots.embeddings import plot_trend as plot_trend
 from bayesbias.plots.fits import plot_association as plot_association
+from bayesbias.plots.fits import plot_audit as plot_audit
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
 from bayesbias.plots.fits import plot_decomposition as plot_decomposition
 from bayesbias.plots.fits import plot_overview as plot_overview
 from bayesbias.plots.fits import plot_predictions as plot_predictions
+from bayesbias.plots.fits import plot_templates as plot_templates
+from bayesbias.plots.metrics import plot_calibration as plot_calibration
+from bayesbias.plots.metrics import plot_null_weat as plot_null_weat
 from bayesbias.plots.metrics import plot_plan as plot_plan
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
+from bayesbias.plots.metrics import plot_topic_null as plot_topic_null
 from bayesbias.plots.reliability import plot_components as plot_components
 from bayesbias.plots.reliability import plot_decision as plot_decision
 from bayesbias.plots.reliability import plot_factors as plot_factors
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
-from bayesbias.plots.second_stage import plot_pool as plot_pool
-from bayesbias.plots.second_stage import plot_relation as plot_relation
-from bayesbias.plots.second_stage import plot_trend as plot_trend
 from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
 from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement
