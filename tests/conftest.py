@@ -151,6 +151,25 @@ def limited_files():
 
 
 @pytest.fixture
+def without_pictures():
+    """Reports whose pictures are blank: their words and tables are looked at."""
+    with blank_pictures():
+        yield
+
+
+@contextmanager
+def blank_pictures():
+    """A context in which pages draw no pictures."""
+    from matplotlib.figure import Figure
+
+    from bayesbias import _page
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_page.Picture, "figure", property(lambda picture: Figure(figsize=(2, 1))))
+        yield
+
+
+@pytest.fixture
 def edited(tmp_path):
     """A function from a bundled model's name and changes (old, new) of its file to the path of the changed file."""
 
