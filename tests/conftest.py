@@ -150,22 +150,24 @@ def limited_files():
     return limited
 
 
-@pytest.fixture
-def without_pictures():
-    """Reports whose pictures are blank: their words and tables are looked at."""
-    with blank_pictures():
-        yield
-
-
-@contextmanager
+@pytest.fixture(scope="session")
 def blank_pictures():
-    """A context in which pages draw no pictures."""
+    """A context in which the pictures of reports are blank, where only words and tables are looked at."""
     from matplotlib.figure import Figure
 
-    from bayesbias import _page
+    @contextmanager
+    def blank():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("bayesbias._page.Picture.figure", property(lambda picture: Figure(figsize=(2, 1))))
+            yield
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_page.Picture, "figure", property(lambda picture: Figure(figsize=(2, 1))))
+    return blank
+
+
+@pytest.fixture
+def without_pictures(blank_pictures):
+    """Reports with blank pictures throughout a test."""
+    with blank_pictures():
         yield
 
 

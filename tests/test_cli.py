@@ -25,11 +25,11 @@ def run(*arguments, cwd=None, code=0):
 
 
 @pytest.fixture(scope="module")
-def chain(program, tmp_path_factory):
+def chain(program, tmp_path_factory, blank_pictures):
     """distances, fit, contrasts and report, one after the other: the first in a process of its own."""
     folder = tmp_path_factory.mktemp("chain")
     said = {"distances": run("distances", "google-news-slice", "weat7", "-o", "t.parquet", cwd=folder).stdout}
-    with chdir(folder):
+    with chdir(folder), blank_pictures():
         for name, *given in (
             ("fit", "t.parquet", "-o", "f.nc", "--seed", 5, "--model", "pooled", "--draws", 2000),
             ("contrasts", "f.nc", "--second", "neutral", "--rope", 0.02, "-o", "c.csv"),
