@@ -1,4 +1,4 @@
-"""The fast engines against stored posteriors by NUTS, and one short live run of each PyMC model.
+"""The fast engines against stored posteriors by NUTS, a short live run, and the joint model's density at points.
 
 ``benchmarks/nuts_posteriors.py`` makes the tables and samples the posteriors; tests marked full sample them anew.
 """
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from scipy.stats import multivariate_normal
 
 import bayesbias as bb
@@ -145,8 +144,9 @@ def effects_of(values, name, chol):
 
 def log_density(values, name, vectors, chol):
     """What the model adds for a level's vectors, and the normal density of these where they are what is drawn."""
-    added, expected = 0.0, multivariate_normal(cov=chol @ chol.T).logpdf(vectors).sum() + len(vectors) * np.log(
-        2 * np.pi
+    added, expected = (
+        0.0,
+        multivariate_normal(cov=chol @ chol.T).logpdf(vectors).sum() + len(vectors) * np.log(2 * np.pi),
     )
     for component in range(2):
         if f"{name}_{component}_raw" in values:
