@@ -300,11 +300,12 @@ def test_coverage_of_another_table_is_not_read(tmp_path):
     assert "other.csv.coverage.json is of another table" in bb.coverage(table).attrs["notes"][0]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
     table.to_csv(tmp_path / "plain.csv", index=False)
     post = bb.fit(bb.read_distance_table(tmp_path / "plain.csv"), seed=0)
-    bb.report(post, tmp_path / "report.html")
+    bb.report(post, tmp_path / "report.html", sensitivity=False)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count('<td class="text">unknown</td>') == 6
     assert "coverage unknown, because no coverage goes with the file" in page
