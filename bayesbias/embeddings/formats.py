@@ -395,12 +395,20 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     kv = _with_stored(_made(*_read(path, wanted), where), path)
     if sample_of(kv) is not None:
         return kv
-    keys = _decoded(list(dict.fromkeys(wanted.met)), path)
-    # the first place of a word is the last one that is put down, going backwards
-    first = dict(zip(reversed(wanted.met), range(len(wanted.met) - 1, -1, -1), strict=True))
-    places = np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
+    places = _first_places(wanted.met)
+    met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
+    keys = _decoded(met, path)
     kv.bayesbias_sample = _sampled(keys, lambda chosen: _read(path, Placed(places[chosen].tolist()))[1], request)
     return kv
+
+
+def _first_places(words: list[bytes]) -> IntArray:
+    """Places of the first occurrence of each word, ascending."""
+    if len(set(words)) == len(words):
+        return np.arange(len(words))
+    # the first place of a word is the last one that is put down, going backwards
+    first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+    return np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
 
 
 def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
