@@ -283,10 +283,24 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     if "posterior" not in post.children:
         raise InputError("given is a DataTree without draws: give the one that fit returns, or result.posterior")
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
-    content = io.BytesIO()
-    post.to_netcdf(content, engine="h5netcdf", encoding=_storage(post))
+    content = _netcdf(post)
     with whole_file(file) as temporary:
-        temporary.write_bytes(content.getvalue())
+        temporary.write_bytes(content)
+
+
+def _netcdf(post: xr.DataTree) -> bytes:
+    """The bytes that ``post.to_netcdf`` writes, which looks for a Dask cluster first: to load Dask takes longer."""
+    from xarray.backends import H5NetCDFStore
+
+    content, storage = io.BytesIO(), _storage(post)
+    root = H5NetCDFStore.open(content, mode="w", lock=False)
+    try:
+        for node in post.subtree:
+            store = root if node is post else root.get_child_store(node.path)
+            node.to_dataset(inherit=node is post).dump_to_store(store, encoding=storage[node.path])
+    finally:
+        root.close()
+    return content.getvalue()
 
 
 def _storage(post: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
