@@ -16,7 +16,7 @@ from bayesbias.cli.writing import save_picture, save_table
 from bayesbias.comparison import beside_associated, size_sentence
 from bayesbias.embeddings import about
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit
+from bayesbias.models.results import Fit, kept_open
 from bayesbias.reporting.verdicts import verdict_sentences
 from bayesbias.words import PairList, WordLists
 
@@ -60,24 +60,26 @@ def run_analysis(
     show_coverage(table)
     with working("fitting"):
         post = bb.fit(table, model, seed=seed)
+        result = Fit(post)
+    with kept_open(result):
         verdict = bb.diagnose(post)
-    other = next(iter(beside_associated(Fit(post))), None)
-    if other is not None:
-        headline = bb.contrasts(post, "associated", other)
-        show_contrasts(headline)
-        say(size_sentence(headline))
-    for sentence in verdict_sentences(post, verdict=verdict):
-        say(sentence)
-    null = None
-    if other is not None and topics:
-        null = bb.topic_null(kv, listed, replicates=topics, seed=_topic_seed(seed), case=case)  # type: ignore[arg-type]  # checked above
-        say(null.sentence)
-    say(verdict.headline())
-    with working("drawing pictures and writing the report"):
-        bb.write_distance_table(table, out / "distances.csv")
-        bb.save_fit(post, out / "fit.nc")
-        save_picture(bb.plot_distances(table), out / "distances.png")
-        bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
+        other = next(iter(beside_associated(result)), None)
+        if other is not None:
+            headline = bb.contrasts(post, "associated", other)
+            show_contrasts(headline)
+            say(size_sentence(headline))
+        for sentence in verdict_sentences(post, verdict=verdict):
+            say(sentence)
+        null = None
+        if other is not None and topics:
+            null = bb.topic_null(kv, listed, replicates=topics, seed=_topic_seed(seed), case=case)  # type: ignore[arg-type]  # checked above
+            say(null.sentence)
+        say(verdict.headline())
+        with working("drawing pictures and writing the report"):
+            bb.write_distance_table(table, out / "distances.csv")
+            bb.save_fit(post, out / "fit.nc")
+            save_picture(bb.plot_distances(table), out / "distances.png")
+            bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
     say(f"Written to {out}: report.html and its pictures (.png), distances.png, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -25,10 +28,6 @@ from bayesbias.distances.storage import (
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
-
-if TYPE_CHECKING:
-    pass
-
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
@@ -117,8 +116,10 @@ class Fit:
 
     @classmethod
     def read(cls, given: object, where: str = "what was given") -> Fit:
-        """A fit, checked; one that was read before stays as it is."""
+        """A fit, checked; one that was read before, or is kept open, stays as it is."""
         tree = given.tree if isinstance(given, Fit) else given
+        if (opened := _OPEN.get()) is not None and opened.tree is tree:
+            return opened
         if not isinstance(tree, xr.DataTree):
             raise InputError(f"{where} is a {type(tree).__name__}: give the DataTree that fit returns")
         if "paired" in tree.children:
@@ -239,6 +240,22 @@ class Fit:
         """The priors that the fit made use of: word x group is left out of a table with one group."""
         absent = {"interaction_sd"} - set(self.posterior.data_vars)
         return {name: prior for name, prior in self.spec.priors.items() if name not in absent}
+
+
+_OPEN: ContextVar[Fit | None] = ContextVar("open fit", default=None)
+
+
+@contextmanager
+def kept_open(result: Fit) -> Iterator[None]:
+    """Whoever reads the tree of a fit meanwhile gets this fit, with all that it has worked out already.
+
+    The tree must not change as long as that lasts.
+    """
+    token = _OPEN.set(result)
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
 
 
 def read_distances(given: object, check: bool = True) -> Distances:
