@@ -128,7 +128,7 @@ class Named:
 
 
 class Placed:
-    """Entries of a file that are wanted for their places, from 0."""
+    """Entries of a file that are wanted for their places, from 0; what follows the last of them is not read again."""
 
     def __init__(self, places: Iterable[int]) -> None:
         self.places, self._next = frozenset(places), 0
@@ -149,6 +149,11 @@ class Placed:
     def confirms(self, word: bytes) -> bool:
         """An entry that may be wanted is."""
         return True
+
+    @property
+    def ended(self) -> bool:
+        """Whether no later entry is wanted."""
+        return not len(self._ascending) or self._next > self._ascending[-1]
 
 
 Wanted = Named | Placed | None
@@ -340,6 +345,8 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
         if len(lines.starts):
             last, ending = lines.at(-1), number + lines.numbers[-1]
         number, count = number + lines.every, count + len(lines.starts)
+        if isinstance(wanted, Placed) and wanted.ended:
+            return
         if unbroken:
             break
         lines, unbroken = reader.lines()
