@@ -90,7 +90,7 @@ def write_png(figure: Figure, target: Any, dpi: float) -> None:
     """Write a figure as PNG to a path or file: what ``savefig`` writes, which draws twice where a layout is sought."""
     before = figure.dpi
     figure.dpi = dpi
-    FigureCanvasAgg(figure).print_png(target)
+    FigureCanvasAgg(figure).print_png(target)  # type: ignore[no-untyped-call]
     figure.dpi = before
 
 
@@ -99,7 +99,9 @@ def write_svg(figure: Figure, target: Any) -> None:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     before = figure.dpi
-    FigureCanvasSVG(figure).print_svg(target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    FigureCanvasSVG(figure).print_svg(  # type: ignore[no-untyped-call]
+        target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
     figure.dpi = before
     FigureCanvasAgg(figure)
 
