@@ -187,8 +187,14 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} cannot be read as text: {error}") from error
 
 
+MOST_TOML = 2**25
+"""Bytes of a TOML file: many times the longest list of words, and fewer than a large embedding given in its place."""
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
+    if path.is_file() and (size := path.stat().st_size) > MOST_TOML:
+        raise InputError(f"{path} is not a TOML file: it has {size:,} bytes, and {MOST_TOML:,} are read at most")
     return parse_toml(read_text(path), str(path))
 
 

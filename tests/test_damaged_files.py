@@ -76,6 +76,26 @@ def test_deep_or_long_toml_is_refused(tmp_path, text, read):
         read(path)
 
 
+@pytest.mark.parametrize("words", [None, ["he"]])
+def test_a_file_that_was_cut_in_its_last_line_is_refused_whichever_words_are_asked_for(tmp_path, words):
+    (tmp_path / "v.txt").write_bytes(GLOVE[:-6])
+    with pytest.raises(bb.InputError, match=r"v\.txt, line 3: a word and 3 numbers were expected"):
+        bb.load_embedding(tmp_path / "v.txt", words=words)
+
+
+def test_a_word_alone_on_its_line_is_refused_where_it_is_asked_for(tmp_path):
+    (tmp_path / "v.txt").write_bytes(GLOVE.replace(b"she 0 1 .5", b"she"))
+    with pytest.raises(bb.InputError, match="line 2: a word and 3 numbers"):
+        bb.load_embedding(tmp_path / "v.txt", words=["she"])
+
+
+def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "MOST_TOML", 30)
+    (tmp_path / "v.txt").write_bytes(GLOVE)
+    with pytest.raises(bb.InputError, match=r"v\.txt is not a TOML file: it has 34 bytes, and 30 are read at most"):
+        bb.load_words(tmp_path / "v.txt")
+
+
 def test_damaged_archives_are_refused_by_name(tmp_path):
     whole = npz(tmp_path / "whole.npz").read_bytes()
     rng = random.Random(0)  # noqa: S311

@@ -481,10 +481,18 @@ class Comparison(Result):
         change, standardise = self._known_change(change), flag(standardise, "standardise")
         for name in (first,) if second is None else (first, second):
             one_of(name, self.connections, "a connection")
-        sums = row_sums(self.data, self.cells[0], first, second, rows)
-        # a mean distance is seen from 1, a contrast from 0
-        whole = (first, second)
-        return self._standardised(self._sides(sums, change, whole), change, float(second is None), standardise)
+        asked = (first, second, change, standardise, str(rows))
+        if asked not in self._known_sides:
+            sums = row_sums(self.data, self.cells[0], first, second, rows)
+            sides = self._sides(sums, change, (first, second))
+            # a mean distance is seen from 1, a contrast from 0
+            self._known_sides[asked] = self._standardised(sides, change, float(second is None), standardise)
+        return self._known_sides[asked]
+
+    @cached_property
+    def _known_sides(self) -> dict[tuple[Any, ...], Sides]:
+        """What :meth:`sides` gave: tables, sentences and pictures ask for the same."""
+        return {}
 
     def _sides(self, sums: Sums, number: int, whole: tuple[str, str | None] | None = None) -> Sides:
         """The posterior of weighted sums; ``whole`` is the contrast of the first of them, where it has one."""

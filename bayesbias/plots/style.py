@@ -90,6 +90,26 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
+def write_png(figure: Figure, target: Any, dpi: float) -> None:
+    """Write a figure as PNG to a path or file: what ``savefig`` writes, which draws twice where a layout is sought."""
+    before = figure.dpi
+    figure.dpi = dpi
+    FigureCanvasAgg(figure).print_png(target)  # type: ignore[no-untyped-call]
+    figure.dpi = before
+
+
+def write_svg(figure: Figure, target: Any) -> None:
+    """The same as SVG, without data on who made it and when."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    before = figure.dpi
+    FigureCanvasSVG(figure).print_svg(  # type: ignore[no-untyped-call]
+        target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
+    figure.dpi = before
+    FigureCanvasAgg(figure)
+
+
 MARKERS = "osD^vP*X"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#000000")
 """Of series that are told apart."""
