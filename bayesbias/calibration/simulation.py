@@ -19,7 +19,6 @@ from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.calibration.null_models import BLOCK
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import Truth, family_of
 from bayesbias.models.results import read_distances
@@ -75,7 +74,7 @@ def simulate(
     family = family_of(spec)
     drawn = family.drawn_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
     table = shape.assign(distance=family.drawn_distances(spec, drawn, data, rng))
-    table.attrs = {"truth": drawn, **({KEY: shape.attrs[KEY]} if KEY in shape.attrs and spec.related else {})}
+    table.attrs = {"truth": drawn, **{key: shape.attrs[key] for key in family.reads if key in shape.attrs}}
     return table
 
 

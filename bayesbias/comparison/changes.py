@@ -457,13 +457,14 @@ def _comparison_tree(
     changes: list[ChangeDraws],
     joint: JointDraws | None,
     seed: int,
+    levels: str = LEVELS_MODEL,
     population: str = SIMILAR,
     related: Relatedness | None = None,
 ) -> xr.DataTree:
     """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws.
 
-    ``population`` is what the means of connections speak about; ``related`` the relatedness of the protected words of
-    all embeddings, where figures are exact.
+    ``levels`` names the model of the distances in each embedding; ``population`` is what the means of connections
+    speak about; ``related`` the relatedness of the protected words of all embeddings, where figures are exact.
     """
     data = Distances.read(matched.of(matched.distances[:, 0]), check=False)
     names = list(matched.embeddings)
@@ -501,7 +502,7 @@ def _comparison_tree(
     if related is not None:
         made[f"/{KEY}"] = relatedness_group(related)
     tree = xr.DataTree.from_dict(made)
-    tree.attrs = _facts(matched, spec, changes, joint, seed) | {"population": population}
+    tree.attrs = _facts(matched, spec, changes, joint, seed) | {"levels_model": levels, "population": population}
     return tree
 
 
@@ -571,14 +572,12 @@ def _facts(
     matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
 ) -> dict[str, Any]:
     engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
-    several = [INDEPENDENT] if joint is None and len(changes) > 1 and not spec.related else []
-    notes = [*matched.notes, *several, *dict.fromkeys(note for each in changes for note in each.notes)]
+    notes = [*matched.notes, *dict.fromkeys(note for each in changes for note in each.notes)]
     faults = dict.fromkeys(fault for each in changes for fault in each.faults)
     return {
         "model": spec.name,
         "model_text": spec.text,
         "model_hash": spec.hash,
-        "levels_model": spec.name if spec.related else LEVELS_MODEL,
         "engine": engine,
         "seed": seed,
         "notes": to_json(notes),
@@ -672,8 +671,9 @@ def compare(
         total = len(matched.embeddings) * (len(matched.embeddings) - 1) // 2
         with progress("comparing embeddings", total) as done:
             changes = _by_differences(matched, spec, engine, draws, chains, used, done)
-    if is_auto(model) and related is not None:
-        matched = replace(matched, notes=(*matched.notes, related))
+    notes = [related] if is_auto(model) and related is not None else []
+    notes += [INDEPENDENT] if joint is None and len(changes) > 1 else []
+    matched = replace(matched, notes=(*matched.notes, *notes))
     changes = over_frames(changes, framed, matched, used)
     return Comparison(_comparison_tree(matched, spec, changes, joint, used))
 
@@ -709,7 +709,7 @@ def _related_draws(
         if not isinstance(made, str):
             changes = over_frames(_by_covariance(*made, matched, spec, *size), framed, matched, size[2])
             related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
-            return Comparison(_comparison_tree(matched, spec, changes, None, size[2], GIVEN, related))
+            return Comparison(_comparison_tree(matched, spec, changes, None, size[2], spec.name, GIVEN, related))
         reason = made
     if wanted:
         raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")

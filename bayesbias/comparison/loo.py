@@ -123,12 +123,12 @@ def compare_models(
     pairs = flag(pairs, "pairs")
     related = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
     specs = _specs([*MODELS, *(["related"] if related else [])] if models is None else models)
-    if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):
-        raise InputError(
-            f"the model {without[0]!r} cannot predict a protected word: it reads the covariance of the distances to "
-            "the given protected words off their vectors, and has no density of single distances to a further word; "
-            "leave the model out, or take unit='attribute'"
-        )
+    for spec in specs:
+        if (reason := family_of(spec).unpredicted(unit)) is not None:
+            raise InputError(
+                f"the model {spec.name!r} cannot predict a {unit} word: {reason}; leave the model out, or take "
+                "unit='attribute'"
+            )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     rows, notes = _pairs_once(table)
     data = read_distances(rows)
