@@ -108,6 +108,7 @@ def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
     squares = ndtri((np.arange(draws + 1) + 0.5) / (draws + 1)) ** 2
     mean, variance = squares.mean(), squares.var()
     total, expected = squares[ranks].sum(), len(ranks) * mean
+    # scale * chi-square(freedom) has the mean scale * freedom and the variance 2 scale^2 * freedom
     freedom, scale = 2 * expected * mean / variance, variance / (2 * mean)
     tails = gammainc(freedom / 2, total / (2 * scale)), gammaincc(freedom / 2, total / (2 * scale))
     return float(np.sqrt(total / expected)), float(min(1.0, 2 * min(tails)))

@@ -317,6 +317,7 @@ def _protected_densities(result: Fit, data: Distances, words: IntArray) -> Float
             rows = np.flatnonzero((data.word == word) & (data.connection == k))
             apart = data.y[rows] - mean[:, k, None] - _effects(posterior, data, rows, str(data.groups[word]))
             n, total = len(rows), apart.sum(axis=1)
+            # sigma^2 I + s^2 11' has the eigenvalue sigma^2 + n s^2 for the sum, sigma^2 for all else
             wide = sigma2[:, k] + n * s2[:, k]
             square = (apart**2).sum(axis=1) / sigma2[:, k] - s2[:, k] * total**2 / (sigma2[:, k] * wide)
             if n:
@@ -360,6 +361,7 @@ def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     by_point = np.ascontiguousarray(log_density.T)
     log_weights, k = array_stats.psislw(by_point)  # it takes the negative of log weights
+    # the density of a point averaged over the draws with weights 1 / density, smoothed
     value: FloatArray = logsumexp(log_weights + by_point, axis=1) - logsumexp(log_weights, axis=1)
     return value, np.asarray(k)
 

@@ -90,6 +90,7 @@ class NormalFunctionals(Marginals):
     @cached_property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
         """Values (N, classes) of the factors, and their posterior weights (N,)."""
+        # factors of different classes are independent: the nodes of several are all combinations of the nodes of each
         rules = [gauss_rule(np.log(self.grid.factor), self.grid.mass[kind], NODES) for kind in self.classes]
         places = np.indices([len(nodes) for nodes, _ in rules]).reshape(len(rules), -1)
         factors = np.exp([nodes[place] for (nodes, _), place in zip(rules, places, strict=True)]).T
@@ -213,6 +214,7 @@ class ConditionalFunctionals(Marginals):
         # words of one list have the same weights in the means that all share
         distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
         spread = np.einsum("bkn,bnr->bkr", slope, self.root)
+        # variance of a sum given the scales: that of the shared means, and that of the cells around them
         shared = np.stack([((combination @ spread) ** 2).sum(axis=1) for combination in distinct], axis=1)
         sds = np.sqrt(variance @ self._squares(member).T + shared[:, same.ravel()])
         return NormalMixture(np.full(len(share), 1 / len(share)), means, sds)
