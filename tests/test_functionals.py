@@ -232,7 +232,7 @@ def test_nuts_agrees_with_pooled_deviations(fits):
     drawn = (taus[:, None] / spread * posterior["standard"].to_numpy().reshape(len(taus), -1)) @ root.T
     grid = (np.array([factor]), np.ones(1))
     found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale)
-    only = replace(found, level=np.zeros(len(found.level)))
+    only = replace(found, of_mean=np.zeros(len(found.of_mean)))
     np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
     np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
     assert found.tau_mean == pytest.approx(taus.mean(), rel=0.1)

@@ -22,7 +22,7 @@ from bayesbias.calibration.simulation import (
     known_model,
     table_of_shape,
 )
-from bayesbias.checks.summaries import PROB, flat_draws, interval_of
+from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of
@@ -426,7 +426,7 @@ def _model_calls(
 
 
 def _cluster_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
-    intervals = [interval_of(data, "associated", name, prob) for name in others]
+    intervals = [cluster_interval_of(data, "associated", name, prob) for name in others]
     return [
         ("cluster", f"associated - {name}", each.low, each.high, bool(each.low > 0 or each.high < 0))
         for name, each in zip(others, intervals, strict=True)

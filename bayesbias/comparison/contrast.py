@@ -19,7 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._core.weat import effect_size
 from bayesbias._files import from_json
 from bayesbias._phrases import difference, percent, signed
-from bayesbias.checks.summaries import PROB, beside, cluster_interval, contrasted, flat_draws
+from bayesbias.checks.summaries import PROB, cluster_interval, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
@@ -558,7 +558,7 @@ def size_sentence(table: pd.DataFrame) -> str:
 def beside_associated(result: Fit) -> list[str]:
     """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
     valid, filled = connections_of(result)
-    return beside(OWN, valid, filled) if OWN in valid else []
+    return contrast_partners(OWN, valid, filled) if OWN in valid else []
 
 
 def connections_of(result: Fit) -> tuple[list[str], NDArray[np.bool_]]:

@@ -23,7 +23,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, percent, share
 from bayesbias._results import Result
 from bayesbias.calibration.simulation import complete_truth
-from bayesbias.checks.summaries import PROB, contrasted, lists_of
+from bayesbias.checks.summaries import PROB, attribute_lists, contrasted
 from bayesbias.comparison.frame_contrasts import frame_effects
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
@@ -278,7 +278,7 @@ def _related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     """The lists behind a contrast of a table that knows how its words are related."""
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
-    of_word, names = lists_of(data)
+    of_word, names = attribute_lists(data)
     member = of_word == np.arange(len(names))[:, None]
     share = _shares(data, member, first) - _shares(data, member, second)
     both = ~np.isnan(share).any(axis=1)
