@@ -20,6 +20,6 @@ model_of_text = models.spec.model_of_text
 related_model = models.related
 bootstrap_icc, icc = _core.icc.bootstrap_icc, _core.icc.icc
 related_core = _core.related
-functionals, cell_weights, contrast = models.functionals, models.cells, comparison.contrast
+functionals, cell_weights, associations = models.functionals, models.cells, comparison.associations
 draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows

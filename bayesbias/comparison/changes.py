@@ -19,8 +19,8 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._files import to_json
 from bayesbias._progress import progress
 from bayesbias.checks.convergence import diagnose, judged, mixing_faults
+from bayesbias.comparison.associations import GIVEN, SIMILAR
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.contrast import GIVEN, SIMILAR
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
 from bayesbias.comparison.matching import SAME, Case, ChangeDraws, Matched, match
 from bayesbias.comparison.sides import fixed_values, stack

@@ -18,10 +18,8 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, contrasted, describe
+from bayesbias.comparison.associations import GIVEN, POPULATIONS, SIMILAR
 from bayesbias.comparison.contrast import (
-    GIVEN,
-    POPULATIONS,
-    SIMILAR,
     beside_associated,
     connections_of,
     contrast_draws,

@@ -383,3 +383,16 @@ def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_arra
 def has_further_errors(result: Fit) -> bool:
     """Whether a fit's means hold errors beyond the model's: of sentence frames, or of an estimated slope."""
     return FRAMES in result.tree.children or "slope" in result.posterior
+
+
+def figures(sums: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
+    """``mean``, ``sd``, ``low``, ``high``, ``p_closer`` and, with a region, ``p_rope`` (m,) of weighted sums."""
+    tail = (1 - prob) / 2
+    columns = {
+        "mean": sums.mean,
+        "sd": sums.sd,
+        "low": sums.quantile(tail),
+        "high": sums.quantile(1 - tail),
+        "p_closer": sums.below(0.0),
+    }
+    return columns if region is None else columns | {"p_rope": sums.below(region[1]) - sums.below(region[0])}

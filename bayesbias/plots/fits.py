@@ -24,7 +24,8 @@ from bayesbias.comparison import (
     beside_associated,
     connections_of,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
+from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, rows_of
+from bayesbias.comparison.parts import decomposition_parts
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
