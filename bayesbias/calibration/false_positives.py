@@ -16,12 +16,7 @@ from bayesbias._checks import finite_number, one_of, probability, several, whole
 from bayesbias._core.random_lists import draw_any
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.calibration.simulation import (
-    Shape,
-    complete_truth,
-    known_model,
-    table_of_shape,
-)
+from bayesbias.calibration.simulation import Shape, complete_truth, known_model, table_of_shape
 from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,10 +25,6 @@ from bayesbias.models.marginal import STAGES, explored, points_for
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
-
-if TYPE_CHECKING:
-    pass
-
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)
 """Of every standard deviation, in units of the numbers' own."""

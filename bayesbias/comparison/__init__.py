@@ -17,21 +17,12 @@ from bayesbias.comparison.contrast import (
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.frame_contrasts import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
 from bayesbias.comparison.loo import compare_models
-from bayesbias.comparison.parts import (
-    ONE_GROUP,
-    decomposable_controls,
-    decomposition,
-    decomposition_sentence,
-)
+from bayesbias.comparison.metric_uncertainty import MetricUncertainty, bootstrap_metric
+from bayesbias.comparison.parts import ONE_GROUP, decomposable_controls, decomposition, decomposition_sentence
 from bayesbias.comparison.power import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
-from bayesbias.comparison.sensitivity import (
-    MetricUncertainty,
-    PriorSensitivity,
-    bootstrap_metric,
-    influence,
-    prior_sensitivity,
-)
+from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
+from bayesbias.comparison.single_words import influence
 
 __all__ = [
     "GIVEN",

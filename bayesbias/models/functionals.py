@@ -26,12 +26,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.cells import Cells, by_connection
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
-from bayesbias.models.related import (
-    attribute_sets,
-    components_for,
-    factor_posterior,
-    relatedness_for,
-)
+from bayesbias.models.related import attribute_sets, components_for, factor_posterior, relatedness_for
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -16,19 +16,10 @@ import xarray as xr
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.storage import (
-    KEY,
-    known_coverage,
-    relatedness_group,
-    relatedness_in_fit,
-)
+from bayesbias.distances.storage import KEY, known_coverage, relatedness_group, relatedness_in_fit
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
-
-if TYPE_CHECKING:
-    pass
-
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}

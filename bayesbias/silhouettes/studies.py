@@ -15,7 +15,7 @@ from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.checks.summaries import PROB, contrasted, interval_ends
-from bayesbias.comparison.sensitivity import word_lists_of
+from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
