@@ -1,13 +1,12 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
 from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.icc)
-from bayesbias.calibration import false_positives, simulation
+from bayesbias.calibration import false_positives
 from bayesbias.checks import summaries
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
 pseudo_lists = false_positives._pseudo_lists
-shaped_table = simulation._shaped_table
 adjusted_table = models.adjust.adjusted_table
 association_rows, word_weights = models.cells.association_rows, models.cells.word_weights
 interval_of = summaries.cluster_interval_of

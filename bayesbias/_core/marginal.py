@@ -147,12 +147,7 @@ def find_patterns(
     cells = np.column_stack([word, connection])
     patterns = tuple(
         _pattern(
-            block,
-            attribute[starts[rows]],
-            key[0],
-            cells[starts[rows[0]] : ends[rows[0]]],
-            group_of_word,
-            connections,
+            block, attribute[starts[rows]], key[0], cells[starts[rows[0]] : ends[rows[0]]], group_of_word, connections
         )
         for block, (key, rows) in zip(blocks, members.items(), strict=True)
     )

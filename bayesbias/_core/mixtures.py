@@ -227,11 +227,6 @@ class PooledRows(Marginals):
         of_mean, deviation = matrix @ self.of_mean, matrix @ self.deviation
         return replace(self, of_mean=of_mean, deviation=deviation, deviation_root=matrix @ self.deviation_root)
 
-    @property
-    def tau_mean(self) -> float:
-        """Posterior mean of the standard deviation between words."""
-        return float(self.weights @ self.tau)
-
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Joint draws (size, m)."""
         node = rng.choice(len(self.weights), size=size, p=self.weights)

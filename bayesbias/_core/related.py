@@ -205,10 +205,7 @@ def _window(step: float, width: float) -> FloatArray:
 
 
 def list_overlaps(
-    member: NDArray[np.bool_] | FloatArray,
-    units: NDArray[np.floating],
-    seed: int = 0,
-    places: IntArray | None = None,
+    member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Similarities between the words of lists: for each two lists, how pairs of different words spread over the bins.
 
@@ -282,10 +279,7 @@ class PairCounts:
 
 
 def pair_counts(
-    member: NDArray[np.bool_] | FloatArray,
-    units: NDArray[np.floating],
-    seed: int = 0,
-    places: IntArray | None = None,
+    member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
 ) -> PairCounts:
     """Pairs of different words of each two lists; the parameters are those of :func:`list_overlaps`."""
     weighted = member.dtype != np.bool_

@@ -36,13 +36,7 @@ LEVELS_MODEL = "crossed"
 
 
 def _by_differences(
-    matched: Matched,
-    spec: ModelSpec,
-    engine: str,
-    draws: int,
-    chains: int,
-    seed: int,
-    done: Callable[[float], None],
+    matched: Matched, spec: ModelSpec, engine: str, draws: int, chains: int, seed: int, done: Callable[[float], None]
 ) -> list[ChangeDraws]:
     """The changes between all pairs of embeddings, each from a fit of its differences; ``done`` counts them."""
     changes = []

@@ -451,12 +451,7 @@ class Comparison(Result):
         return self._standardised(sides, number, 0.0, standardise).change
 
     def sides(
-        self,
-        first: str,
-        second: str | None = None,
-        change: int = 0,
-        standardise: bool = False,
-        rows: str | None = None,
+        self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
     ) -> Sides:
         """The posterior of a contrast, or of a connection's mean, before and after a change.
 

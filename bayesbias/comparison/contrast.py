@@ -138,7 +138,9 @@ def contrasts(
     if by == "group":
         table = _group_table(drawn, groups, prob, region)
     else:
-        table = _whole_and_words(drawn, data.protected_words[kept], groups, prob, region)
+        whole = _word_table([WHOLE], [pd.NA], drawn.whole, prob, region)
+        words = data.protected_words[kept], [name or pd.NA for name in groups]
+        table = pd.concat([whole, _word_table(*words, drawn.words, prob, region)], ignore_index=True)
     cluster = cluster_interval(post, first, second, prob)
     attrs: dict[Any, Any] = {
         "first": first,
@@ -166,19 +168,6 @@ def _word_table(
     """One row for each quantity."""
     labels = {"protected_word": pd.array(list(words), dtype="string"), "group": pd.array(list(groups), dtype="string")}
     return pd.DataFrame({**labels, **figures(functionals, prob, region)})
-
-
-def _whole_and_words(
-    drawn: Rows,
-    words: NDArray[np.str_],
-    groups: NDArray[np.str_],
-    prob: float,
-    region: tuple[float, float] | None,
-) -> pd.DataFrame:
-    """The row of the whole list, then those of the words."""
-    top = _word_table([WHOLE], [pd.NA], drawn.whole, prob, region)
-    rows = _word_table(words, [name or pd.NA for name in groups], drawn.words, prob, region)
-    return pd.concat([top, rows], ignore_index=True)
 
 
 def _group_table(

@@ -164,14 +164,7 @@ def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _judge(
-    spec: ModelSpec,
-    table: pd.DataFrame,
-    data: Distances,
-    draws: int,
-    seed: int,
-    pairs: bool,
-    unit: Unit,
-    done: Done,
+    spec: ModelSpec, table: pd.DataFrame, data: Distances, draws: int, seed: int, pairs: bool, unit: Unit, done: Done
 ) -> _Judged:
     """Fit a model and score it; ``done`` is told which share of that is behind."""
     result = Fit(fit(table, spec, draws=draws, seed=seed))

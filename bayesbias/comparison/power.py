@@ -32,16 +32,10 @@ from bayesbias.errors import InputError, many
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
-from bayesbias.models.related import RelatedPosterior, related_posterior
+from bayesbias.models.related import related_posterior
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
-
-
-def _related_question(posterior: RelatedPosterior, effect: float, prob: float) -> RelatedQuestion:
-    """The question with the posteriors of a table's own factors."""
-    return RelatedQuestion(effect, prob, factor_points(posterior.grid, range(len(posterior.grid.mass))))
-
 
 TYPICAL_TABLES = 18
 TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
@@ -228,7 +222,8 @@ def _related_plan(
     """The plan for given protected words: lists grow by alike or by unrelated words."""
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     design = related_design(data, first, second)
-    question = _related_question(related_posterior(spec, data), effect, prob)
+    grid = related_posterior(spec, data).grid
+    question = RelatedQuestion(effect, prob, factor_points(grid, range(len(grid.mass))))
     now = design.words.astype(float)
     ways = {
         name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)

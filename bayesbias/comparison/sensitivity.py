@@ -125,21 +125,15 @@ def prior_sensitivity(
     """
     result = Fit.read(post)
     seed = whole_number(seed, "seed", least=0, most=None)
-    factor = _above_one(factor)
+    if not 1 < (wider := finite_number(factor, "factor")) <= WIDEST:
+        raise InputError(f"factor is {shown(factor)}: give a number above 1, such as 2, and at most {WIDEST:,}")
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
     drawn = contrast_draws(result, first, second, population)
     spec = result.spec
-    refits = _refits(result, spec, (first, second, population), factor, seed, drawn)
+    refits = _refits(result, spec, (first, second, population), wider, seed, drawn)
     power = _power(result, spec, f"{first} - {second}", drawn)
     return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first}{MINUS}{second}"))
-
-
-def _above_one(factor: object) -> float:
-    number = finite_number(factor, "factor")
-    if not 1 < number <= WIDEST:
-        raise InputError(f"factor is {shown(factor)}: give a number above 1, such as 2, and at most {WIDEST:,}")
-    return number
 
 
 def _refits(

@@ -286,10 +286,7 @@ def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: Floa
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     changed = np.divide(vectors, lengths, out=vectors, where=lengths > 0).astype(np.float16)
     return replace(
-        related,
-        pairs=replace(pairs, bins=bins, counts=counts),
-        attributes=changed,
-        centre=np.zeros(dimensions),
+        related, pairs=replace(pairs, bins=bins, counts=counts), attributes=changed, centre=np.zeros(dimensions)
     )
 
 

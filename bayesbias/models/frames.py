@@ -105,11 +105,7 @@ def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
     plain = table[["protected_word", "attribute_word", "connection", "distance", *columns]]
     plain.attrs = {}
     keys = pd.MultiIndex.from_arrays(
-        [
-            data.protected_words[data.word],
-            data.attribute_words[data.attribute],
-            data.connections[data.connection],
-        ]
+        [data.protected_words[data.word], data.attribute_words[data.attribute], data.connections[data.connection]]
     )
     axes = []
     for column in columns:

@@ -351,11 +351,7 @@ def _list_fields(data: Distances) -> ListFields:
 
 
 def fields_of(
-    data: Distances,
-    parts: Components,
-    lists: CellLists,
-    overlaps: tuple[FloatArray, FloatArray],
-    observed: FloatArray,
+    data: Distances, parts: Components, lists: CellLists, overlaps: tuple[FloatArray, FloatArray], observed: FloatArray
 ) -> ListFields:
     """The fields of lists from their overlaps, and from the observed scatter (A,) within the cells of each class.
 
@@ -407,12 +403,7 @@ def refuse_many_cells(cells: int) -> None:
 
 
 def _scatter_within(
-    data: Distances,
-    parts: Components,
-    lists: CellLists,
-    same: FloatArray,
-    shares: FloatArray,
-    correlations: FloatArray,
+    data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray, correlations: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Degrees of freedom of the scatter within the cells of each attribute class, (A,), and its expectation (A,).
 

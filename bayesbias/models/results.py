@@ -28,12 +28,7 @@ ADJUSTMENT = "adjustment"
 
 
 def assemble(
-    spec: ModelSpec,
-    data: Distances,
-    drawn: Draws,
-    engine: str,
-    seed: int,
-    coverage: dict[str, Any] | None,
+    spec: ModelSpec, data: Distances, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
 ) -> xr.DataTree:
     """The posterior, the data and the facts of the fit as one tree.
 
