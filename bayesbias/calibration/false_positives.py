@@ -22,7 +22,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
-from bayesbias.models.results import read_distances
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import CONTROLS, STEREOTYPES, controls_of, counterparts
 
@@ -174,8 +174,8 @@ def sbc(
             simulated.attrs["truth"] = "simulated"
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
             used = str(post.attrs["engine"])
-            if "sample_stats" in post.children and "pareto_k" in post["sample_stats"]:
-                worst = max(worst or 0.0, float(post["sample_stats/pareto_k"]))
+            if (k := Fit(post).stats.get("pareto_k")) is not None:
+                worst = max(worst or 0.0, float(k))
             for name, true in truth.items():
                 drawn = flat_draws(post["posterior"][name].to_numpy()).reshape(draws, -1)
                 present = ~np.isnan(np.ravel(true))

@@ -189,6 +189,7 @@ def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[floa
         total = every.sum(axis=1) / 2
         relative = ratio / float(total[0] / total[1])
         without -= np.log((total[0] - every[0, used]) / (total[1] - every[1, used]))
+    # pairs that share a word are not independent: each word is left out with all its pairs
     error = np.sqrt((words - 1) / words * ((without - without.mean()) ** 2).sum())
     far = np.log(ratio if every is None else relative)
     return float(observed / count), float(predicted / count), ratio, relative, float(far / error) if error > 0 else 0.0
@@ -331,7 +332,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     """
     result = Fit.read(post)
     chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]
-    stats = result.tree["sample_stats"].data_vars if "sample_stats" in result.tree.children else {}
+    stats = result.stats
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
     values, broken = _columns(result)
     engine = str(result.tree.attrs.get("engine", "unknown"))

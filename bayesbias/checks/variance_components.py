@@ -198,6 +198,7 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
             "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
             "that repeat each other, and leave them out"
         )
+    # the search for the mode starts from the estimates of the analysis of variance, in the prior's coordinates
     guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
     start: FloatArray = -ndtri(np.exp(-PRIOR.rate * guess)).astype(np.float64)
     size = chains * draws

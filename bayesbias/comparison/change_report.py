@@ -377,7 +377,7 @@ def _of_effects(effects: SideEffects) -> Iterator[Block]:
 
 
 def _figures(result: Comparison) -> Iterator[Block]:
-    stats = result.posterior["sample_stats"].data_vars if "sample_stats" in result.posterior.children else {}
+    stats = Fit(result.posterior).stats
     rows = [
         (str(name).replace("_", " "), ", ".join(f"{value:.3g}" for value in stats[name].to_numpy().ravel()))
         for name in ("pareto_k", "importance_ess")

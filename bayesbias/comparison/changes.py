@@ -169,8 +169,7 @@ def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
 
 def _stats(fits: Mapping[str, xr.DataTree]) -> dict[str, float]:
     """Largest Pareto k and smallest effective number of points of the fits."""
-    sample_stats = [post["sample_stats"] for post in fits.values() if "sample_stats" in post.children]
-    weighted = [stats for stats in sample_stats if "pareto_k" in stats]
+    weighted = [stats for post in fits.values() if "pareto_k" in (stats := Fit(post).stats)]
     if not weighted:
         return {}
     return {
@@ -181,7 +180,7 @@ def _stats(fits: Mapping[str, xr.DataTree]) -> dict[str, float]:
 
 def _faults(post: xr.DataTree) -> tuple[str, ...]:
     """Why a fit should not be read; independent draws are judged by their weights."""
-    stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
+    stats = Fit(post).stats
     if "pareto_k" not in stats:
         return diagnose(post).faults
     return judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))

@@ -196,8 +196,8 @@ def _part(done: Done, begin: float, width: float) -> Done:
 
 def _faults(result: Fit) -> list[str]:
     """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
-    chains = "sample_stats" in result.tree.children and "diverging" in result.tree["sample_stats"].data_vars
-    return [f"The fit should not be read: {fault}." for fault in diagnose(result.tree).faults] if chains else []
+    faults = diagnose(result.tree).faults if "diverging" in result.stats else ()
+    return [f"The fit should not be read: {fault}." for fault in faults]
 
 
 def _left_out_exactly(spec: ModelSpec, data: Distances) -> _Score | None:

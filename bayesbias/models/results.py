@@ -193,6 +193,11 @@ class Fit:
         return "sd_factor" in self.tree["posterior"]
 
     @property
+    def stats(self) -> dict[Any, Any]:
+        """Statistics of what made the draws, by name; empty without any."""
+        return dict(self.tree["sample_stats"].data_vars) if "sample_stats" in self.tree.children else {}
+
+    @property
     def posterior(self) -> xr.Dataset:
         """The group ``posterior``."""
         return self.tree["posterior"].dataset
