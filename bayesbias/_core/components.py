@@ -120,6 +120,7 @@ def _block(
 
 
 TINY = 1e-300
+"""Variance in place of 0, by which is divided."""
 Component = tuple[int, ...]
 """Places of the facets whose combinations of levels share an effect."""
 

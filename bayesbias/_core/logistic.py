@@ -15,6 +15,7 @@ MOST_STEPS = 100
 DECREMENT = 1e-14
 """Twice the share of the loss that the last step gains: about its rounding. That step leaves far less."""
 ROUNDING = 0.01
+"""Error up to which a Hessian in single precision serves: its smallest eigenvalue is 1."""
 
 
 def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
@@ -87,6 +88,7 @@ CLOSE = 1e-10
 SLOW = 0.3
 """The factor of the equations is renewed where a step leaves more than this of the residual."""
 KERNEL_ROUNDING, SHORTEST = 1e-13, 1e-8
+"""Share of the loss that is rounding, and the shortest step that is tried."""
 
 Solution = tuple[FloatArray, float]
 

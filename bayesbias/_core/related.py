@@ -341,7 +341,6 @@ def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray,
     return total
 
 
-LOG_2PI = float(np.log(2 * np.pi))
 REACH, NODES = 6.0, 801
 """Prior standard deviations of log f that the grid covers on either side, and its nodes."""
 QUANTILES = 31

@@ -139,7 +139,9 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 MOST_PARTITIONS = 1_000_000
 """Partitions up to which all are looked at."""
 BLOCK = 2**20
+"""Numbers of random partitions that are drawn at once."""
 ROUNDING = 1e-12
+"""Differences of sums, as a share of the largest value, that are none: ties count as extreme."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ MOST_ROWS = 0.1
 """Share of a contrast's rows that are called into question beyond which that is said."""
 FEWEST_EMBEDDINGS = 2
 BIN = 0.5
+"""Width of the bins in which distributions are compared, in standard deviations of the values."""
 FAMILY = 0.5
 """Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
 CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]

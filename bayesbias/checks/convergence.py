@@ -195,14 +195,16 @@ def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[floa
     return float(observed / count), float(predicted / count), ratio, relative, float(far / error) if error > 0 else 0.0
 
 
-MAX_R_HAT = 1.01
-MIN_ESS = 400
-MAX_PARETO_K = 0.7
-MAX_GRID_MASS_OUTSIDE = 1e-6
+MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-6
+"""Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids."""
 LARGEST, MOST_BEYOND = 2, 0.5
+"""Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
 FEW_WORDS = 3
+"""Protected words below which whole-list means rest on the prior."""
 MISSING_CODE = -1.0
+"""Values below this stand for missing distances in published tables."""
 THIN = 0.5
+"""Share of a list's words that are found, below which a note says so."""
 POWERS = (0.8, 1.25)
 """Powers of a prior by which draws are weighted."""
 THIN_LIST = 5

@@ -18,6 +18,7 @@ from bayesbias.models.cells import whole_weights
 from bayesbias.models.related import components_for, relatedness_for
 
 MOST_UNKNOWNS = 200
+"""Mean effects of lists beyond which the matrices of a design are too large."""
 
 
 @dataclass(frozen=True)

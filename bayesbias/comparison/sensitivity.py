@@ -29,8 +29,8 @@ ALL = "all"
 """All priors at once."""
 WIDEST = 1000
 """Times that a prior is made wider and narrower, at most."""
-MOST_SHIFT = 0.5
-MOST_SD_CHANGE = 0.2
+MOST_SHIFT, MOST_SD_CHANGE = 0.5, 0.2
+"""A prior matters if it moves the mean by more posterior sds than the former, or the sd by more than the latter."""
 LEAST_STEP = 0.25
 """In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
 WORDS = ("word_mean", "attribute_effect", "interaction_effect", "connection_covariance")

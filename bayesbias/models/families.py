@@ -14,7 +14,7 @@ import xarray as xr
 from scipy import sparse
 from scipy.special import gammaln
 
-from bayesbias._core.marginal import Scales
+from bayesbias._core.marginal import LOG_2PI, Scales
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import KEY
@@ -53,7 +53,6 @@ MomentsOf = Callable[[ModelSpec, Distances], Moments]
 LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
 """From the kind of a word (protected or attribute) and its place to the connections left, and their moments."""
 Truth = dict[str, FloatArray]
-LOG_2PI = float(np.log(2 * np.pi))
 PAIRS_AT_ONCE = 1024
 """Pairs whose draws are looked at together."""
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")

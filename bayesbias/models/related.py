@@ -11,10 +11,9 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import cell_numbers, scatter_cells
+from bayesbias._core.marginal import LOG_2PI, cell_numbers, scatter_cells
 from bayesbias._core.related import (
     BINS,
-    LOG_2PI,
     CellWeights,
     Components,
     FactorGrid,
