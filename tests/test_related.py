@@ -652,6 +652,16 @@ class TestChanges:
         with pytest.raises(bb.InputError, match="cannot compare these tables"):
             bb.compare(before=gender[0], after=other, model="related")
 
+    def test_a_related_model_of_a_file_compares_as_the_loaded_one_does(self, gender, tmp_path):
+        file = tmp_path / "wide.toml"
+        file.write_text(bb.load_model("related").text.replace("spread = 0.2", "spread = 0.4"))
+        by_file, loaded = (
+            bb.compare(before=gender[0], after=gender[0], model=model, draws=40, seed=0)
+            for model in (str(file), bb.load_model(file))
+        )
+        assert "spread = 0.4" in by_file.posterior.attrs["model_text"]
+        pd.testing.assert_frame_equal(by_file.changes(), loaded.changes())
+
     def test_relatedness_of_another_embedding_is_refused(self, gender, hard_debiased):
         after = bb.distance_table(hard_debiased, "gender")
         after.attrs["relatedness"] = gender[0].attrs["relatedness"]

@@ -358,7 +358,8 @@ def _related_draws(
     size: tuple[int, int, int],
 ) -> Comparison | str | None:
     """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
-    wanted = model.related if isinstance(model, ModelSpec) else isinstance(model, str) and model == RELATED
+    spec = load_model(RELATED if is_auto(model) else model)
+    wanted = spec.related and not is_auto(model)
     if not wanted and (not is_auto(model) or engine != "auto"):
         return None
     relatedness = [relatedness_of(table) for table in tables.values()]
@@ -374,7 +375,6 @@ def _related_draws(
         for each, table in zip(known, tables.values(), strict=True):
             if "truth" not in table.attrs:
                 check_distances(each, table)
-        spec = model if isinstance(model, ModelSpec) else load_model(RELATED)
         made = stacked_data(matched, known)
         if not isinstance(made, str):
             changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
@@ -382,7 +382,7 @@ def _related_draws(
             return Comparison(comparison_tree(matched, spec, changes, None, size[2], spec.name, GIVEN, related))
         reason = made
     if wanted:
-        raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")
+        raise InputError(f"the model {spec.name!r} cannot compare these tables: {reason}; use model='change'")
     return f"Different words are taken for unrelated, since {reason}."
 
 

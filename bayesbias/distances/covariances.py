@@ -335,7 +335,7 @@ class Relatedness(Result):
             return float(len(words))
         own = correlation[np.ix_(inside, inside)]
         apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
-        # the design effect of clusters with that mean correlation (Kish 1965, Survey Sampling, section 5.4)
+        # the design effect of clusters with that mean correlation (Kish 1965, Survey Sampling)
         return float(len(words) / (1 + (len(words) - 1) * apart))
 
     def similarity_of_distances(self, words: Sequence[str]) -> FloatArray:
