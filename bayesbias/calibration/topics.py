@@ -153,8 +153,9 @@ class TopicNull(Result):
     def sentence(self) -> str:
         """The result in words."""
         first, *others = self.table().to_dict("records")
+        are = "is" if first["count"] == 1 else "are"
         text = (
-            f"Of {self.replicates:,} {LISTS[self.kind]}, {_are(first['count'])} at least as far from "
+            f"Of {self.replicates:,} {LISTS[self.kind]}, {first['count']:,} {are} at least as far from "
             f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
         )
         rest = [f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f})" for row in others]
@@ -192,10 +193,6 @@ class TopicNull(Result):
             "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
         }
         return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
-
-
-def _are(count: int) -> str:
-    return f"{count:,} {'is' if count == 1 else 'are'}"
 
 
 def topic_null(

@@ -18,20 +18,17 @@ from bayesbias._page import Page, Section
 from bayesbias._phrases import MINUS
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
+from bayesbias.comparison.associations import RAW, SIMILAR, why_no_association
 from bayesbias.comparison.change_report import SURE, front_of, route, sections_of, verdict_of
-from bayesbias.comparison.contrast import (
+from bayesbias.comparison.parts import (
     ASSOCIATION,
     NEAR_LISTS,
     NEAR_WORD,
-    RAW,
-    SIMILAR,
     Parts,
     control_of_parts,
     decomposable,
-    figures,
     tabulated,
     whole_parts,
-    why_no_association,
 )
 from bayesbias.comparison.sides import (
     MEANINGS,
@@ -49,7 +46,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels, relatedness_in_fit
 from bayesbias.errors import InputError, shown
 from bayesbias.models.cells import Cells, cells_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals
+from bayesbias.models.functionals import DrawnFunctionals, Functionals, figures
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
@@ -454,12 +451,7 @@ class Comparison(Result):
         return self._standardised(sides, number, 0.0, standardise).change
 
     def sides(
-        self,
-        first: str,
-        second: str | None = None,
-        change: int = 0,
-        standardise: bool = False,
-        rows: str | None = None,
+        self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
     ) -> Sides:
         """The posterior of a contrast, or of a connection's mean, before and after a change.
 

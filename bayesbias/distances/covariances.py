@@ -276,6 +276,7 @@ class Relatedness(Result):
         for variance, correlations, own in zip(parts.variances, parts.correlations, rotated, strict=True):
             kernel = correlations[bins]
             kernel[diagonal, diagonal] = 1.0
+            # a matrix of smoothed correlations need not be positive semi-definite, a covariance must be
             total += variance * positive((own @ kernel @ own.T)[None])[0]
         return total if values.ndim == 3 else float(total[0, 0])
 
@@ -334,6 +335,7 @@ class Relatedness(Result):
             return float(len(words))
         own = correlation[np.ix_(inside, inside)]
         apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
+        # the design effect of clusters with that mean correlation (Kish 1965, Survey Sampling)
         return float(len(words) / (1 + (len(words) - 1) * apart))
 
     def similarity_of_distances(self, words: Sequence[str]) -> FloatArray:
@@ -375,6 +377,7 @@ class Relatedness(Result):
         for alike in (within, ~within):
             if (alike & upper).any():
                 shared[alike] = np.clip(np.median(raw[alike & upper]), 0.0, 1 - 1e-6)
+        # a partial correlation given what is shared: the excess over it, as a share of the most that it could be
         matrix = positive(np.clip((raw - shared) / (1 - shared), 0.0, 1.0)[None])[0]
         spread = np.sqrt(np.diag(matrix))
         correlation: FloatArray = matrix / np.outer(spread, spread)

@@ -19,12 +19,7 @@ import xarray as xr
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.storage import (
-    KEY,
-    known_coverage,
-    relatedness_group,
-    relatedness_in_fit,
-)
+from bayesbias.distances.storage import KEY, known_coverage, relatedness_group, relatedness_in_fit
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
@@ -36,12 +31,7 @@ ADJUSTMENT = "adjustment"
 
 
 def assemble(
-    spec: ModelSpec,
-    data: Distances,
-    drawn: Draws,
-    engine: str,
-    seed: int,
-    coverage: dict[str, Any] | None,
+    spec: ModelSpec, data: Distances, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
 ) -> xr.DataTree:
     """The posterior, the data and the facts of the fit as one tree.
 
@@ -206,6 +196,11 @@ class Fit:
     def related(self) -> bool:
         """Whether the covariance of the distances is read off the vectors."""
         return "sd_factor" in self.tree["posterior"]
+
+    @property
+    def stats(self) -> dict[Any, Any]:
+        """Statistics of what made the draws, by name; empty without any."""
+        return dict(self.tree["sample_stats"].data_vars) if "sample_stats" in self.tree.children else {}
 
     @property
     def posterior(self) -> xr.Dataset:

@@ -17,8 +17,8 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, difference, percent, signed
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects, similarity_shift
+from bayesbias.comparison.associations import RAW
 from bayesbias.comparison.change_report import route
-from bayesbias.comparison.contrast import RAW
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
 from bayesbias.errors import InputError, shown

@@ -16,11 +16,12 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, excludes_zero, percent, share, signed
 from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
-from bayesbias.checks.summaries import PROB, beside, contrasted, interval_ends
+from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of
+from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, rows_of
 from bayesbias.comparison.audits import Audit
-from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
+from bayesbias.comparison.parts import decomposition_parts
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
@@ -123,7 +124,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
 def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
     """Order of words by associated minus the connection that it is set beside, or by the first connection there is."""
     first = mean[:, names.index("associated") if "associated" in names else 0]
-    others = beside("associated", names, ~np.isnan(mean)) if "associated" in names else []
+    others = contrast_partners("associated", names, ~np.isnan(mean)) if "associated" in names else []
     if others:
         first = first - mean[:, names.index(others[0])]
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")

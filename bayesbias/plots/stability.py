@@ -36,11 +36,18 @@ from bayesbias.stability import DirectBiasStudy
 
 CELL, SMALLEST, WIDEST = 0.55, 0.17, 7.6
 """Largest and smallest side of a cell, and the side of all that they may fill, in inches."""
-ROOM = 0.27
-"""Side of a cell from which its number fits."""
+ROOM, AMPLE = 0.27, 0.35
+"""Sides of a cell, in inches, from which its number fits, and fits in the larger print."""
 INNER, OUTER = 0.058, 0.076
-"""Width of a letter of the small and of the bold labels."""
+"""Width of a letter of the small and of the bold labels, in inches."""
+MARGIN, BAR, HEAD = 0.5, 0.9, 0.4
+"""Inches for the margin, for the colour bar at the right, and for the title above."""
+NARROWEST, ONE_LINE = 5.2, 0.3
+"""Least width of the picture, and height of bold labels that lie level, in inches."""
+GAP = 8
+"""Points between the small and the bold labels."""
 POINTS = 72
+"""Points in an inch."""
 
 
 @picture(DirectBiasStudy, "direct_bias_study")
@@ -70,8 +77,8 @@ def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
     labels = dict(zip(groups, word_labels(groups), strict=True))
     inward, outward = INNER * max(map(len, inner)), OUTER * max(map(len, labels.values()))
     level = all(OUTER * len(labels[name]) < side * size for name, size in groups.items())
-    edge = side * len(settings) + inward + 0.5
-    figure = new_figure(max(5.2, edge + outward + 0.9), edge + (0.3 if level else outward) + 0.4)
+    edge = side * len(settings) + inward + MARGIN
+    figure = new_figure(max(NARROWEST, edge + outward + BAR), edge + (ONE_LINE if level else outward) + HEAD)
     axes = figure.add_subplot()
     cells = axes.imshow(tau, cmap="cividis", vmin=min(0.0, float(np.nanmin(tau))), vmax=1.0)
     if side >= ROOM:
@@ -79,8 +86,8 @@ def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
         for (row, column), value in np.ndenumerate(tau):
             text = "–" if np.isnan(value) else signed(value, digits=2).replace("0.", ".", 1)
             colour = INK if value > (low + high) / 2 else "white"
-            axes.text(column, row, text, ha="center", va="center", fontsize=8.0 if side > 0.35 else 6.0, color=colour)
-    _labels(axes, inner, groups, labels, POINTS * inward + 8, level)
+            axes.text(column, row, text, ha="center", va="center", fontsize=8.0 if side > AMPLE else 6.0, color=colour)
+    _labels(axes, inner, groups, labels, POINTS * inward + GAP, level)
     figure.colorbar(cells, ax=axes, shrink=0.6, label="Kendall's tau-b", pad=0.02).outline.set_visible(False)
     figure.suptitle(f"Agreement of the ranks of {study.bias.shape[1]} words", x=0.02, ha="left", fontweight="bold")
     sides = "dimensions and seed" if several_seeds else "dimensions"
@@ -175,6 +182,7 @@ def plot_bias_decay(study: DirectBiasStudy) -> Figure:
 
 
 def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look], lines: Mapping[str, Any]) -> None:
+    """A line through the means over seeds of each corpus and algorithm, and dashes at the seeds."""
     for (corpus, algorithm), own in rows.groupby(["corpus", "algorithm"], sort=False):
         look = looks[str(corpus)]
         means = own.groupby("dims")[column].mean()
@@ -188,9 +196,16 @@ def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look
 LABELS = {"direct_bias": "direct bias", "standardised": "direct bias / yardstick"}
 ACROSS = 4
 """Panels in a row."""
+PANEL, LETTER, AXIS = 2.5, 0.07, 0.9
+"""Width of a panel, of a letter of the corpora's names, and of the axis beside these, in inches."""
+LEAST_WIDTH, MOST_WIDTH = 5.4, 12.8
+"""Of the picture, in inches."""
+CORPUS, HEADING, FOOT = 0.5, 0.8, 0.6
+"""Height of a corpus in a panel, of the panel's title and axis, and of the notes below all panels, in inches."""
 HEIGHT, BELOW, BOOTSTRAP_ROOM = 0.62, 0.07, 0.3
-"""Of a density, from one interval to the next, and of all intervals of a corpus, in rows."""
+"""Height of a density, from one interval to the next, and of all intervals of a corpus; a corpus has the height 1."""
 BOOTSTRAP_POINTS = 200
+"""Places at which a density is drawn."""
 
 type Panel = tuple[str, str, int]
 
@@ -236,7 +251,8 @@ def plot_bias_bootstrap(
     panels, columns = _panels(table)
     rows, labels = len(panels) // columns, word_labels(looks)
     figure = new_figure(
-        min(12.8, max(5.4, 2.5 * columns + 0.9 + 0.07 * max(map(len, labels)))), rows * (0.5 * len(looks) + 0.8) + 0.6
+        min(MOST_WIDTH, max(LEAST_WIDTH, PANEL * columns + AXIS + LETTER * max(map(len, labels)))),
+        rows * (CORPUS * len(looks) + HEADING) + FOOT,
     )
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for axes, panel, below in zip(grid.ravel(), panels, [*panels[columns:], *[None] * columns], strict=True):
@@ -244,7 +260,7 @@ def plot_bias_bootstrap(
         axes.set_visible(panel is not None)
         _densities(axes, own, draws, looks, study.prob, column)
         if more is not None:
-            _said(axes, _of(more, panel), list(looks))
+            _note_differences(axes, _of(more, panel), list(looks))
         word_list_name, algorithm_name, number = panel or ("", "", 0)
         title = f"{algorithm_name} {number}" + f", {word_list_name}" * (len(table["word_list"].unique()) > 1)
         style_axes(axes, "" if below else LABELS[column], title if panel else "")
@@ -312,7 +328,7 @@ def _densities(
         axes.axhline(-height, color="#CCCCCC", linewidth=0.6, zorder=0)
 
 
-def _said(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
+def _note_differences(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
     """Between two corpora how probable it is that the upper one is more biased."""
     for i, (upper, lower) in enumerate(pairwise(corpora)):
         rows = more[more[["first", "second"]].isin([upper, lower]).all(axis=1)]

@@ -31,7 +31,7 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, POOLED
+from bayesbias.comparison.associations import DIFFERENCE, POOLED
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many

@@ -17,7 +17,7 @@ from bayesbias._core.logistic import fit_in_rows
 from bayesbias._core.vectors import IntArray
 from bayesbias._progress import progress
 from bayesbias.checks.summaries import PROB, contrasted, interval_ends
-from bayesbias.comparison.sensitivity import word_lists_of
+from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened

@@ -19,7 +19,7 @@ from bayesbias._results import Result
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import SIMILAR, contrasts
-from bayesbias.comparison.sensitivity import word_lists_of
+from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Case, Embedding, Setting
 from bayesbias.embeddings.common import in_all
