@@ -22,7 +22,7 @@ from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
-from bayesbias.embeddings.common import pairs_once
+from bayesbias.embeddings.lookup import pairs_once
 from bayesbias.errors import InputError, shortened
 from bayesbias.metrics.base import Sets
 from bayesbias.words import WordLists, language_tag, list_words, load_words

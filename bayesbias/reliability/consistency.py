@@ -22,7 +22,7 @@ from bayesbias.embeddings import (
     find_words,
     opened,
 )
-from bayesbias.embeddings.common import alike_in_all, in_all, pairs_once, words_once
+from bayesbias.embeddings.lookup import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING

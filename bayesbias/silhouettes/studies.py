@@ -19,7 +19,7 @@ from bayesbias.comparison.sensitivity import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
-from bayesbias.embeddings.common import alike_in_some, in_all, words_once
+from bayesbias.embeddings.lookup import alike_in_some, in_all, words_once
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
