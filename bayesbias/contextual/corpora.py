@@ -116,6 +116,8 @@ def contexts(
     lines, source = _lines(corpus)
     with progress("reading the corpus", 1.0):
         for number, line in enumerate(lines):
+            if not isinstance(line, str):
+                raise InputError(f"the corpus holds {shown(line)}: give sentences as text")
             text = " ".join(normalize("NFC", line).split())
             if len(text) > LONGEST:
                 continue
@@ -135,7 +137,7 @@ def contexts(
     return Contexts(chosen, tuple(word for word in sample if word in chosen), counts, source)
 
 
-def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[str], str]:
+def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
     """The sentences of a corpus, and what it is called."""
     if isinstance(corpus, str | Path):
         file = home_folder(corpus)
@@ -144,7 +146,7 @@ def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[str], str]:
         return _read(file), f"sentences of {file.name}"
     if not isinstance(corpus, Iterable):
         raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
-    return _texts(corpus), "sentences of a corpus"
+    return corpus, "sentences of a corpus"
 
 
 def _read(file: Path) -> Iterable[str]:
@@ -153,10 +155,3 @@ def _read(file: Path) -> Iterable[str]:
             yield from lines
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not text in UTF-8: {error}") from error
-
-
-def _texts(corpus: Iterable[str]) -> Iterable[str]:
-    for text in corpus:
-        if not isinstance(text, str):
-            raise InputError(f"the corpus holds {shown(text)}: give sentences as text")
-        yield text
