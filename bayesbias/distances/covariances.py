@@ -233,15 +233,7 @@ class Relatedness(Result):
         return own
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Identical pairs and similarities of lists, see :func:`list_overlaps`.
-
-        Parameters
-        ----------
-        member
-            Which of the words is in which list, (lists, words).
-        words
-            The attribute words, in the order of the columns of ``member``.
-        """
+        """Identical pairs and similarities of lists, which hold the words that ``member`` (lists, words) says."""
         return self.pairs_of_lists(member, words)[0].shares()
 
     def pairs_of_lists(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[PairCounts, FloatArray | None]:
@@ -320,16 +312,15 @@ class Relatedness(Result):
         return pd.DataFrame(rows, columns=["list", "kind", "words", "effective"])
 
     def _attribute_worth(self, words: Sequence[str]) -> float:
+        """The number of unrelated attribute words whose mean varies as much as that of some words."""
         same, shares = self.overlaps(np.ones((1, len(words)), dtype=bool), words)
         parts = self.components
         correlation = (parts.correlations @ shares[0, 0]) + same[0, 0]
         return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))
 
     def _protected_worth(self, words: Sequence[str]) -> float:
-        place = {word: i for i, word in enumerate(self.protected_words)}
-        rows = np.array([place[word] for word in words])
         sampled, correlation = self._every_family
-        inside = np.isin(sampled, rows)
+        inside = np.isin(np.array(self.protected_words)[sampled], words)
         if inside.sum() < 2:
             return float(len(words))
         own = correlation[np.ix_(inside, inside)]
@@ -390,8 +381,8 @@ class Relatedness(Result):
         """
         places = np.arange(len(words))
         if len(words) > FAMILY_WORDS:
-            drawn = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
-            places = np.sort(drawn)
+            places = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
+            places.sort()
         return places, self.families([words[place] for place in places.tolist()])
 
     @cached_property
@@ -425,10 +416,11 @@ class Relatedness(Result):
     @property
     def drawn(self) -> str:
         """What was sampled: ``3,000 words sampled from all words``."""
-        start = f"{self.sampled:,} words sampled from "
-        if self.kind == "frequent":
-            return f"{start}the {FREQUENT:,} most frequent words"
-        return f"{start}all words{', as frequent as the attribute words' * (self.kind == 'ranks')}"
+        kinds = {
+            "frequent": f"the {FREQUENT:,} most frequent words",
+            "ranks": "all words, as frequent as the attribute words",
+        }
+        return f"{self.sampled:,} words sampled from {kinds.get(self.kind, 'all words')}"
 
     @property
     def sentence(self) -> str:

@@ -74,12 +74,7 @@ class Distances:
     def read(cls, table: object, check: bool = True) -> Distances:
         """The rows of a distance table, of its means over sentence frames, and what it carries.
 
-        Parameters
-        ----------
-        table
-            A distance table.
-        check
-            Whether to hold the distances against the vectors that the table carries.
+        ``check`` holds the distances against the vectors that the table carries.
         """
         if not isinstance(table, pd.DataFrame):
             raise InputError(
@@ -238,8 +233,7 @@ def _rows(table: pd.DataFrame) -> Distances:
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
         raise InputError(f"duplicate column {twice[0]!r}: keep one")
-    missing = [column for column in NEEDED if column not in table.columns]
-    if missing:
+    if missing := [column for column in NEEDED if column not in table.columns]:
         raise InputError(
             f"the table lacks the column {', '.join(missing)}: a distance table has protected_word, group, "
             f"attribute_word, attribute_class, connection, distance; given are {', '.join(map(str, table.columns))}"
@@ -295,8 +289,7 @@ def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]
     empty = (codes < 0) if names.size == 0 else (codes < 0) | (names == "")[codes]
     if empty.any():
         raise InputError(f"row {table.index[int(empty.argmax())]}, column {column!r} is empty")
-    odd = [name for name in names.tolist() if not name.isprintable()]
-    if odd:
+    if odd := [name for name in names.tolist() if not name.isprintable()]:
         raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
     return codes, names
 

@@ -117,12 +117,8 @@ class Coverage:
     def notes(self, table: pd.DataFrame | None = None, missing: bool = True) -> list[str]:
         """One sentence for each thing that was left out, replaced or counted more than once.
 
-        Parameters
-        ----------
-        table
-            The table as it is now, to say whether it was restricted since it was made.
-        missing
-            Whether to name missing words, which a table of the lists shows too.
+        ``table`` is the table as it is now, to say whether it was restricted since it was made; ``missing=False``
+        leaves out missing words, which a table of the lists shows too.
         """
         notes = self._doubts(table)
         for entry in self.lists:
@@ -292,6 +288,7 @@ DIMS = {
     "forms": ("form", "dimension"),
     "form_of": ("form",),
 }
+PAIRS = ("first", "second", "bins", "counts", "weights")
 OPTIONAL = ("ranks", "forms", "form_of")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
@@ -304,25 +301,16 @@ def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
         "seed": relatedness.seed,
         "lists": [[name, kind, list(words)] for name, kind, words in relatedness.lists],
     }
-    pairs = relatedness.pairs
     place = np.uint16 if relatedness.sampled <= np.iinfo(np.uint16).max else np.uint32
-    optional = {name: value for name in OPTIONAL if (value := getattr(relatedness, name)) is not None}
-    return optional | {
-        "protected": relatedness.protected,
-        "attributes": relatedness.attributes,
-        "centre": relatedness.centre.astype(np.float32),
-        "scatter": relatedness.scatter,
-        "first": pairs.first.astype(place),
-        "second": pairs.second.astype(place),
-        "bins": pairs.bins.astype(np.uint8),
-        "counts": pairs.counts.astype(np.int64),
-        "weights": pairs.weights,
-        "protected_curve": relatedness.protected_curve,
-        "protected_word": np.array(relatedness.protected_words, dtype=str),
-        "attribute_word": np.array(relatedness.attribute_words, dtype=str),
-        "sample_word": np.array(relatedness.sample_words, dtype=str),
-        "facts": np.array(to_json(facts)),
+    types = {"centre": np.float32, "first": place, "second": place, "bins": np.uint8, "counts": np.int64}
+    values = {name: getattr(relatedness.pairs if name in PAIRS else relatedness, name) for name in DIMS}
+    arrays = {
+        name: value.astype(types.get(name, value.dtype), copy=False)
+        for name, value in values.items()
+        if value is not None
     }
+    words = {name: np.array(getattr(relatedness, f"{name}s"), dtype=str) for name in WORDS}
+    return {**arrays, **words, "facts": np.array(to_json(facts))}
 
 
 def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
@@ -330,40 +318,32 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
     try:
         facts = from_json(str(arrays["facts"]))
         words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
+        values: dict[str, Any] = {
+            name: np.asarray(arrays[name]) for name in DIMS if name not in OPTIONAL or name in arrays
+        }
         sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
         sizes |= {"ranked_word": sum(sizes.values())}
-        for name, dims in DIMS.items():
-            if name in OPTIONAL and name not in arrays:
-                continue
-            values = np.asarray(arrays[name])
-            expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(dims, values.shape, strict=True))
-            if values.shape != expected:
-                raise ValueError(f"{name} has the shape {values.shape}")
-            if values.dtype.kind == "f" and not np.isfinite(values).all():
+        for name, array in values.items():
+            expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
+            if array.shape != expected:
+                raise ValueError(f"{name} has the shape {array.shape}")
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"{name} holds values that are not finite")
         if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
             raise ValueError(f"scatter has {sizes['scatter_row']} rows")
-        first, second, bins, counts = (
-            np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts")
-        )
-        pairs = PairSample(first, second, bins, counts, np.asarray(arrays["weights"]))
+        values |= {name: values[name].astype(np.intp) for name in ("first", "second", "bins", "counts")}
+        values |= {name: values[name].astype(float) for name in ("centre", "protected_curve")}
+        values |= {f"{name}s": listed for name, listed in words.items()}
+        pairs = PairSample(**{name: values.pop(name) for name in PAIRS})
         if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
             raise ValueError("a pair names a word that is not there")
         return Relatedness(
             embedding=dict(facts["embedding"]),
             kind=str(facts["kind"]),
             seed=int(facts["seed"]),
-            sample_words=words["sample_word"],
             lists=tuple((str(name), str(kind), tuple(map(str, listed))) for name, kind, listed in facts["lists"]),
-            protected_words=words["protected_word"],
-            attribute_words=words["attribute_word"],
-            protected=np.asarray(arrays["protected"]),
-            attributes=np.asarray(arrays["attributes"]),
-            centre=np.asarray(arrays["centre"]).astype(float),
-            scatter=np.asarray(arrays["scatter"]),
             pairs=pairs,
-            protected_curve=np.asarray(arrays["protected_curve"]).astype(float),
-            **{name: np.asarray(arrays[name]) for name in OPTIONAL if name in arrays},
+            **values,
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
@@ -371,13 +351,9 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
 
 def packed(relatedness: Relatedness) -> str:
     """Relatedness as text: an .npz file in base 64, which pandas carries along, compares and writes to Parquet."""
-    return base64.b64encode(_file(relatedness)).decode("ascii")
-
-
-def _file(relatedness: Relatedness) -> bytes:
     content = io.BytesIO()
     np.savez(content, **_arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
-    return content.getvalue()
+    return base64.b64encode(content.getvalue()).decode("ascii")
 
 
 def _read(content: bytes, where: str) -> Relatedness:
@@ -453,9 +429,8 @@ def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
     record = stored_coverage(table)
     crossed = record is not None and record.contexts.get("pairing") == "crossed"
     values = table["distance"].to_numpy(dtype=float)
-    theirs = np.clip(1 - relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T, 0, 2)[
-        rows, columns
-    ]
+    cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
+    theirs = np.clip(1 - cosines, 0, 2)[rows, columns]
     apart = values - theirs
     # means over different frames differ from those over all by what equal frames share, which is much the same for all
     apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import file_digest
@@ -94,9 +94,8 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
     raw = _read(file)
     published = "word_to_compare" in raw.columns
-    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, None)
-    missing = [column for column in COLUMNS if column not in table.columns]
-    if missing:
+    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, [])
+    if missing := [column for column in COLUMNS if column not in table.columns]:
         raise InputError(
             f"{file}: the column {', '.join(missing)} is missing; a distance table has the columns "
             f"{', '.join(COLUMNS)} (group and attribute_class may be absent), apart by commas; "
@@ -108,20 +107,20 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     known, why = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
-    cleaned = (
-        checked
-        if keep_duplicates
-        else once(checked, str(file), "repair the file or pass keep_duplicates=True (--keep-duplicates)")
-    )
-    record = known or Coverage(file.stem, entries or _unknown(_found_lists(cleaned)), unknown="" if entries else why)
+    remedy = "repair the file or pass keep_duplicates=True (--keep-duplicates)"
+    cleaned = checked if keep_duplicates else once(checked, str(file), remedy)
+    unknown: list[ListEntry] = [{**entry, "asked": None} for entry in _found_lists(cleaned)]
+    record = known or Coverage(file.stem, entries or unknown, unknown="" if entries else why)
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
     pairs = {} if record.pairs else {"pairs": len(cleaned)}
     cleaned.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
-    if (related := _stored_relatedness(raw, file)) is not None:
+    related = raw.attrs.get(KEY)
+    if file.suffix != ".parquet":
+        related = read_relatedness(beside) if (beside := _beside(file, RELATEDNESS)).is_file() else None
+    if related is not None:
         cleaned.attrs[KEY] = related
-        relatedness = relatedness_of(cleaned)
-        if relatedness is not None:
+        if (relatedness := relatedness_of(cleaned)) is not None:
             check_distances(relatedness, averaged(cleaned))
     return cleaned
 
@@ -141,8 +140,6 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
 
     Raises
     ------
-    InputError
-        Another suffix, or a table that is not valid.
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
 
@@ -155,8 +152,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     table = _with_optional(table)
-    missing = [column for column in COLUMNS if column not in table.columns]
-    if missing:
+    if missing := [column for column in COLUMNS if column not in table.columns]:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
     checked = _check(table[[*COLUMNS, *frame_columns(table)]], file)
     checked.attrs = {name: table.attrs[name] for name in ("coverage", KEY) if name in table.attrs}
@@ -191,9 +187,8 @@ def _read(file: Path) -> pd.DataFrame:
     except Exception as error:  # damaged Parquet raises a dozen kinds
         raise InputError(f"{file} cannot be read as a table: {error}") from error
     known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
-    if twice := [
-        column for column in known if {column, f"{column}.1"} <= set(raw.columns)
-    ]:  # pandas renames the second
+    # pandas renames the second
+    if twice := [column for column in known if {column, f"{column}.1"} <= set(raw.columns)]:
         raise InputError(f"{file} has two columns {twice[0]!r}: keep one")
     return raw
 
@@ -230,10 +225,6 @@ def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[ListEntr
         absent |= pd.to_numeric(table["cosine_similarity"], errors="coerce") < -1
     entries = _found_lists(table, table.loc[~absent])
     return table.loc[~absent], int(absent.sum()), entries
-
-
-def _unknown(entries: list[ListEntry]) -> list[ListEntry]:
-    return [{**entry, "asked": None} for entry in entries]
 
 
 def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list[ListEntry]:
@@ -323,14 +314,6 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     repeated = table.iloc[ranked].duplicated(unit).to_numpy()
     distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
     return distinct.reset_index(drop=True)
-
-
-def _stored_relatedness(raw: pd.DataFrame, file: Path) -> str | None:
-    """The relatedness that a file of distances carries, as text."""
-    if file.suffix == ".parquet":
-        return raw.attrs.get(KEY)
-    beside = _beside(file, RELATEDNESS)
-    return read_relatedness(beside) if beside.is_file() else None
 
 
 def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, str]:
@@ -456,9 +439,9 @@ def distance_table(
     concepts = looked.concepts
     entries = _entries(lists, looked)
     alike = looked.twins()
-    counted = _counted_once(lists, concepts, alike)
-    if twins == "once":
-        lists = _without(lists, counted)
+    same = _twins_by_list(lists, concepts, alike)
+    if twins == "once" and same:
+        lists = _without(lists, same)
     by_group = {group: _attributes(lists, group, concepts, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in concepts]
     attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
@@ -468,20 +451,21 @@ def distance_table(
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
     related = measured_relatedness(kv, lists, SAMPLE, 0, case) if relatedness else ""
+    by_word = _lists_by_word((lists.stereotypes, lists.controls))
     record = Coverage(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
         own_pairs=own,
-        in_several_lists=_in_several_lists(lists, concepts),
+        in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
         embedding=about(kv),
         pairs=len(table),
-        relatedness=_said(related),
-        twins=counted,
+        relatedness=related.sentence if isinstance(related, Relatedness) else related and f"none, because {related}",
+        twins=same,
         kept_twins=twins == "keep",
         one_vector=_one_vector(lists, alike) if alike else [],
         labels=dict(lists.labels),
@@ -514,14 +498,7 @@ def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _said(related: Relatedness | str) -> str:
-    """What the coverage says of relatedness: nothing where it was not asked for."""
-    if isinstance(related, Relatedness):
-        return related.sentence
-    return related and f"none, because {related}"
-
-
-def _counted_once(lists: WordLists, concepts: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
+def _twins_by_list(lists: WordLists, concepts: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
     """The words of each list that have the vector of an earlier word of the same list."""
     return [
         {"list": name, "kind": kind, "word": word, "first": first}
@@ -531,33 +508,21 @@ def _counted_once(lists: WordLists, concepts: Collection[str], alike: Mapping[st
     ]
 
 
-def _without(lists: WordLists, counted: list[dict[str, str]]) -> WordLists:
-    """The lists without the words that are counted once."""
-    if not counted:
-        return lists
-    left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in counted}
-
-    def kept(kind: str, part: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        return {name: [w for w in words if (kind, name, w) not in left_out] for name, words in part.items()}
-
-    return replace(
-        lists,
-        protected=kept("protected", lists.protected),
-        stereotypes=kept("stereotype", lists.stereotypes),
-        controls=kept("control", lists.controls),
+def _without(lists: WordLists, twins: list[dict[str, str]]) -> WordLists:
+    """The lists without the words that have the vector of another."""
+    left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in twins}
+    protected, stereotypes, controls = (
+        {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
+        for kind, part in lists.by_kind
     )
+    return replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
 
 
 def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, list[str]]]:
     """Sets of words of different lists that have one vector: each word with the lists that hold it."""
-    places: dict[str, list[str]] = {}
-    for _, part in lists.by_kind:
-        for name, listed in part.items():
-            for word in listed:
-                places.setdefault(word, []).append(name)
     sets: dict[str, dict[str, list[str]]] = {}
     several = set(alike).union(alike.values())
-    for word, names in places.items():
+    for word, names in _lists_by_word(part for _, part in lists.by_kind).items():
         if word in several:
             sets.setdefault(alike.get(word, word), {})[word] = names
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
@@ -600,10 +565,9 @@ def _long(
     looked: FoundConcepts,
 ) -> tuple[pd.DataFrame, list[str]]:
     column_of = {word: column for column, word in enumerate(attributes)}
-    keys = {word: looked.keys(word) for word in attributes}
     holders: dict[str, list[str]] = {}
-    for word, used in keys.items():
-        for key in used:
+    for word in attributes:
+        for key in looked.keys(word):
             holders.setdefault(key, []).append(word)
     classes = list(dict.fromkeys(a.attribute_class for listed in by_group.values() for a in listed))
     connections = list(dict.fromkeys(a.connection for listed in by_group.values() for a in listed))
@@ -617,11 +581,10 @@ def _long(
     pieces, own = [], []
     for word in protected:
         listed = coded[group_of[word]].reshape(-1, 3)
-        shared = {column_of[name] for key in looked.keys(word) for name in holders.get(key, ())}
-        remaining = listed if not shared else listed[~np.isin(listed[:, 0], list(shared))]
-        if len(remaining) < len(listed):
+        shared = [column_of[name] for key in looked.keys(word) for name in holders.get(key, ())]
+        pieces.append(listed[~np.isin(listed[:, 0], shared)] if shared else listed)
+        if len(pieces[-1]) < len(listed):
             own.append(word)
-        pieces.append(remaining)
     sizes = [len(piece) for piece in pieces]
     if not sum(sizes):
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
@@ -643,10 +606,11 @@ def _long(
     return _text_where_few(table), own
 
 
-def _in_several_lists(lists: WordLists, concepts: Collection[str]) -> dict[str, list[str]]:
-    places: dict[str, list[str]] = {}
-    for part in (lists.stereotypes, lists.controls):
+def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
+    """Word to the names of the lists that hold it."""
+    names_of: dict[str, list[str]] = {}
+    for part in parts:
         for name, listed in part.items():
             for word in listed:
-                places.setdefault(word, []).append(name)
-    return {word: names for word, names in places.items() if len(names) > 1 and word in concepts}
+                names_of.setdefault(word, []).append(name)
+    return names_of

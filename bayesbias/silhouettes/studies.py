@@ -602,6 +602,17 @@ def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = 
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def values_of(parts: Sequence[StudyPart]) -> pd.DataFrame:
+    """One row a value: query, metric, kind of list, embedding, run, words, value and its interval."""
+    tables = []
+    for part in parts:
+        for name, result in part.silhouettes.items():
+            labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
+            rows = result.frame()
+            tables.append(pd.DataFrame(labels, index=rows.index).join(rows))
+    return pd.concat(tables, ignore_index=True)
+
+
 def _rows(silhouettes: Mapping[str, Silhouette], compat: Literal["published"] | None) -> list[tuple[object, ...]]:
     """Model, words and scores of silhouettes of one metric."""
     pair = list(silhouettes.values())
