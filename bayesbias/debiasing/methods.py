@@ -39,21 +39,11 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """An embedding's words, its vectors scaled to length 1, and which of them a method is to change.
+    """An embedding's words, its vectors scaled to length 1, and which of them a method is to change."""
 
-    Attributes
-    ----------
-    kv
-        The embedding, which stays as it is.
-    chosen
-        Rows of the words to change; None: all.
-    sampled
-        How many of the last rows stand for the rest of the vocabulary; they are changed, and no count holds them.
-    """
-
-    kv: KeyedVectors
-    chosen: IntArray | None = None
-    sampled: int = 0
+    kv: KeyedVectors  # the embedding, which stays as it is
+    chosen: IntArray | None = None  # rows of the words to change; None: all
+    sampled: int = 0  # how many of the last rows stand for the rest of the vocabulary: changed, and not counted
 
     def __len__(self) -> int:
         return len(self.kv.index_to_key)
@@ -505,13 +495,8 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     minimum solves A~ + strength/2 (R A~ Q + Q A~ R) = M, with R and Q what M^-1/2 makes of the neutral words and of the
     subspace. If all words are neutral R is I and the equation falls apart in the eigenvectors of Q, where A~ is M times
     a positive kernel, so that A has a root. Else conjugate gradients solve it, with that solution as preconditioner.
-
-    Parameters
-    ----------
-    gram, neutral
-        (d, d): sum of x x' over all unit vectors, and over those to neutralise.
-    directions
-        Orthonormal (k, d).
+    ``gram`` and ``neutral`` (d, d) are sums of x x' over all unit vectors, and over those to neutralise; ``directions``
+    (k, d) are orthonormal.
     """
     values, axes = eigh(gram)
     spanned = values > RANK * values[-1]

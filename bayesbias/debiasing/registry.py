@@ -134,7 +134,7 @@ def _changed(
     hidden = {} if sample is None else {word: HIDDEN + word for word in sample.words}
     if sample is not None:
         both = keyed_vectors([*before.index_to_key, *hidden.values()], np.vstack([before.vectors, sample.vectors]))
-    lists = {
+    lists: dict[str, Any] = {
         name: None if words is None else [*as_words(words, name), *(hidden[w] for w in words if w in hidden)]
         for name, words in options.items()
         if name in CHANGED

@@ -27,48 +27,21 @@ NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 @dataclass(frozen=True)
 class Distances:
-    """A distance table, read once: its rows, its cells, and what it carries.
+    """A distance table, read once: its rows, its cells, and what it carries."""
 
-    Attributes
-    ----------
-    protected_words, connections
-        Labels of the cells' two dimensions; connections in the order associated, different, human, neutral, then other
-        control lists as the table has them, those without a row left out.
-    groups
-        Group of each protected word; empty where it is not known.
-    word, connection
-        Arrays (rows): the cell of each row.
-    attribute
-        Array (rows): the attribute word of each row.
-    attribute_words
-        Labels of the attribute words.
-    attribute_class
-        Array (rows) of labels; empty where they are not known.
-    y
-        Array (rows): distances.
-    notes
-        Sentences on what was done to the table for the model's sake.
-    relatedness
-        How the distances are correlated, where the table knows it.
-    coverage
-        The record of how word lists met the embedding, where the table has one that is ours.
-    adjusted
-        Attribute of words that the distances are adjusted for; empty if none.
-    """
-
-    protected_words: NDArray[np.str_]
-    connections: NDArray[np.str_]
-    groups: NDArray[np.str_]
-    word: IntArray
+    protected_words: NDArray[np.str_]  # labels of the cells' first dimension
+    connections: NDArray[np.str_]  # of the second, in the order of `in_order`, those without a row left out
+    groups: NDArray[np.str_]  # of each protected word; empty where it is not known
+    word: IntArray  # (rows,): the cell of each row, with `connection`
     connection: IntArray
-    attribute: IntArray
+    attribute: IntArray  # (rows,): the attribute word of each row
     attribute_words: NDArray[np.str_]
-    attribute_class: NDArray[np.str_]
-    y: FloatArray
-    notes: tuple[str, ...] = ()
-    relatedness: Relatedness | None = None
-    coverage: Coverage | None = None
-    adjusted: str = ""
+    attribute_class: NDArray[np.str_]  # (rows,); empty where it is not known
+    y: FloatArray  # (rows,): distances
+    notes: tuple[str, ...] = ()  # sentences on what was done to the table for the model's sake
+    relatedness: Relatedness | None = None  # how the distances are correlated, where the table knows it
+    coverage: Coverage | None = None  # how word lists met the embedding, where the table has a record that is ours
+    adjusted: str = ""  # attribute of words that the distances are adjusted for; empty if none
 
     @classmethod
     def read(cls, table: object, check: bool = True) -> Distances:

@@ -18,6 +18,8 @@ from bayesbias.words import WordLists
 
 TEMPLATE, ATTRIBUTE_TEMPLATE = "template", "attribute_template"
 FRAMES = (TEMPLATE, ATTRIBUTE_TEMPLATE)
+TOLD = ("encoder", "representation", "templates", "centre", "all_but_top")
+"""What a table says of its vectors."""
 PAIR = ["protected_word", "attribute_word"]
 LABELS = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
 
@@ -87,14 +89,9 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
             columns = {TEMPLATE: name} | ({ATTRIBUTE_TEMPLATE: other} if other else {})
             parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
     result = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    facts = {
-        "encoder": vectors.encoder,
-        "representation": vectors.representation,
-        "templates": vectors.templates,
+    facts = {name: getattr(vectors, name) for name in TOLD} | {
         "frames": list(vectors.frames),
         "pairing": "sentences" if vectors.nested else frames,
-        "centre": vectors.centre,
-        "all_but_top": vectors.all_but_top,
         "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
     }
     # mean cosines live in a space of their own; what is told is the encoder's

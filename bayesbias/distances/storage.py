@@ -35,80 +35,32 @@ ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide th
 
 @dataclass(frozen=True)
 class Coverage:
-    """The record of how lists met an embedding (or a file of distances).
-
-    Attributes
-    ----------
-    word_list
-        Name of the word list, or of the file.
-    source, doi
-        Where the word list comes from.
-    embedding
-        Name, number of vectors and dimensions of the embedding.
-    pairs
-        Rows of the table when it was made; fewer are left if it was restricted later.
-    lists
-        One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked`` (None where it is not known),
-        ``found``, ``missing`` words.
-    substituted
-        Words read under another spelling (capitals, joined words, accents), with the word that was used.
-    own_pairs
-        Words that are both protected and attribute: their pair with themselves is left out.
-    in_several_lists
-        Attribute words in more than one list, with the lists; a pair counts once, for the first of associated,
-        different, human, neutral, other control lists.
-    repeated_rows
-        Rows that repeat a pair: dropped, or kept with ``keep_duplicates``.
-    kept_duplicates
-        Whether repeated rows were kept.
-    missing_pairs
-        Rows of a file that hold no distance.
-    relatedness
-        What the covariance of distances was read off, or why there is none.
-    twins
-        Words with the vector of an earlier word (``first``) of the same list, with that list and its kind.
-    kept_twins
-        Whether these were kept; else the first word stands for all.
-    one_vector
-        Sets of words that have one vector and stand in different lists: each word with its lists. They stay.
-    labels
-        Control list to what it is called in sentences.
-    unknown
-        Why it is not known which words were asked for; empty where it is.
-    forms
-        Concept with several forms to those of them that are found.
-    gender
-        What grammatical gender may do to the distances, or nothing.
-    contexts
-        Of words in sentences: encoder, representation, frames, how they are paired, origin, notes. Else empty.
-    language
-        BCP 47 tag of the language of the lists; None where they do not tell.
-    """
+    """The record of how lists met an embedding (or a file of distances)."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    word_list: str
-    lists: list[ListEntry]
-    substituted: dict[str, str] = field(default_factory=dict)
-    own_pairs: list[str] = field(default_factory=list)
-    in_several_lists: dict[str, list[str]] = field(default_factory=dict)
-    repeated_rows: int = 0
+    word_list: str  # name of the word list, or of the file
+    lists: list[ListEntry]  # `asked` is None where it is not known
+    substituted: dict[str, str] = field(default_factory=dict)  # words read under another spelling, with that one
+    own_pairs: list[str] = field(default_factory=list)  # both protected and attribute: without the pair with itself
+    in_several_lists: dict[str, list[str]] = field(default_factory=dict)  # attribute words; a pair has the first list
+    repeated_rows: int = 0  # rows that repeat a pair: dropped, unless duplicates are kept
     kept_duplicates: bool = False
-    missing_pairs: int = 0
-    source: str = ""
+    missing_pairs: int = 0  # rows of a file that hold no distance
+    source: str = ""  # of the word list, as its doi
     doi: str | None = None
     embedding: About = field(default_factory=About)
-    pairs: int = 0
-    relatedness: str = ""
-    twins: list[dict[str, str]] = field(default_factory=list)
-    kept_twins: bool = False
-    one_vector: list[dict[str, list[str]]] = field(default_factory=list)
-    labels: dict[str, str] = field(default_factory=dict)
-    unknown: str = ""
-    forms: dict[str, list[str]] = field(default_factory=dict)
-    gender: str = ""
-    contexts: dict[str, Any] = field(default_factory=dict)
-    language: str | None = None
+    pairs: int = 0  # rows of the table when it was made; fewer are left if it was restricted later
+    relatedness: str = ""  # what the covariance of distances was read off, or why there is none
+    twins: list[dict[str, str]] = field(default_factory=list)  # words with the vector of an earlier one of their list
+    kept_twins: bool = False  # else the first word stands for all
+    one_vector: list[dict[str, list[str]]] = field(default_factory=list)  # sets of words of different lists, all kept
+    labels: dict[str, str] = field(default_factory=dict)  # control list to what it is called in sentences
+    unknown: str = ""  # why it is not known which words were asked for; empty where it is
+    forms: dict[str, list[str]] = field(default_factory=dict)  # concept with several forms to those that are found
+    gender: str = ""  # what grammatical gender may do to the distances, or nothing
+    contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, frames, their pairing, ...
+    language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""

@@ -251,24 +251,12 @@ OFFSET = 2.7
 
 @dataclass(frozen=True)
 class WordValues:
-    """A number for each of some words.
+    """A number for each of some words."""
 
-    Attributes
-    ----------
-    name
-        ``frequency``, ``length`` or a name of the user's own.
-    unit
-        What a difference of 1 is.
-    source
-        Where the numbers come from.
-    numbers
-        Word to number; words without one are absent.
-    """
-
-    name: str
-    unit: str
-    source: str
-    numbers: Mapping[str, float]
+    name: str  # frequency, length or a name of the user's own
+    unit: str  # what a difference of 1 is
+    source: str  # where the numbers come from
+    numbers: Mapping[str, float]  # words without one are absent
 
     def of(self, words: Iterable[str]) -> FloatArray:
         """The numbers of some words, NaN where there is none."""

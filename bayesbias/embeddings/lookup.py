@@ -29,18 +29,10 @@ NOTHING = 1e-6
 
 @dataclass(frozen=True)
 class FoundWords:
-    """Words that an embedding holds.
+    """Words that an embedding holds."""
 
-    Attributes
-    ----------
-    keys
-        Word to the key under which the embedding holds it.
-    vectors
-        Their vectors (words, dimensions), in that order.
-    """
-
-    keys: Mapping[str, str]
-    vectors: FloatArray
+    keys: Mapping[str, str]  # word to the key under which the embedding holds it
+    vectors: FloatArray  # (words, dimensions), in that order
 
     def of(self, words: Sequence[str]) -> FloatArray:
         """Vectors of some of the words."""
@@ -52,18 +44,10 @@ class FoundWords:
 
 @dataclass(frozen=True)
 class FoundConcepts:
-    """Concepts of which an embedding holds a form; a word without other forms is one.
+    """Concepts of which an embedding holds a form; a word without other forms is one."""
 
-    Attributes
-    ----------
-    forms
-        All forms that are found.
-    concepts
-        Concept to its forms that are found.
-    """
-
-    forms: FoundWords
-    concepts: Mapping[str, tuple[str, ...]]
+    forms: FoundWords  # all that are found
+    concepts: Mapping[str, tuple[str, ...]]  # concept to its forms that are found
 
     @property
     def of_forms(self) -> FoundConcepts:
@@ -111,18 +95,8 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
     """Words of an embedding; those without a direction count as missing.
 
     A phrase is looked up as it is written, then with ``_`` for its blanks (``New_York``). Words and keys are compared
-    in Unicode's normal form C.
-
-    Parameters
-    ----------
-    kv
-        The embedding.
-    words
-        Words to look up, each once.
-    case
-        ``"as-is"``, or ``"fallback"`` to try lower case, capital first letters and capitals for those not found.
-    language
-        BCP 47 tag, for its rules of capitals: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
+    in Unicode's normal form C. ``case="fallback"`` tries lower case, capital first letters and capitals for those not
+    found, by the rules of a language: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
     """
     one_of(case, CASES, "case")
     row_of = kv.key_to_index

@@ -142,12 +142,7 @@ def _size(text: Path | Sentences) -> int:
 def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = None) -> Iterator[Sequence[str]]:
     """The sentences of a corpus, none of them empty or too long.
 
-    Parameters
-    ----------
-    text
-        The path of a text, or sentences.
-    done
-        Is told now and then how many bytes of the file, or how many sentences, have been read.
+    ``done`` is told now and then how many bytes of the file, or how many sentences, have been read.
     """
     sentences: Iterable[Any] = _lines(text, done) if isinstance(text, Path) else text
     for number, sentence in enumerate(sentences):
@@ -178,36 +173,16 @@ def _lines(path: Path, done: Callable[[float], None] | None) -> Iterator[str]:
         raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
-PAIRS = (
-    ("he", "she"),
-    ("man", "woman"),
-    ("boy", "girl"),
-    ("father", "mother"),
-    ("son", "daughter"),
-    ("brother", "sister"),
-    ("uncle", "aunt"),
-    ("nephew", "niece"),
-    ("husband", "wife"),
-    ("king", "queen"),
-    ("actor", "actress"),
-    ("duke", "duchess"),
-)
+MALE = "he man boy father son brother uncle nephew husband king actor duke"
+FEMALE = "she woman girl mother daughter sister aunt niece wife queen actress duchess"
+PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))
 """Protected words, male and female."""
 
-SHARED = (
-    ("said", "thought"),
-    ("adult", "citizen"),
-    ("school", "child"),
-    ("parent", "nursery"),
-    ("teenager", "grown"),
-    ("sibling", "twin"),
-    ("relative", "visit"),
-    ("cousin", "reunion"),
-    ("married", "wedding"),
-    ("palace", "crown"),
-    ("theatre", "stage"),
-    ("castle", "estate"),
+BESIDE_BOTH = (
+    "said/thought adult/citizen school/child parent/nursery teenager/grown sibling/twin relative/visit cousin/reunion "
+    "married/wedding palace/crown theatre/stage castle/estate"
 )
+SHARED = tuple(tuple(words.split("/")) for words in BESIDE_BOTH.split())
 """Words that stand beside both words of a pair, pair by pair."""
 
 WORDS = {
@@ -240,14 +215,11 @@ TOPICS = tuple(
 
 PEOPLE = 0.5
 """Share of the sentences that are about people."""
-
 HUMAN_SHARE = 0.5
 """Share of the activities that are human controls."""
-
 SLOTS = 11
 FILLED = [0, 2, 4, 7, 9]
 """Places of the fillers in a sentence."""
-
 KEPT = 0.7
 """Share of the places of fillers that are filled."""
 
@@ -329,10 +301,9 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     if not -1 <= bias <= 1:
         raise InputError(f"bias is {bias!r}: give a number from -1 (reversed) over 0 (none) to 1 (all)")
     seed, sentences = whole_number(seed, "seed", least=0, most=None), whole_number(sentences, "sentences")
-    male, female = (list(words) for words in zip(*PAIRS, strict=True))
     lists = WordLists(
         name="toy",
-        protected={"female": female, "male": male},
+        protected={"female": FEMALE.split(), "male": MALE.split()},
         stereotypes={"female": WORDS["female"], "male": WORDS["male"]},
         controls={"neutral": WORDS["neutral"], "human": WORDS["human"]},
         description="words of a made-up text with a planted bias",

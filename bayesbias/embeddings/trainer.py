@@ -175,7 +175,8 @@ def train_embeddings(
         Dimensions of the vectors, or several.
     folder
         Where each embedding is written as soon as it is done (``.npz``, which :func:`load_embedding` reads). What
-        stands there from the same corpus and options is read and not trained again. None keeps nothing.
+        stands there from the same corpus and options is read and not trained again; a file of another corpus or other
+        options is refused, never overwritten. None keeps nothing.
     window, min_count, epochs, sample
         Most words between two that count as neighbours, up to 10,000; least occurrences of a word; passes; threshold (a
         share of all words) above which frequent words are sampled down, 0 for never.
@@ -191,9 +192,6 @@ def train_embeddings(
 
     Raises
     ------
-    InputError
-        No such file; no sentence, or no word that is frequent enough; an unknown algorithm; a file in the folder that
-        is damaged, or holds an embedding of another corpus or other options: it is never overwritten.
     OSError
         The folder cannot be written, or the disk is full.
 
