@@ -23,7 +23,7 @@ from bayesbias._core.vectors import (
 )
 from bayesbias._results import Cited, Result
 from bayesbias.embeddings import find_words
-from bayesbias.errors import InputError, shortened, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import pairs_given
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def vocabulary_of(
     neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
         if lost := [word for word in words or () if word not in row_of]:
-            notes.append(f"{name}: the embedding lacks {len(lost)} words ({shortened(lost)})")
+            notes.append(f"{name}: the embedding lacks {len(lost)} words ({listed(lost)})")
     spared = {row_of[word] for word in ignore if word in row_of}
     if neutralize is None and not spared:
         return Vocabulary(kv, sampled=sampled), notes
@@ -438,11 +438,11 @@ def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.nda
     words: list[str] = []
     labels: list[int] = []
     notes = []
-    for number, (name, listed) in enumerate(groups.items()):
-        wanted = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
+    for number, (name, group) in enumerate(groups.items()):
+        wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         present = list(find_words(vocabulary.kv, wanted).keys)
         if lost := [word for word in wanted if word not in present]:
-            notes.append(f"groups: {name} lacks {shortened(lost)}")
+            notes.append(f"groups: {name} lacks {listed(lost)}")
         if len(present) < 2:
             raise InputError(f"the embedding holds {len(present)} words of the group {name!r}: two are needed at least")
         if both := [word for word in present if word in words]:

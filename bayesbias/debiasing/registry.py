@@ -25,7 +25,7 @@ from bayesbias.debiasing.methods import (
 )
 from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
 from bayesbias.embeddings.samples import VocabularySample, sample_of
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -157,7 +157,7 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
             f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
             f"{changed.shape[1]} dimensions; give fewer"
         )
-    named = shortened([before.index_to_key[row] for row in gone])
+    named = listed([before.index_to_key[row] for row in gone])
     note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
     return replace(record, notes=(*record.notes, note))
 

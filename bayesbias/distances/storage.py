@@ -75,11 +75,8 @@ class Coverage:
         notes = self._doubts(table)
         for entry in self.lists:
             if missing and entry["missing"]:
-                words = ", ".join(entry["missing"][:8]) + (" …" if len(entry["missing"]) > 8 else "")
-                notes.append(
-                    f"{entry['kind']} list {entry['list']}: {entry['found']} of {entry['asked']} words found; "
-                    f"missing {words}"
-                )
+                found = f"{entry['found']} of {entry['asked']} words found"
+                notes.append(f"{entry['kind']} list {entry['list']}: {found}; missing {listed(entry['missing'])}")
         notes += self._form_notes()
         if self.own_pairs:
             notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")

@@ -35,7 +35,7 @@ from bayesbias.distances.storage import (
 from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, listed
 from bayesbias.words import (
     CONTROLS,
     GENDERED,
@@ -234,8 +234,8 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
     own = set(asked.loc[asked["connection"].isin(STEREOTYPES), "attribute_class"].astype("string"))
     for kind, word, name in (("protected", *PAIR[:1], "group"), ("attribute", *PAIR[1:], "attribute_class")):
         present = set(found[word])
-        for value, listed in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
-            words = list(dict.fromkeys(listed))
+        for value, column in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
+            words = list(dict.fromkeys(column))
             label = kind if kind == "protected" else "stereotype" if value in own else "control"
             entries.append(list_entry(str(value), label, words, [w for w in words if w not in present]))
     return entries
@@ -490,7 +490,7 @@ def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
     half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
     if lists.forms and not half:
         return ""
-    reason = f"not all forms of {shortened(half, 5)} are found" if half else "no word has several forms"
+    reason = f"not all forms of {listed(half, 5)} are found" if half else "no word has several forms"
     return (
         f"nouns of the language {lists.language!r} have grammatical gender, and {reason}: distances may speak of "
         "grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531); give the forms of each gender as one "
@@ -531,13 +531,13 @@ def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, li
 def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
     entries = []
     for kind, part in lists.by_kind:
-        for name, listed in part.items():
-            forms = [form for word in listed for form in lists.forms.get(word, (word,))]
+        for name, words in part.items():
+            forms = [form for word in words for form in lists.forms.get(word, (word,))]
             missing = [form for form in forms if form not in looked.forms.keys]
             if len(missing) == len(forms):
                 raise InputError(
                     f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
-                    f"({shortened(forms, 5)}): take the list out, choose other "
+                    f"({listed(forms, 5)}): take the list out, choose other "
                     "words, or pass case='fallback' (--case fallback) if only capital letters differ"
                 )
             entries.append(list_entry(name, kind, forms, missing))
@@ -610,7 +610,7 @@ def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, li
     """Word to the names of the lists that hold it."""
     names_of: dict[str, list[str]] = {}
     for part in parts:
-        for name, listed in part.items():
-            for word in listed:
+        for name, words in part.items():
+            for word in words:
                 names_of.setdefault(word, []).append(name)
     return names_of

@@ -144,7 +144,7 @@ def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = 
 
     ``done`` is told now and then how many bytes of the file, or how many sentences, have been read.
     """
-    sentences: Iterable[Any] = _lines(text, done) if isinstance(text, Path) else text
+    sentences: Iterable[Any] = lines_of(text, done) if isinstance(text, Path) else text
     for number, sentence in enumerate(sentences):
         if done and number % STEP == 0 and not isinstance(text, Path):
             done(number)
@@ -156,7 +156,8 @@ def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = 
         yield from (words[begin : begin + LONGEST] for begin in range(0, len(words), LONGEST))
 
 
-def _lines(path: Path, done: Callable[[float], None] | None) -> Iterator[str]:
+def lines_of(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip or not."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == GZIP_MARK
