@@ -258,13 +258,9 @@ def _by_setting(given: Given) -> dict[Setting, Any]:
     if given.corpus:
         names_of(given.corpus)
         names = short_names(given.corpus, lambda path: Path(path).stem)
-        trained = bb.stability.train_embeddings(
-            dict(zip(names, map(Path, given.corpus), strict=True)),
-            algorithm=given.algorithm or "sgns",
-            seeds=given.seeds,
-            dims=given.dims or (50, 100, 200),
-            folder=given.folder,
-        )
+        texts = dict(zip(names, map(Path, given.corpus), strict=True))
+        usual = {"algorithm": given.algorithm or "sgns", "dims": given.dims or (50, 100, 200)}
+        trained = given.call(bb.stability.train_embeddings, corpus=texts, **usual)
         if twice := [setting.label for setting in trained if setting in by_setting]:
             raise InputError(f"{twice[0]} is in {given.listed} and is trained too: give it once")
         by_setting |= trained

@@ -442,11 +442,7 @@ def distance_table(
     same = _twins_by_list(lists, concepts, alike)
     if twins == "once" and same:
         lists = _without(lists, same)
-    by_group = {group: _attributes(lists, group, concepts, keep_duplicates) for group in lists.protected}
-    protected = [word for word in lists.group_of if word in concepts]
-    attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
-    matrix = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
-    table, own = _long(lists, protected, attributes, by_group, matrix, looked)
+    table, own = _measured(lists, looked, keep_duplicates)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
@@ -556,21 +552,19 @@ def _attributes(lists: WordLists, group: str, concepts: Collection[str], keep_du
     return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
 
 
-def _long(
-    lists: WordLists,
-    protected: list[str],
-    attributes: list[str],
-    by_group: dict[str, list[_Attribute]],
-    matrix: FloatArray,
-    looked: FoundConcepts,
-) -> tuple[pd.DataFrame, list[str]]:
+def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of a table, and words that are protected and attribute words."""
+    by_group = {group: _attributes(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
+    protected = [word for word in lists.group_of if word in looked.concepts]
+    attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
+    matrix: FloatArray = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
     column_of = {word: column for column, word in enumerate(attributes)}
     holders: dict[str, list[str]] = {}
     for word in attributes:
         for key in looked.keys(word):
             holders.setdefault(key, []).append(word)
-    classes = list(dict.fromkeys(a.attribute_class for listed in by_group.values() for a in listed))
-    connections = list(dict.fromkeys(a.connection for listed in by_group.values() for a in listed))
+    classes = list(dict.fromkeys(a.attribute_class for part in by_group.values() for a in part))
+    connections = list(dict.fromkeys(a.connection for part in by_group.values() for a in part))
     coded = {
         group: np.array(
             [(column_of[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part]
@@ -580,10 +574,10 @@ def _long(
     group_of = lists.group_of
     pieces, own = [], []
     for word in protected:
-        listed = coded[group_of[word]].reshape(-1, 3)
+        rows_of_group = coded[group_of[word]].reshape(-1, 3)
         shared = [column_of[name] for key in looked.keys(word) for name in holders.get(key, ())]
-        pieces.append(listed[~np.isin(listed[:, 0], shared)] if shared else listed)
-        if len(pieces[-1]) < len(listed):
+        pieces.append(rows_of_group[~np.isin(rows_of_group[:, 0], shared)] if shared else rows_of_group)
+        if len(pieces[-1]) < len(rows_of_group):
             own.append(word)
     sizes = [len(piece) for piece in pieces]
     if not sum(sizes):
