@@ -18,8 +18,8 @@ from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.calibration.null_models import BLOCK
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import Truth, family_of
 from bayesbias.models.results import read_distances

@@ -24,9 +24,8 @@ from bayesbias.comparison.contrast import GIVEN, SIMILAR
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
 from bayesbias.comparison.matching import SAME, Case, ChangeDraws, Matched, match
 from bayesbias.comparison.sides import fixed_values, stack
-from bayesbias.distances.covariances import LEAST, Relatedness
+from bayesbias.distances.covariances import KEY, LEAST, Relatedness, check_distances, relatedness_group, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of
 from bayesbias.errors import InputError
 from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed

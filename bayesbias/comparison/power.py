@@ -25,9 +25,9 @@ from bayesbias._results import Result
 from bayesbias.calibration.simulation import complete_truth
 from bayesbias.checks.summaries import PROB, contrasted, lists_of
 from bayesbias.comparison.frame_contrasts import frame_effects
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
-from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
 from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import RELATED, fit

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.covariances import KEY, Relatedness, check_distances, packed, relatedness_of
 from bayesbias.distances.frames import averaged, finite_distances
-from bayesbias.distances.storage import KEY, Coverage, check_distances, packed, relatedness_of, stored_coverage
+from bayesbias.distances.storage import Coverage, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 

@@ -18,20 +18,18 @@ from bayesbias._checks import flag, is_printable, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
 from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
-from bayesbias.distances.storage import (
+from bayesbias.distances.covariances import (
+    ENOUGH,
     KEY,
-    Coverage,
-    ListEntry,
+    Relatedness,
     check_distances,
-    coverage_from,
-    list_entry,
     packed,
     read_relatedness,
     relatedness_of,
     write_relatedness,
 )
+from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
+from bayesbias.distances.storage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import whole_number
 from bayesbias._core.related import sample_pairs, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
-from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness
-from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
+from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit, relatedness_of
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
 from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.embeddings.samples import SAMPLE as SAMPLE
@@ -26,7 +26,6 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words, subtag
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
     from gensim.models import KeyedVectors
 
@@ -109,7 +108,6 @@ def few_words(relatedness: Relatedness) -> str:
 
 def _carried_relatedness(holder: object) -> Relatedness | None:
     """The relatedness that a table or a fit carries; None for an embedding."""
-    import pandas as pd
     import xarray as xr
 
     if isinstance(holder, pd.DataFrame):
