@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -118,30 +118,19 @@ ALGORITHMS = {"sgns": 1, "cbow": 0}
 
 
 @dataclass(frozen=True)
-class _Options:
-    """How to train, beside what a Setting says."""
-
-    window: int
-    min_count: int
-    epochs: int
-    sample: float
-    negative: int = 5
-
-
-@dataclass(frozen=True)
 class _Task:
     """One model to train."""
 
     setting: Setting
     corpus: Corpus
-    options: _Options
+    options: Mapping[str, Any]  # those of gensim, beside what the setting says
     file: Path | None
 
     def record(self) -> Record:
         """What the vectors depend on."""
         corpus = self.corpus
         text: Record = {"sentences": corpus.sentences, "words": corpus.words, "sha256": corpus.sha256}
-        return self.setting._asdict() | asdict(self.options) | text
+        return self.setting._asdict() | dict(self.options) | text
 
 
 def train_embeddings(
@@ -211,18 +200,21 @@ def train_embeddings(
     sizes = _each(dims, "dims", lambda value: whole_number(value, "dims"))
     listed_seeds = seeds if isinstance(seeds, Iterable) else range(whole_number(seeds, "seeds", most=10_000))
     chosen = _each(listed_seeds, "seeds", lambda value: whole_number(value, "seeds", least=0, most=2**32 - 1))
-    options = _Options(
-        window=whole_number(window, "window", most=LONGEST),
-        min_count=whole_number(min_count, "min_count"),
-        epochs=whole_number(epochs, "epochs"),
-        sample=_known_sample(sample),
-    )
+    options: dict[str, Any] = {
+        "window": whole_number(window, "window", most=LONGEST),
+        "min_count": whole_number(min_count, "min_count"),
+        "epochs": whole_number(epochs, "epochs"),
+        "sample": finite_number(sample, "sample"),
+        "negative": 5,
+    }
+    if not 0 <= options["sample"] < 1:
+        raise InputError(f"sample is {sample!r}: give a share of all words from 0 (never) to 1, such as 0.001")
     workers = whole_number(os.cpu_count() or 1 if jobs is None else jobs, "jobs")
     texts = texts_by_name(corpus, name)
     place = None if folder is None else home_folder(folder)
     if place is not None and place.exists() and not place.is_dir():
         raise InputError(f"folder is {str(place)!r}, which is a file: give a folder")
-    corpora = [counted(label, text, options.min_count) for label, text in texts.items()]
+    corpora = [counted(label, text, options["min_count"]) for label, text in texts.items()]
     tasks = [
         _Task(setting, text, options, place / f"{setting.label}.npz" if place else None)
         for text, kind, size, seed in product(corpora, algorithms, sizes, chosen)
@@ -256,13 +248,6 @@ def _known_algorithm(value: str) -> str:
             "('wiki', 'glove', 100, 0), they may stand in one mapping with the others"
         )
     return one_of(value, tuple(ALGORITHMS), "algorithm")
-
-
-def _known_sample(value: object) -> float:
-    sample = finite_number(value, "sample")
-    if not 0 <= sample < 1:
-        raise InputError(f"sample is {value!r}: give a share of all words from 0 (never) to 1, such as 0.001")
-    return sample
 
 
 class _Passes:
@@ -308,7 +293,7 @@ def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVe
         return {}
     stop = Event()
     passes = [_Passes(task.corpus, stop) for task in tasks]
-    total = sum(task.corpus.sentences * task.options.epochs for task in tasks)
+    total = sum(task.corpus.sentences * task.options["epochs"] for task in tasks)
     ended: SimpleQueue[Future[KeyedVectors]] = SimpleQueue()
     with (
         quiet("gensim"),
@@ -355,13 +340,13 @@ def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
         seed=setting.seed,
         workers=1,
         sorted_vocab=0,
-        **asdict(options),
+        **options,
     )
     model.build_vocab_from_freq(corpus.counts, corpus_count=corpus.sentences)
-    model.train(passes, total_examples=corpus.sentences, total_words=corpus.words, epochs=options.epochs)
+    model.train(passes, total_examples=corpus.sentences, total_words=corpus.words, epochs=options["epochs"])
     if passes.error is not None:
         raise passes.error
-    if passes.read < corpus.sentences * options.epochs:
+    if passes.read < corpus.sentences * options["epochs"]:
         raise CancelledError(f"training of {setting.label} was stopped")
     words, vectors, counts = model.wv.index_to_key, model.wv.vectors, model.wv.expandos["count"]
     if task.file is not None:
