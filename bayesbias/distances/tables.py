@@ -107,8 +107,9 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
         keep_duplicates = known is not None and known.kept_duplicates
     remedy = "repair the file or pass keep_duplicates=True (--keep-duplicates)"
     cleaned = checked if keep_duplicates else once(checked, str(file), remedy)
-    unknown: list[ListEntry] = [{**entry, "asked": None} for entry in _found_lists(cleaned)]
-    record = known or Coverage(file.stem, entries or unknown, unknown="" if entries else why)
+    if (record := known) is None:
+        here: list[ListEntry] = entries or [{**entry, "asked": None} for entry in _found_lists(cleaned)]
+        record = Coverage(file.stem, here, unknown="" if entries else why)
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
     pairs = {} if record.pairs else {"pairs": len(cleaned)}
@@ -427,6 +428,8 @@ def distance_table(
     if isinstance(kv, ContextVectors):
         if keep_duplicates:
             raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
+        if frames != SAME and len(kv.frames) == 1:
+            raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
         return with_frames(means, moved, lists, frames)
