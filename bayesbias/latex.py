@@ -14,7 +14,7 @@ from bayesbias._files import check_target, write_text
 from bayesbias._phrases import difference, is_share_of_draws, percent
 from bayesbias._results import Result
 from bayesbias.checks.summaries import ETI, HDI
-from bayesbias.errors import InputError, shortened, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WHOLE, labelled
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _cell(value: Any, digits: int, share: bool = False) -> str:
     if _missing(value):
         return ""
     if isinstance(value, list | tuple | set | frozenset):
-        return _escaped(shortened([str(item) for item in value]))
+        return _escaped(listed([str(item) for item in value]))
     digits = max(digits, 1) if share else digits
     least = 10.0**-digits
     if share and _is_number(value) and not least <= value <= 1 - least:

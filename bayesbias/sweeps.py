@@ -46,7 +46,7 @@ from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import find_method
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
-from bayesbias.errors import InputError, many, shortened
+from bayesbias.errors import InputError, listed, many
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.models.fits import checked_draws
 from bayesbias.models.results import Fit
@@ -319,7 +319,7 @@ def _resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, wh
         elif path.is_file():
             resolved.append(str(path.resolve()))
         else:
-            valid = f", nor one of {shortened(sorted(names), 6)}" if names else ""
+            valid = f", nor one of {listed(sorted(names), 6)}" if names else ""
             raise InputError(f"{where}: {each!r} in {kind} is no file{valid}")
     return resolved
 

@@ -12,9 +12,8 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._files import to_json
 from bayesbias.comparison.associations import SIMILAR
 from bayesbias.comparison.matching import SAME, ChangeDraws, Matched
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY, relatedness_group
 from bayesbias.models.nuts import JointDraws
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import ModelSpec

@@ -42,8 +42,9 @@ from bayesbias.comparison.sides import (
     row_sums,
     stack,
 )
+from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import carried_labels, relatedness_in_fit
+from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, shown
 from bayesbias.models.cells import Cells, cells_of
 from bayesbias.models.functionals import DrawnFunctionals, Functionals, figures

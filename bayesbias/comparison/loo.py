@@ -19,8 +19,8 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of

@@ -25,9 +25,9 @@ from bayesbias.calibration.simulation import complete_truth
 from bayesbias.checks.summaries import PROB, contrasted
 from bayesbias.comparison.designs import Design, PlannedSize, Question, RelatedQuestion, design_of, related_design
 from bayesbias.comparison.frame_contrasts import frame_effects
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
-from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, many
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP

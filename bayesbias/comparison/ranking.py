@@ -17,7 +17,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
 from bayesbias.comparison.metric_uncertainty import draw_all, pools_of, units_of
 from bayesbias.embeddings import Case, Embedding, Twins, find_words
-from bayesbias.embeddings.common import alike_in_some
+from bayesbias.embeddings.lookup import alike_in_some
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (

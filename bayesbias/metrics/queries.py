@@ -22,8 +22,8 @@ from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
-from bayesbias.embeddings.common import pairs_once
-from bayesbias.errors import InputError, shortened
+from bayesbias.embeddings.lookup import pairs_once
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import Sets
 from bayesbias.words import WordLists, language_tag, list_words, load_words
 
@@ -332,7 +332,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     )
     if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
         raise InputError(
-            f"the embedding lacks {shortened(lost)}, words of the query "
+            f"the embedding lacks {listed(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
     counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}

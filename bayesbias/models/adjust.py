@@ -14,9 +14,8 @@ import xarray as xr
 from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import to_json
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.covariances import KEY, Relatedness, packed
 from bayesbias.distances.distances import ADJUSTED, Distances
-from bayesbias.distances.storage import KEY, packed
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed
 from bayesbias.models.results import ADJUSTMENT, Fit

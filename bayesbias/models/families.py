@@ -16,8 +16,8 @@ from scipy.special import gammaln
 
 from bayesbias._core.marginal import LOG_2PI, Scales
 from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
 from bayesbias.models.cell_errors import CellErrors, drawn_cell_errors, related_cell_errors

@@ -18,8 +18,9 @@ import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
+from bayesbias.distances.covariances import KEY, relatedness_group, relatedness_in_fit
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.storage import KEY, known_coverage, relatedness_group, relatedness_in_fit
+from bayesbias.distances.storage import known_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text

@@ -340,7 +340,17 @@ class VarianceComponents(Result):
         largest = self.table().sort_values("share", ascending=False).head(3)
         shares = zip(largest["component"], largest["share"], strict=True)
         shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-        return [f"Variance components of {facets}. Largest shares: {shown}."]
+        parts = [f"Variance components of {facets}. Largest shares: {shown}."]
+        if not {"target", "base_pair"} <= self.sizes.keys():
+            return parts
+        enough = self.needed()
+        low, median, high = (f"{enough[name]:g}" for name in ("low", "median", "high"))
+        where = "With one seed" if "seed" in self.sizes else "In this one embedding"
+        which = "no number of" if enough["p_never"] > 0.5 else f"the mean over {median}"
+        by = "one of these measures" if "measure" in self.sizes else "this measure"
+        ends = "" if enough["p_never"] > 0.5 else f" ({low} to {high})"
+        tells = f"base pairs{ends} tells words apart with reliability {GOOD:g}, by {by}"
+        return [*parts, f"{where} {which} {tells}."]
 
 
 def variance_components(

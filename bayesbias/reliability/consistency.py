@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,9 +15,17 @@ from bayesbias._checks import by_name_or_none, flag, one_of, printable, probabil
 from bayesbias._core.icc import FEWEST, FORMS, Estimate, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
+from bayesbias._results import Result, drawing
 from bayesbias.checks.summaries import PROB
-from bayesbias.embeddings import TWINS, Embedding, Twins, about, find_words, opened
-from bayesbias.embeddings.common import alike_in_all, in_all, pairs_once, words_once
+from bayesbias.embeddings import (
+    TWINS,
+    Embedding,
+    Twins,
+    about,
+    find_words,
+    opened,
+)
+from bayesbias.embeddings.lookup import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from gensim.models import KeyedVectors
+    from matplotlib.figure import Figure
 
 
 MEASURES = ("db_wa", "ripa", "nbm")
@@ -513,3 +524,68 @@ def _table(estimate: Estimate, notes: tuple[str, ...], **labels: np.ndarray) -> 
     table["reason"] = [reason or None for reason in why.tolist()]
     table.attrs["notes"] = notes
     return table
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Coefficients(Result):
+    """Every kind of reliability that scores allow: what :func:`coefficients_of` returns.
+
+    Attributes
+    ----------
+    tables
+        Kind of reliability to what its function returns.
+    notes
+        Kinds that the scores do not allow, and what the intervals are worth.
+    """
+
+    picture: ClassVar[str] = "plot_reliability"
+
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
+        import pandas as pd
+
+        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
+        rows = [table.assign(kind=kind) for kind, table in self.tables.items()]
+        return pd.concat(rows, ignore_index=True).reindex(columns=columns)
+
+    def brief(self) -> pd.DataFrame:
+        """Number, median, smallest and largest value of each kind and measure, and how many have no value."""
+        rows = self.table()
+        values = rows.fillna({"measure": EVERY}).groupby(["kind", "measure"], sort=False)["value"]
+        table = values.agg(number="size", valued="count", median="median", smallest="min", largest="max").reset_index()
+        table.insert(3, "without value", table["number"] - table.pop("valued"))
+        return table
+
+    def findings(self) -> list[str]:
+        """The medians in a sentence."""
+        medians = self.table().groupby("kind", sort=False)["value"].median()
+        return [f"Median reliability: {', '.join(f'{kind} {value:.2f}' for kind, value in medians.items())}."]
+
+    def figure(self, **options: Any) -> Figure:
+        """A panel for each kind."""
+        return drawing(self.picture, self.tables, **options)
+
+
+def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] | None = None) -> Coefficients:
+    """Every kind of reliability that scores allow, of queries too where these are named."""
+    kinds: dict[str, Callable[[], pd.DataFrame]] = {
+        "test-retest of words": partial(retest_reliability, scores, of="target"),
+        "test-retest of pairs": partial(retest_reliability, scores, of="base_pair"),
+        "inter-rater of words": partial(inter_rater_consistency, scores, of="target"),
+        "inter-rater of words, standardised": partial(inter_rater_consistency, scores, of="target", standardise=True),
+        "inter-rater of pairs": partial(inter_rater_consistency, scores, of="base_pair"),
+        "internal, queries": partial(internal_consistency, scores, of="query", queries=queries or None),
+        "internal, pairs": partial(internal_consistency, scores, of="base_pair"),
+    }
+    tables, notes = {}, []
+    for kind, coefficient in kinds.items():
+        try:
+            tables[kind] = coefficient()
+        except InputError as error:
+            notes.append(f"no {kind}: {error}")
+    if not tables:
+        raise InputError(f"the scores allow no coefficient of reliability: {'; '.join(notes)}")
+    return Coefficients(tables, (*notes, *NOTES["f"]))

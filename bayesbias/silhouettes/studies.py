@@ -21,7 +21,7 @@ from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
-from bayesbias.embeddings.common import alike_in_some, in_all, words_once
+from bayesbias.embeddings.lookup import alike_in_some, in_all, words_once
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
 from bayesbias.metrics.base import count_of
@@ -534,6 +534,17 @@ def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = 
             figures = (int(curves.sizes[-1]), curves.robustness, accuracy, separation, covered)
             rows.append((part.query, part.vary, part.metric, model, *figures))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def values_of(parts: Sequence[StudyPart]) -> pd.DataFrame:
+    """One row a value: query, metric, kind of list, embedding, run, words, value and its interval."""
+    tables = []
+    for part in parts:
+        for name, result in part.silhouettes.items():
+            labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
+            rows = result.frame()
+            tables.append(pd.DataFrame(labels, index=rows.index).join(rows))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tuple[Query, list[str]]:

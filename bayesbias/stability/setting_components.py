@@ -17,7 +17,7 @@ from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.embeddings import Embedding, Setting, opened
-from bayesbias.embeddings.common import in_all
+from bayesbias.embeddings.lookup import in_all
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:

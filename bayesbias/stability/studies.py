@@ -22,7 +22,7 @@ from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Case, Embedding, Setting
-from bayesbias.embeddings.common import in_all
+from bayesbias.embeddings.lookup import in_all
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.base import NOTHING
